@@ -1,0 +1,19 @@
+import { defineConfig } from "vitest/config";
+
+const project = (name: string, options: Record<string, unknown> = {}) => ({
+  test: { name, include: [`test/${name}/**/*.test.ts`], testTimeout: 20_000, hookTimeout: 30_000, ...options },
+});
+
+/** One project per tier: the pure rules share one context, the others own processes and ports. */
+export default defineConfig({
+  test: {
+    projects: [
+      project("unit", { isolate: false }),
+      project("local"),
+      project("api"),
+      project("pipeline", { testTimeout: 90_000 }),
+      project("synth", { testTimeout: 60_000 }),
+      project("e2e", { testTimeout: 180_000, fileParallelism: false }),
+    ],
+  },
+});
