@@ -1,0 +1,157 @@
+import * as z from "zod";
+import { cursor, optionalText, pageLimit, timestamp } from "./common.ts";
+import { limits } from "./limits.ts";
+import { route } from "./route.ts";
+
+export const runtimes = ["nodejs26.x", "nodejs24.x", "nodejs22.x", "python3.14", "python3.13", "python3.12"] as const;
+/** Builds from before September 2026 can still report these two (SPEC §2). */
+export const runtime = z.enum([...runtimes, "java21", "java17"]);
+export type Runtime = z.infer<typeof runtime>;
+
+export const buildStatus = z.enum(["pending", "analyzing", "building", "deploying", "ready", "error"]);
+export type BuildStatus = z.infer<typeof buildStatus>;
+
+const build = z.object({
+  id: z.string(),
+  title: z.string().nullable(),
+  description: z.string().nullable(),
+  commit: z.null(),
+  version: z.null(),
+  runtime: runtime.nullable(),
+  size: z.int().nullable(),
+  status: buildStatus,
+  error: z.string().nullable(),
+  suggestion: z.string().nullable(),
+  createdAt: timestamp,
+  updatedAt: timestamp,
+});
+export const finding = z.object({
+  code: z.string(),
+  message: z.string(),
+  file: z.string().nullable(),
+  line: z.int().nullable(),
+});
+export type Finding = z.infer<typeof finding>;
+
+export const redeployBlock = z.enum(["live", "not_successful", "canceled", "outside_window"]);
+export type RedeployBlock = z.infer<typeof redeployBlock>;
+
+const listedBuild = build.extend({
+  isLive: z.boolean(),
+  canRedeploy: z.boolean(),
+  redeployBlockedBy: redeployBlock.nullable(),
+});
+const singleBuild = build.extend({
+  warning: z.string().nullable(),
+  canceledAt: timestamp.nullable(),
+  isLive: z.boolean(),
+  findings: z.array(finding),
+});
+const canceledBuild = build.extend({ canceledAt: timestamp.nullable() });
+
+export type BuildReply = z.infer<typeof build>;
+export type ListedBuildReply = z.infer<typeof listedBuild>;
+export type SingleBuildReply = z.infer<typeof singleBuild>;
+export type CanceledBuildReply = z.infer<typeof canceledBuild>;
+
+const project = "/organizations/{orgId}/projects/{projectId}" as const;
+
+export const listEndpoints = route("list-endpoints", `GET ${project}/endpoints`, {
+  summary: "The addresses of the project: the default one and its active custom domains.",
+  reply: z.object({ endpoints: z.array(z.string()) }),
+  status: 200,
+  errors: [],
+  uses: ["table:read"],
+});
+
+export const listBuilds = route("list-builds", `GET ${project}/builds`, {
+  summary: "The builds of the project, newest first.",
+  query: z.object({ limit: pageLimit(limits.buildsPageMax, limits.buildsPageDefault), cursor }),
+  reply: z.object({
+    builds: z.array(listedBuild),
+    nextCursor: z.string().nullable(),
+    redeployAvailability: z.union([
+      z.object({ status: z.literal("available") }),
+      z.object({ status: z.literal("temporarily_unavailable"), retryAfter: z.number() }),
+    ]),
+  }),
+  status: 200,
+  errors: [],
+  uses: ["table:read", "table:write", "apps:read"],
+});
+
+export const createBuild = route("create-build", `POST ${project}/builds`, {
+  summary: "Creates a build and the address its archive is uploaded to.",
+  body: z.object({
+    title: optionalText(limits.titleLengthMax),
+    description: optionalText(limits.descriptionLengthMax),
+  }),
+  reply: z.object({ build, url: z.string() }),
+  status: 201,
+  errors: ["not_a_manager", "build_in_progress", "idempotency_mismatch"],
+  uses: ["table:read", "table:write", "archives:upload", "deployments:start"],
+});
+
+export const getBuild = route("get-build", `GET ${project}/builds/{buildId}`, {
+  summary: "One build; polled until its status is ready or error, or canceledAt is set.",
+  reply: z.object({ build: singleBuild }),
+  status: 200,
+  errors: [],
+  uses: ["table:read", "table:write", "apps:read"],
+});
+
+export const cancelBuild = route("cancel-build", `POST ${project}/builds/{buildId}/cancel`, {
+  summary: "Marks a build as canceled and frees the project at once.",
+  reply: z.object({ build: canceledBuild }),
+  status: 200,
+  errors: ["build_finished", "build_deploying"],
+  uses: ["table:read", "table:write"],
+});
+
+export const rebuild = route("rebuild", `POST ${project}/rebuild`, {
+  summary: "Builds the deployed source again, with the current environment variables.",
+  reply: z.object({ build }),
+  status: 201,
+  errors: [
+    "not_a_manager",
+    "build_in_progress",
+    "never_deployed",
+    "deployed_build_not_successful",
+    "source_gone",
+    "live_unknown",
+    "idempotency_mismatch",
+  ],
+  uses: ["table:read", "table:write", "archives:read", "deployments:start", "apps:read"],
+});
+
+export const redeployBuild = route("redeploy-build", `POST ${project}/builds/{buildId}/redeploy`, {
+  summary: "Runs the whole pipeline again on the archive of an earlier successful build.",
+  reply: z.object({ build }),
+  status: 201,
+  errors: [
+    "not_a_manager",
+    "build_in_progress",
+    "build_not_successful",
+    "build_canceled",
+    "build_already_live",
+    "build_outside_window",
+    "source_gone",
+    "live_unknown",
+    "idempotency_mismatch",
+  ],
+  uses: ["table:read", "table:write", "archives:read", "deployments:start", "apps:read"],
+});
+
+export const buildStage = z.enum(["pending", "analyzing", "building", "deploying", "ready", "error"]);
+
+export const listBuildLogs = route("list-build-logs", `GET ${project}/builds/{buildId}/logs`, {
+  summary: "Build and start-up output, oldest first, with secrets masked.",
+  query: z.object({ limit: pageLimit(limits.logsPageMax, limits.logsPageDefault), cursor }),
+  reply: z.object({
+    lines: z.array(z.object({ at: timestamp, stage: z.string(), text: z.string() })),
+    nextCursor: z.string().nullable(),
+  }),
+  status: 200,
+  errors: [],
+  uses: ["table:read", "logs:read"],
+});

@@ -1,0 +1,40 @@
+/**
+ * What a handler may touch. `lib/` turns each word into explicit IAM actions, `lambdas/kit` into the one object
+ * a handler receives, so that touching anything undeclared neither compiles nor is allowed at run time.
+ */
+export const capabilities = [
+  /** Read the table: BatchGetItem, GetItem, Query. */
+  "table:read",
+  /** Write the table: the actions behind TransactWriteItems. */
+  "table:write",
+  /** Sign an upload address for a source archive. */
+  "archives:upload",
+  /** Read source archives, by version. */
+  "archives:read",
+  /** Copy a source archive to a new build. */
+  "archives:copy",
+  /** Write what the image build reads: plan, Dockerfile, variables. */
+  "artifacts:write",
+  /** Start, look up and restart deployment executions. */
+  "deployments:start",
+  /** Answer the task token of a waiting deployment. */
+  "deployments:resume",
+  /** Read what the container service is serving. */
+  "apps:read",
+  /** Register task definitions, create and update the app's service. */
+  "apps:deploy",
+  /** Continue or roll back a running service deployment. */
+  "apps:switch",
+  /** Read build output and app output. */
+  "logs:read",
+  /** Replay a deployed app's identity proof to STS. */
+  "identity:prove",
+  /** Sign upload and download addresses of stored files. */
+  "files:sign",
+  /** Look at and delete stored files. */
+  "files:manage",
+  /** Run statements in the organization's databases. */
+  "databases:run",
+] as const;
+
+export type Capability = (typeof capabilities)[number];

@@ -1,0 +1,59 @@
+import * as z from "zod";
+
+/** Length in Unicode code points, the unit of every length limit (CONTRACT §1). */
+export function lengthOf(text: string): number {
+  let length = 0;
+  for (const _ of text) length += 1;
+  return length;
+}
+
+const noNul = (text: string) => !text.includes("\u0000");
+
+/** Free text that may be absent: trimmed, then measured; the empty string and null stand for none (SPEC §2, CONTRACT §3). */
+export const optionalText = (lengthMax: number) =>
+  z
+    .union([z.string(), z.null()], { error: "must be a string or null" })
+    .optional()
+    .transform((text) => text?.trim() || null)
+    .refine((text) => text === null || lengthOf(text) <= lengthMax, {
+      error: `must have at most ${lengthMax} characters`,
+    })
+    .refine((text) => text === null || noNul(text), { error: "must not contain NUL" });
+
+/** A page size in the query string: an integer in its range (CONTRACT §1). */
+export const pageLimit = (max: number, standard: number) =>
+  z
+    .string()
+    .optional()
+    .transform((text, context) => {
+      if (text === undefined) return standard;
+      const value = /^\d{1,6}$/.test(text) ? Number(text) : 0;
+      if (value >= 1 && value <= max) return value;
+      context.issues.push({ code: "custom", message: `must be an integer from 1 to ${max}`, input: text });
+      return z.NEVER;
+    });
+
+/** The opaque position that a list gave out as `nextCursor`. */
+export const cursor = z.string().min(1, { error: "must be a cursor that this list gave out" }).max(1024).optional();
+
+export const timestamp = z.iso.datetime({ precision: 3 });
+
+/** What every route can answer beside its own errors. */
+export const commonErrors = [
+  "invalid_request",
+  "unauthorized",
+  "not_found",
+  "body_too_large",
+  "too_many_requests",
+  "internal",
+  "unavailable",
+] as const;
+
+/** The body of every error (CONTRACT §1). */
+export const errorReply = z.object({
+  status: z.string(),
+  message: z.string(),
+  code: z.string(),
+  requestId: z.string(),
+  issues: z.array(z.object({ path: z.string(), message: z.string() })).optional(),
+});

@@ -1,0 +1,59 @@
+import * as z from "zod";
+import { lengthOf, timestamp } from "./common.ts";
+import { limits } from "./limits.ts";
+import { route } from "./route.ts";
+
+const listed = z.object({
+  id: z.int(),
+  access: z.string(),
+  description: z.string(),
+  expiredAt: timestamp.nullable(),
+  createdAt: timestamp,
+  lastUsedAt: timestamp.nullable(),
+});
+export type ListedCredentialReply = z.infer<typeof listed>;
+
+const created = z.object({
+  id: z.int(),
+  access: z.string(),
+  secret: z.string().optional(),
+  description: z.string(),
+  expiredAt: timestamp.nullable(),
+  createdAt: timestamp,
+});
+
+const credentials = "/organizations/{orgId}/projects/{projectId}/credentials" as const;
+
+export const createCredential = route("create-credential", `POST ${credentials}`, {
+  summary: "Issues an app key; its secret is shown this once.",
+  body: z.object({
+    description: z
+      .union([z.string(), z.null()], { error: "must be a string" })
+      .optional()
+      .transform((text) => text?.trim() ?? "")
+      .refine((text) => lengthOf(text) <= limits.credentialDescriptionLengthMax, {
+        error: `must have at most ${limits.credentialDescriptionLengthMax} characters`,
+      })
+      .refine((text) => !text.includes("\u0000"), { error: "must not contain NUL" }),
+  }),
+  reply: z.object({ credential: created }),
+  status: 201,
+  errors: ["credential_limit", "idempotency_mismatch"],
+  uses: ["table:read", "table:write"],
+});
+
+export const listCredentials = route("list-credentials", `GET ${credentials}`, {
+  summary: "The project's app keys, without their secrets.",
+  reply: z.object({ credentials: z.array(listed) }),
+  status: 200,
+  errors: [],
+  uses: ["table:read"],
+});
+
+export const deleteCredential = route("delete-credential", `DELETE ${credentials}/{credentialId}`, {
+  summary: "Revokes an app key from the next request on.",
+  reply: z.object({ credential: z.int() }),
+  status: 200,
+  errors: [],
+  uses: ["table:read", "table:write"],
+});

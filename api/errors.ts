@@ -1,0 +1,32 @@
+/** Every error the service answers with: `code` is stable; `status` and `title` are HTTP's (CONTRACT §1). */
+export const errorTable = {
+  invalid_request: { status: 400, title: "Bad Request" },
+  unauthorized: { status: 401, title: "Unauthorized" },
+  not_a_manager: { status: 403, title: "Forbidden" },
+  not_found: { status: 404, title: "Not Found" },
+  build_in_progress: { status: 409, title: "Conflict" },
+  build_finished: { status: 409, title: "Conflict" },
+  build_deploying: { status: 409, title: "Conflict" },
+  never_deployed: { status: 409, title: "Conflict" },
+  deployed_build_not_successful: { status: 409, title: "Conflict" },
+  build_not_successful: { status: 409, title: "Conflict" },
+  build_canceled: { status: 409, title: "Conflict" },
+  build_already_live: { status: 409, title: "Conflict" },
+  build_outside_window: { status: 409, title: "Conflict" },
+  credential_limit: { status: 409, title: "Conflict" },
+  name_taken: { status: 409, title: "Conflict" },
+  limit_reached: { status: 409, title: "Conflict" },
+  table_exists: { status: 409, title: "Conflict" },
+  column_exists: { status: 409, title: "Conflict" },
+  data_conflict: { status: 409, title: "Conflict" },
+  source_gone: { status: 410, title: "Gone" },
+  body_too_large: { status: 413, title: "Content Too Large" },
+  idempotency_mismatch: { status: 422, title: "Unprocessable Content" },
+  too_many_requests: { status: 429, title: "Too Many Requests" },
+  internal: { status: 500, title: "Internal Server Error" },
+  live_unknown: { status: 503, title: "Service Unavailable" },
+  database_resuming: { status: 503, title: "Service Unavailable" },
+  unavailable: { status: 503, title: "Service Unavailable" },
+} as const satisfies Record<string, { status: number; title: string }>;
+
+export type ErrorCode = keyof typeof errorTable;

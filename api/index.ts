@@ -1,0 +1,20 @@
+import * as builds from "./builds.ts";
+import * as credentials from "./credentials.ts";
+import * as environments from "./environments.ts";
+import * as organizations from "./organizations.ts";
+import type { Route } from "./route.ts";
+import * as sessions from "./sessions.ts";
+
+/** A module's routes with the folder under lambdas/ that holds their handlers. */
+const modules = { organizations, builds, credentials, environments, sessions };
+
+function isRoute(value: unknown): value is Route {
+  return typeof value === "object" && value !== null && "definition" in value && "method" in value;
+}
+
+/** The whole interface, in declaration order: each route with the folder of its handler, `lambdas/<resource>/<id>.ts`. */
+export const routes: readonly (Route & { resource: string })[] = Object.entries(modules).flatMap(([resource, module]) =>
+  Object.values(module)
+    .filter(isRoute)
+    .map((route) => ({ ...route, resource })),
+);

@@ -1,0 +1,23 @@
+import * as z from "zod";
+import { route } from "./route.ts";
+
+export const role = z.enum(["owner", "admin", "member"]);
+export type Role = z.infer<typeof role>;
+
+export const organization = z.object({ id: z.string(), name: z.string(), role: role.nullable() });
+
+export const ping = route("ping", "GET /ping", {
+  summary: "Tells whether the credential is good.",
+  reply: z.literal("pong"),
+  status: 200,
+  errors: [],
+  uses: ["table:read"],
+});
+
+export const listOrganizations = route("list-organizations", "GET /organizations", {
+  summary: "The organization of a key, or all organizations of a user.",
+  reply: z.object({ organizations: z.array(organization) }),
+  status: 200,
+  errors: [],
+  uses: ["table:read"],
+});

@@ -1,0 +1,20 @@
+import * as z from "zod";
+import { timestamp } from "./common.ts";
+import { route } from "./route.ts";
+
+/** A signed STS GetCallerIdentity request, by which a deployed app proves who it is (CONTRACT §2). */
+const proof = z.object({
+  url: z.string().max(2048),
+  headers: z.record(z.string().max(128), z.string().max(8192)),
+  body: z.string().max(1024),
+});
+
+export const createSession = route("create-session", "POST /sessions", {
+  summary: "Exchanges a key, or a deployed app's identity proof, for a token that lives ten minutes.",
+  body: z.object({ proof: proof.optional() }),
+  reply: z.object({ session: z.object({ token: z.string(), organizationId: z.string(), expiresAt: timestamp }) }),
+  status: 201,
+  errors: [],
+  uses: ["table:read", "table:write", "apps:read", "identity:prove"],
+  credential: "none",
+});
