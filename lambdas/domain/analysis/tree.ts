@@ -1,0 +1,79 @@
+/** A file of an archive; `text` gives undefined when it is binary or too large to be read. */
+export interface SourceFile {
+  size: number;
+  kind: "file" | "symlink";
+  text?: () => string | undefined;
+}
+
+/** What analysis sees of an archive: relative paths with `/`, the text of those that `wants` names. */
+export interface SourceTree {
+  files: ReadonlyMap<string, SourceFile>;
+}
+
+const JUNK = /(^|\/)(__MACOSX\/|\.DS_Store$|\._[^/]*$|Thumbs\.db$|desktop\.ini$)/i;
+const HIDDEN_FOLDERS = /(^|\/)(\.git|\.hg|\.svn)\//;
+
+/** True for the leftovers of file managers and version control, which detection never sees (DETECTION, Root 1). */
+export const isJunk = (path: string): boolean => JUNK.test(path) || HIDDEN_FOLDERS.test(path);
+
+const VENDORED =
+  /(^|\/)(node_modules|bower_components|jspm_packages|vendor|vendors|third[_-]?party|site-packages|\.?venv|env|virtualenv|\.tox|\.nox|__pycache__|\.pnpm-store|\.yarn|\.next|\.nuxt|\.output|\.svelte-kit|\.angular|\.turbo|\.cache|\.parcel-cache|dist|build|out|coverage|htmlcov|staticfiles|\.eggs|[^/]+\.egg-info|Pods)\//;
+const MINIFIED = /([.-]min\.(js|mjs|cjs|css)|\.bundle\.js|\.chunk\.js|\.map)$/i;
+
+/** True for files that the app's authors did not write by hand: packages, build output, minified bundles. */
+export const isVendored = (path: string): boolean => VENDORED.test(path) || MINIFIED.test(path);
+
+const MANIFEST =
+  /(^|\/)(package\.json|package-lock\.json|npm-shrinkwrap\.json|pnpm-lock\.yaml|pnpm-workspace\.yaml|yarn\.lock|\.yarnrc\.yml|\.yarnrc|bun\.lock|\.npmrc|\.nvmrc|\.node-version|\.tool-versions|\.?mise\.toml|\.python-version|runtime\.txt|[^/]*requirements[^/]*\.(txt|in)|pyproject\.toml|Pipfile|Pipfile\.lock|poetry\.lock|uv\.lock|pdm\.lock|setup\.(py|cfg)|Procfile|angular\.json|pyvenv\.cfg)$/i;
+const REQUIREMENTS = /(^|\/)requirements\/[^/]+\.(txt|in)$/;
+const SOURCE = /\.(js|mjs|cjs|ts|mts|cts|jsx|tsx|vue|svelte|astro|py)$/i;
+const SETTINGS =
+  /(^|\/)\.env[^/]*$|\.(json|ya?ml|toml|ini|cfg|conf|properties|env|sh|pem|key|xml|tf|tfvars|html|txt|rb|php|java|go)$|(^|\/)(Dockerfile|\.netrc|\.pypirc|id_rsa|id_dsa|id_ecdsa|id_ed25519|credentials)$/i;
+
+const manifestSizeMax = 32 * 1024 * 1024;
+const sourceSizeMax = 1024 * 1024;
+
+/** True for the files whose text analysis reads: manifests up to 32 MiB, sources and settings up to 1 MiB. `size` in bytes. */
+export function wants(path: string, size: number): boolean {
+  if (isJunk(path)) return false;
+  if (/(^|\/)(\.venv|venv|env)\/pyvenv\.cfg$/.test(path)) return size <= sourceSizeMax;
+  if (isVendored(path)) return false;
+  if (MANIFEST.test(path) || REQUIREMENTS.test(path)) return size <= manifestSizeMax;
+  return (SOURCE.test(path) || SETTINGS.test(path)) && size <= sourceSizeMax;
+}
+
+/** The text of a file's bytes whatever its BOM (UTF-8, UTF-16) and line ends; undefined when it is binary. */
+export function decodeText(bytes: Uint8Array): string | undefined {
+  const encoding = encodingOf(bytes);
+  const text = new TextDecoder(encoding).decode(bytes);
+  if (text.includes("\0")) return undefined;
+  return normaliseText(text);
+}
+
+function encodingOf(bytes: Uint8Array): "utf-8" | "utf-16le" | "utf-16be" {
+  const [first, second] = bytes;
+  if (first === 0xff && second === 0xfe) return "utf-16le";
+  if (first === 0xfe && second === 0xff) return "utf-16be";
+  if (bytes.length >= 4 && bytes.length % 2 === 0) {
+    if (second === 0 && bytes[3] === 0 && first !== 0) return "utf-16le";
+    if (first === 0 && bytes[2] === 0 && second !== 0) return "utf-16be";
+  }
+  return "utf-8";
+}
+
+/** Text without BOM and with `\n` at the end of its lines. */
+export function normaliseText(text: string): string {
+  const body = text.charCodeAt(0) === 0xfeff ? text.slice(1) : text;
+  return body.includes("\r") ? body.replace(/\r\n?/g, "\n") : body;
+}
+
+/** The tree without junk, with clean relative paths. */
+export function withoutJunk(tree: SourceTree): SourceTree {
+  const files = new Map<string, SourceFile>();
+  for (const [path, file] of tree.files) {
+    const clean = path.replaceAll("\\", "/").replace(/^(\.?\/)+/, "");
+    if (clean === "" || clean.endsWith("/") || isJunk(clean)) continue;
+    files.set(clean, file);
+  }
+  return { files };
+}
