@@ -1,0 +1,46 @@
+import type { JsonService } from "../aws/service.ts";
+import { LogStore } from "./log-store.ts";
+import { logOperations } from "./operations.ts";
+
+/** One line of output; the timestamp is in milliseconds since the epoch. */
+export interface LogLine {
+  logGroup: string;
+  logStream: string;
+  timestamp: number;
+  message: string;
+}
+
+export interface Logs {
+  service: JsonService;
+  /** Adds a line; the group and the stream are made when they do not exist, as the awslogs driver is set to do. */
+  put(line: LogLine): void;
+  close(): void;
+}
+
+export interface LogsOptions {
+  dir: string;
+  /** A stream keeps at least this many of its newest bytes and at most twice as many. */
+  segmentBytesMax?: number;
+  /** A group keeps this many streams, those written last. */
+  streamsMax?: number;
+  now?: () => number;
+}
+
+/** CloudWatch Logs over a folder. State survives a restart and a SIGKILL. */
+export function createLogs(options: LogsOptions): Logs {
+  const store = new LogStore({
+    dir: options.dir,
+    segmentBytesMax: options.segmentBytesMax ?? 5 * 1024 * 1024,
+    streamsMax: options.streamsMax ?? 500,
+    messageBytesMax: 256 * 1024,
+    now: options.now ?? Date.now,
+  });
+  return {
+    service: { target: "Logs_20140328", operations: logOperations(store) },
+    put: ({ logGroup, logStream, timestamp, message }) => {
+      const stream = store.group(logGroup)?.get(logStream) ?? store.createStream(logGroup, logStream);
+      store.append(stream, timestamp, message);
+    },
+    close: () => store.flush(),
+  };
+}
