@@ -1,0 +1,146 @@
+import { createHmac, randomBytes, randomInt, timingSafeEqual } from "node:crypto";
+import { chmodSync, existsSync, mkdirSync, readFileSync, renameSync, writeFileSync } from "node:fs";
+import { join } from "node:path";
+import * as z from "zod";
+
+/** The account that every local resource belongs to. */
+export const localAccount = "000000000000";
+
+/** As in STS; it also bounds how long a revocation must be remembered. */
+export const sessionSecondsMax = 43_200;
+
+export interface TemporaryCredentials {
+  accessKeyId: string;
+  secretAccessKey: string;
+  sessionToken: string;
+  expiration: Date;
+}
+
+/** Whom an access key stands for, and the secret that its signatures are made with. */
+export interface Principal {
+  secretAccessKey: string;
+  sessionToken?: string;
+  principalArn: string;
+  /** Absent for the root key, which does not expire. */
+  expiresAt?: Date;
+}
+
+export interface SessionRequest {
+  roleArn: string;
+  sessionName: string;
+  durationSeconds: number;
+}
+
+export interface CredentialStore {
+  /** The key of the service itself: made once, the same after every restart. */
+  root: { accessKeyId: string; secretAccessKey: string };
+  /** Never touches the disk, so a presigned address may have its own session. RangeError above `sessionSecondsMax`. */
+  issue(request: SessionRequest): TemporaryCredentials;
+  /** Undefined for an unknown key, a missing, foreign or altered token, and a revoked session; an expired one is found. */
+  find(accessKeyId: string, sessionToken?: string): Principal | undefined;
+  /** Ends every session of that name issued so far. */
+  revoke(sessionName: string): void;
+}
+
+const fileSchema = z.object({
+  root: z.object({ accessKeyId: z.string(), secretAccessKey: z.string() }),
+  sessionKey: z.string(),
+  revoked: z.record(z.string(), z.number()),
+});
+type StoreFile = z.infer<typeof fileSchema>;
+
+const claimsSchema = z.object({
+  key: z.string(),
+  role: z.string(),
+  session: z.string(),
+  issuedAt: z.number(),
+  expiresAt: z.number(),
+});
+
+const keyLetters = "ABCDEFGHIJKLMNOPQRSTUVWXYZ234567";
+const newKeyId = (prefix: "AKIA" | "ASIA") =>
+  prefix + Array.from({ length: 16 }, () => keyLetters[randomInt(keyLetters.length)]).join("");
+
+function newFile(): StoreFile {
+  return {
+    root: { accessKeyId: newKeyId("AKIA"), secretAccessKey: randomBytes(30).toString("base64") },
+    sessionKey: randomBytes(32).toString("base64"),
+    revoked: {},
+  };
+}
+
+function save(path: string, file: StoreFile): void {
+  const temporary = `${path}.new`;
+  writeFileSync(temporary, JSON.stringify(file), { mode: 0o600 });
+  chmodSync(temporary, 0o600);
+  renameSync(temporary, path);
+}
+
+/** The role's name in `arn:aws:iam::…:role/path/name`. */
+export function roleName(roleArn: string): string {
+  return roleArn.slice(roleArn.lastIndexOf("/") + 1);
+}
+
+/**
+ * The keys of the local account, in `dir/credentials.json` (mode 0600). A session's token carries its own signed claims, as on AWS: what was
+ * issued before a SIGKILL is good after it, and a thousand sessions a second cost no write.
+ */
+export function openCredentials(options: { dir: string; now?: () => Date }): CredentialStore {
+  const now = options.now ?? (() => new Date());
+  mkdirSync(options.dir, { recursive: true });
+  const path = join(options.dir, "credentials.json");
+  const file = existsSync(path) ? fileSchema.parse(JSON.parse(readFileSync(path, "utf8"))) : newFile();
+  save(path, file);
+
+  const revokedAt = new Map(Object.entries(file.revoked));
+  const mac = (use: string, text: string | Buffer) =>
+    createHmac("sha256", Buffer.from(file.sessionKey, "base64")).update(`${use}\0`).update(text).digest();
+  const secretOf = (accessKeyId: string) => mac("secret", accessKeyId).subarray(0, 30).toString("base64");
+
+  const readToken = (accessKeyId: string, token: string) => {
+    const bytes = Buffer.from(token, "base64");
+    const claims = bytes.subarray(32);
+    if (bytes.length < 33 || bytes.toString("base64") !== token) return undefined;
+    if (!timingSafeEqual(bytes.subarray(0, 32), mac("token", claims))) return undefined;
+    const session = claimsSchema.parse(JSON.parse(claims.toString("utf8")));
+    return session.key === accessKeyId ? session : undefined;
+  };
+
+  return {
+    // The SDK writes marks of its own into the credentials that it is given.
+    get root() {
+      return { ...file.root };
+    },
+    issue({ roleArn, sessionName, durationSeconds }) {
+      if (durationSeconds > sessionSecondsMax) throw new RangeError(`A session lasts ${sessionSecondsMax} s at most`);
+      const accessKeyId = newKeyId("ASIA");
+      const issuedAt = now().getTime();
+      const expiresAt = issuedAt + durationSeconds * 1000;
+      const claims = { key: accessKeyId, role: roleName(roleArn), session: sessionName, issuedAt, expiresAt };
+      const body = Buffer.from(JSON.stringify(claims));
+      const sessionToken = Buffer.concat([mac("token", body), body]).toString("base64");
+      return { accessKeyId, secretAccessKey: secretOf(accessKeyId), sessionToken, expiration: new Date(expiresAt) };
+    },
+    find(accessKeyId, sessionToken) {
+      if (sessionToken === undefined) {
+        const { root } = file;
+        if (accessKeyId !== root.accessKeyId) return undefined;
+        return { secretAccessKey: root.secretAccessKey, principalArn: `arn:aws:iam::${localAccount}:root` };
+      }
+      const session = readToken(accessKeyId, sessionToken);
+      if (!session || session.issuedAt <= (revokedAt.get(session.session) ?? -1)) return undefined;
+      return {
+        secretAccessKey: secretOf(accessKeyId),
+        sessionToken,
+        principalArn: `arn:aws:sts::${localAccount}:assumed-role/${session.role}/${session.session}`,
+        expiresAt: new Date(session.expiresAt),
+      };
+    },
+    revoke(sessionName) {
+      const oldestSession = now().getTime() - sessionSecondsMax * 1000;
+      for (const [name, at] of revokedAt) if (at < oldestSession) revokedAt.delete(name);
+      revokedAt.set(sessionName, now().getTime());
+      save(path, { ...file, revoked: Object.fromEntries(revokedAt) });
+    },
+  };
+}

@@ -1,0 +1,64 @@
+import type { ClaimProblem } from "./claim.ts";
+
+export type RefusalReason =
+  | ClaimProblem
+  | "wrong_scope"
+  | "skewed"
+  | "not_yet_valid"
+  | "expired"
+  | "unknown_key"
+  | "bad_token"
+  | "expired_token"
+  | "unsigned_headers"
+  | "mismatch";
+
+/** Why a signature was refused, in the words of the service that was asked. */
+export interface Refusal {
+  reason: RefusalReason;
+  code: string;
+  status: number;
+  message: string;
+}
+
+type Wording = readonly [code: string, status: number, message: string];
+
+const mismatch = "The request signature we calculated does not match the signature you provided.";
+const oneMechanism = "Only one auth mechanism allowed; use the X-Amz-* query parameters or the Authorization header.";
+
+const s3: Record<RefusalReason, Wording> = {
+  missing: ["AccessDenied", 403, "Access Denied"],
+  two_mechanisms: ["InvalidArgument", 400, oneMechanism],
+  malformed: ["AuthorizationHeaderMalformed", 400, "The authorization header or query that you provided is not valid."],
+  wrong_scope: ["AuthorizationHeaderMalformed", 400, "The credential's scope names another region or service."],
+  skewed: ["RequestTimeTooSkewed", 403, "The difference between the request time and the current time is too large."],
+  not_yet_valid: ["AccessDenied", 403, "Request is not valid yet"],
+  expired: ["AccessDenied", 403, "Request has expired"],
+  unknown_key: ["InvalidAccessKeyId", 403, "The AWS Access Key Id you provided does not exist in our records."],
+  bad_token: ["InvalidToken", 400, "The provided token is malformed or otherwise invalid."],
+  expired_token: ["ExpiredToken", 400, "The provided token has expired."],
+  unsigned_headers: ["AccessDenied", 403, "There were headers present in the request which were not signed"],
+  mismatch: ["SignatureDoesNotMatch", 403, `${mismatch} Check your key and signing method.`],
+};
+
+const invalidToken: Wording = ["InvalidClientTokenId", 403, "The security token included in the request is invalid."];
+
+const sts: Record<RefusalReason, Wording> = {
+  missing: ["MissingAuthenticationToken", 403, "Request is missing Authentication Token"],
+  two_mechanisms: ["IncompleteSignature", 403, oneMechanism],
+  malformed: ["IncompleteSignature", 403, "The request signature does not conform to AWS standards."],
+  wrong_scope: ["SignatureDoesNotMatch", 403, "Credential should be scoped to correct service: 'sts'."],
+  skewed: ["SignatureDoesNotMatch", 403, "Signature expired: the request was not signed within 15 minutes of now."],
+  not_yet_valid: ["SignatureDoesNotMatch", 403, "Signature not yet current."],
+  expired: ["SignatureDoesNotMatch", 403, "Signature expired."],
+  unknown_key: invalidToken,
+  bad_token: invalidToken,
+  expired_token: ["ExpiredToken", 403, "The security token included in the request is expired"],
+  unsigned_headers: ["SignatureDoesNotMatch", 403, "The host and every x-amz-* header must be signed."],
+  mismatch: ["SignatureDoesNotMatch", 403, `${mismatch} Check your AWS Secret Access Key and signing method.`],
+};
+
+/** The error that the service answers for that reason. */
+export function refusalOf(service: "s3" | "sts", reason: RefusalReason): Refusal {
+  const [code, status, message] = (service === "s3" ? s3 : sts)[reason];
+  return { reason, code, status, message };
+}

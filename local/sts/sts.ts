@@ -1,0 +1,128 @@
+import { createHash, randomUUID } from "node:crypto";
+import * as z from "zod";
+import { AwsError, type RawRequest, type RawResponse, type RawService } from "../aws/service.ts";
+import { sha256Hex } from "./canonical.ts";
+import { type CredentialStore, localAccount, roleName, sessionSecondsMax } from "./credentials.ts";
+import { type VerifiedSignature, verifySignature } from "./sigv4.ts";
+
+export interface StsOptions {
+  credentials: CredentialStore;
+  now?: () => Date;
+  /** The trust policy of the local roles; without it only the service's own root key may assume one. */
+  mayAssume?: (callerArn: string, roleArn: string) => boolean;
+}
+
+const apiVersion = "2011-06-15";
+const namespace = `https://sts.amazonaws.com/doc/${apiVersion}/`;
+
+const assumeRoleSchema = z.object({
+  RoleArn: z.string().regex(/^arn:aws:iam::\d{12}:role\/[\w+=,.@/-]{1,512}$/),
+  RoleSessionName: z.string().regex(/^[\w+=,.@-]{2,64}$/),
+  DurationSeconds: z.coerce.number().int().min(900).max(sessionSecondsMax).default(3600),
+});
+
+const escapeXml = (text: string) => text.replace(/[&<>]/g, (c) => `&#${c.charCodeAt(0)};`);
+
+type XmlFields = { [name: string]: string | XmlFields };
+
+function xml(fields: XmlFields): string {
+  return Object.entries(fields)
+    .map(([name, value]) => `<${name}>${typeof value === "string" ? escapeXml(value) : xml(value)}</${name}>`)
+    .join("");
+}
+
+function answer(status: number, root: string, content: XmlFields): RawResponse {
+  return {
+    status,
+    headers: { "content-type": "text/xml" },
+    body: `<${root} xmlns="${namespace}">${xml(content)}</${root}>\n`,
+  };
+}
+
+function errorAnswer(error: unknown): RawResponse {
+  const known = error instanceof AwsError ? error : new AwsError("InternalFailure", "An internal error occurred.", 500);
+  const Type = known.status < 500 ? "Sender" : "Receiver";
+  const fields = { Error: { Type, Code: known.code, Message: known.message }, RequestId: randomUUID() };
+  return answer(known.status, "ErrorResponse", fields);
+}
+
+/** A role's unique id: the same for every session of the role. */
+function roleId(name: string): string {
+  return `AROA${createHash("sha256").update(name).digest("hex").slice(0, 17).toUpperCase()}`;
+}
+
+function userId(principalArn: string): string {
+  const [, role = "", session = ""] = /assumed-role\/(.+)\/(.+)$/.exec(principalArn) ?? [];
+  return role ? `${roleId(role)}:${session}` : localAccount;
+}
+
+function callerIdentity(caller: VerifiedSignature): XmlFields {
+  return { Arn: caller.principalArn, UserId: userId(caller.principalArn), Account: localAccount };
+}
+
+function assumeRole(caller: VerifiedSignature, form: URLSearchParams, options: StsOptions): XmlFields {
+  const input = assumeRoleSchema.safeParse(Object.fromEntries(form));
+  if (!input.success) throw new AwsError("ValidationError", z.prettifyError(input.error), 400);
+  const { RoleArn: roleArn, RoleSessionName: sessionName, DurationSeconds: durationSeconds } = input.data;
+  const mayAssume = options.mayAssume ?? ((callerArn) => callerArn === `arn:aws:iam::${localAccount}:root`);
+  if (!mayAssume(caller.principalArn, roleArn)) {
+    const message = `User: ${caller.principalArn} is not authorized to perform: sts:AssumeRole on resource: ${roleArn}`;
+    throw new AwsError("AccessDenied", message, 403);
+  }
+  const issued = options.credentials.issue({ roleArn, sessionName, durationSeconds });
+  const name = roleName(roleArn);
+  return {
+    AssumedRoleUser: {
+      AssumedRoleId: `${roleId(name)}:${sessionName}`,
+      Arn: `arn:aws:sts::${localAccount}:assumed-role/${name}/${sessionName}`,
+    },
+    Credentials: {
+      AccessKeyId: issued.accessKeyId,
+      SecretAccessKey: issued.secretAccessKey,
+      SessionToken: issued.sessionToken,
+      Expiration: issued.expiration.toISOString(),
+    },
+  };
+}
+
+/** The form of a request that is meant for STS; other services share the port and the path. */
+function stsForm(request: RawRequest): URLSearchParams | undefined {
+  if (request.method !== "POST" || request.path !== "/") return undefined;
+  const scope = /Credential=[^,\s/]+\/\d+\/[^/]+\/([^/]+)\/aws4_request/.exec(request.headers.authorization ?? "");
+  const isForm = (request.headers["content-type"] ?? "").startsWith("application/x-www-form-urlencoded");
+  const form = new URLSearchParams(isForm ? request.body.toString("utf8") : "");
+  if (scope) return scope[1] === "sts" ? form : undefined;
+  return form.get("Version") === apiVersion && form.has("Action") ? form : undefined;
+}
+
+function run(request: RawRequest, form: URLSearchParams, options: StsOptions): RawResponse {
+  const verdict = verifySignature(request, {
+    service: "sts",
+    credentials: options.credentials,
+    now: options.now ?? (() => new Date()),
+    payloadHash: sha256Hex(request.body),
+  });
+  if (!verdict.ok) throw new AwsError(verdict.code, verdict.message, verdict.status);
+  const action = form.get("Action") ?? "";
+  const respond = (result: XmlFields) =>
+    answer(200, `${action}Response`, {
+      [`${action}Result`]: result,
+      ResponseMetadata: { RequestId: randomUUID() },
+    });
+  if (action === "GetCallerIdentity") return respond(callerIdentity(verdict));
+  if (action === "AssumeRole") return respond(assumeRole(verdict, form, options));
+  throw new AwsError("InvalidAction", `Could not find operation ${action} for version ${apiVersion}`, 400);
+}
+
+/** AssumeRole and GetCallerIdentity of the STS query protocol; every caller's signature is verified (403 otherwise). */
+export function stsService(options: StsOptions): RawService {
+  return async (request) => {
+    const form = stsForm(request);
+    if (!form) return undefined;
+    try {
+      return run(request, form, options);
+    } catch (error) {
+      return errorAnswer(error);
+    }
+  };
+}
