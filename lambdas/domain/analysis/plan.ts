@@ -1,7 +1,14 @@
 import * as z from "zod";
 
 /** The runtimes that a new build can report (SPEC §2). */
-export const runtimeSchema = z.enum(["nodejs26.x", "nodejs24.x", "nodejs22.x", "python3.14", "python3.13", "python3.12"]);
+export const runtimeSchema = z.enum([
+  "nodejs26.x",
+  "nodejs24.x",
+  "nodejs22.x",
+  "python3.14",
+  "python3.13",
+  "python3.12",
+]);
 export type Runtime = z.infer<typeof runtimeSchema>;
 
 export const languageSchema = z.enum(["nodejs", "python"]);

@@ -17,7 +17,7 @@ const HIDDEN_FOLDERS = /(^|\/)(\.git|\.hg|\.svn)\//;
 export const isJunk = (path: string): boolean => JUNK.test(path) || HIDDEN_FOLDERS.test(path);
 
 const VENDORED =
-  /(^|\/)(node_modules|bower_components|jspm_packages|vendor|vendors|third[_-]?party|site-packages|\.?venv|env|virtualenv|\.tox|\.nox|__pycache__|\.pnpm-store|\.yarn|\.next|\.nuxt|\.output|\.svelte-kit|\.angular|\.turbo|\.cache|\.parcel-cache|dist|build|out|coverage|htmlcov|staticfiles|\.eggs|[^/]+\.egg-info|Pods)\//;
+  /(^|\/)(node_modules|bower_components|jspm_packages|vendor|vendors|third[_-]?party|site-packages|\.?venv|virtualenv|\.tox|\.nox|__pycache__|\.pnpm-store|\.yarn|\.next|\.nuxt|\.output|\.svelte-kit|\.angular|\.turbo|\.cache|\.parcel-cache|dist|build|out|coverage|htmlcov|staticfiles|\.eggs|[^/]+\.egg-info|Pods)\//;
 const MINIFIED = /([.-]min\.(js|mjs|cjs|css)|\.bundle\.js|\.chunk\.js|\.map)$/i;
 
 /** True for files that the app's authors did not write by hand: packages, build output, minified bundles. */

@@ -1,0 +1,73 @@
+import { isVendored, normaliseText, type SourceTree } from "./tree.ts";
+
+/** One folder of an archive seen as an app: every path is relative to `root`. */
+export interface App {
+  /** The folder in the archive, "" for the top level. */
+  root: string;
+  /** Every file below the root, sorted. */
+  paths: readonly string[];
+  has(path: string): boolean;
+  hasFolder(path: string): boolean;
+  /** The text without BOM and with `\n`; undefined when the file is missing, binary, a link or too large. */
+  text(path: string): string | undefined;
+  size(path: string): number;
+  /** The path that a suggestion shows: relative to the archive, without the folder that merely wraps everything. */
+  shown(path: string): string;
+}
+
+/** The app at `root` of a tree without junk. */
+export function appAt(tree: SourceTree, root: string): App {
+  const prefix = root === "" ? "" : `${root}/`;
+  const wrapper = wrapperOf(tree);
+  const paths = [...tree.files.keys()]
+    .filter((path) => path.startsWith(prefix))
+    .map((path) => path.slice(prefix.length));
+  paths.sort();
+  const folders = new Set(paths.flatMap(foldersOf));
+  const texts = new Map<string, string | undefined>();
+  const read = (path: string): string | undefined => {
+    const file = tree.files.get(prefix + path);
+    if (file === undefined || file.kind === "symlink") return undefined;
+    const text = file.text?.();
+    return text === undefined || text.includes("\0") ? undefined : normaliseText(text);
+  };
+  return {
+    root,
+    paths,
+    has: (path) => tree.files.has(prefix + path),
+    hasFolder: (path) => folders.has(path),
+    text: (path) => {
+      if (!texts.has(path)) texts.set(path, read(path));
+      return texts.get(path);
+    },
+    size: (path) => tree.files.get(prefix + path)?.size ?? 0,
+    shown: (path) => (prefix + path).slice(wrapper.length),
+  };
+}
+
+/** The files that lie directly in the app's root. */
+export const rootFiles = (app: App): string[] => app.paths.filter((path) => !path.includes("/"));
+
+/** The files with one of the endings that the authors wrote by hand. */
+export const writtenFiles = (app: App, ending: RegExp): string[] =>
+  app.paths.filter((path) => ending.test(path) && !isVendored(path));
+
+function foldersOf(path: string): string[] {
+  const folders: string[] = [];
+  for (let slash = path.indexOf("/"); slash !== -1; slash = path.indexOf("/", slash + 1)) {
+    folders.push(path.slice(0, slash));
+  }
+  return folders;
+}
+
+/** The folder or folders, with a slash at the end, that hold everything in the tree. */
+export function wrapperOf(tree: SourceTree): string {
+  const [first] = tree.files.keys();
+  if (first === undefined) return "";
+  let wrapper = first.slice(0, first.lastIndexOf("/") + 1);
+  for (const path of tree.files.keys()) {
+    while (!path.startsWith(wrapper)) wrapper = wrapper.slice(0, wrapper.lastIndexOf("/", wrapper.length - 2) + 1);
+    if (wrapper === "") return "";
+  }
+  return wrapper;
+}

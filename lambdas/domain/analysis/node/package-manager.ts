@@ -1,0 +1,135 @@
+import semver from "semver";
+import type { App } from "../app.ts";
+import { lineOf, lineOfKey, listed, type Notes, quoted, suggest } from "../notes.ts";
+import type { PackageManager } from "../plan.ts";
+import { isTable, stringAt, type Table, valueAt } from "../values.ts";
+
+type NodeManager = "npm" | "pnpm" | "yarn" | "bun";
+
+const LOCKS: readonly [NodeManager, readonly string[]][] = [
+  ["pnpm", ["pnpm-lock.yaml"]],
+  ["bun", ["bun.lock", "bun.lockb"]],
+  ["yarn", ["yarn.lock"]],
+  ["npm", ["npm-shrinkwrap.json", "package-lock.json"]],
+];
+const PNPM_OF_LOCK: readonly [RegExp, string][] = [
+  [/^5\.3/, "6"],
+  [/^5\.4/, "7"],
+  [/^6(\.|$)/, "8"],
+  [/^9(\.|$)/, "9"],
+];
+const YARN_OF_LOCK: ReadonlyMap<string, string> = new Map([
+  ["4", "2"],
+  ["5", "2"],
+  ["6", "3"],
+  ["7", "3"],
+  ["8", "4"],
+]);
+
+/** The package manager of a Node.js app with the lock file that it reads, null when it has none. */
+export interface NodePackages {
+  manager: PackageManager & { name: NodeManager };
+  lock: string | null;
+}
+
+/** The package manager by DETECTION's order; several locks and unreadable declarations go to the notes. */
+export function nodePackageManager(app: App, manifest: Table | undefined, notes: Notes): NodePackages {
+  const found = LOCKS.flatMap(([name, files]) => files.filter((file) => app.has(file)).map((file) => ({ name, file })));
+  const declared = declaredManager(app, manifest, notes);
+  const named =
+    declared?.name ?? found[0]?.name ?? (app.has(".yarnrc.yml") ? "yarn" : engineManager(manifest)) ?? "npm";
+  const lock = found.find(({ name }) => name === named)?.file ?? null;
+  const managers = new Set(found.map(({ name }) => name));
+  if (managers.size > 1) {
+    const surplus = found.filter(({ name }) => name !== named).map(({ file }) => file);
+    suggest(notes, app, {
+      code: "several_locks",
+      message: `Found lock files of several package managers (${listed(found.map(({ file }) => file))}); ${named} is used. Delete ${listed(surplus)}.`,
+      file: surplus[0] ?? "package.json",
+    });
+  }
+  const version = declared?.version ?? versionFromFiles(app, manifest, named, lock);
+  return { manager: { name: named, version }, lock };
+}
+
+const isManager = (name: string): name is NodeManager => /^(npm|pnpm|yarn|bun)$/.test(name);
+
+function declaredManager(
+  app: App,
+  manifest: Table | undefined,
+  notes: Notes,
+): { name: NodeManager; version: string | null } | undefined {
+  const value = valueAt(manifest, "packageManager");
+  if (value !== undefined) {
+    const [, name = "", version = ""] = (typeof value === "string" && /^\s*(\w+)(?:@([^+\s]+))?/.exec(value)) || [];
+    if (isManager(name)) return { name, version: safeVersion(version) };
+    notes.warnings.push(
+      `packageManager in ${app.shown("package.json")} says ${quoted(value)}, which names no package manager that is offered, so it is passed over. Set it to "npm", "pnpm", "yarn" or "bun" with a version, such as "pnpm@9.15.0".`,
+    );
+  }
+  const wanted = valueAt(manifest, "devEngines", "packageManager");
+  for (const candidate of Array.isArray(wanted) ? wanted : [wanted]) {
+    const name = isTable(candidate) ? stringAt(candidate, "name") : undefined;
+    if (name !== undefined && isManager(name))
+      return { name, version: safeVersion(stringAt(candidate, "version") ?? "") };
+  }
+  return undefined;
+}
+
+function engineManager(manifest: Table | undefined): NodeManager | undefined {
+  return (["pnpm", "yarn", "bun"] as const).find((name) => /\d|^\*$/.test(stringAt(manifest, "engines", name) ?? ""));
+}
+
+/** A version or range that can stand in a command line, null for anything else. */
+function safeVersion(version: string): string | null {
+  const exact = semver.valid(version);
+  if (exact !== null) return exact;
+  return majorOf(version);
+}
+
+/** The newest known major that a range allows and that its tools still support. */
+function majorOf(range: string): string | null {
+  if (semver.validRange(range) === null || range.trim() === "" || range.trim() === "*") return null;
+  const majors = Array.from({ length: 20 }, (_, major) => major);
+  const allowed = majors.filter((major) => semver.intersects(`${major}.x`, range));
+  const smallest = semver.minVersion(range)?.major;
+  return allowed.length === 0 || smallest === undefined
+    ? null
+    : String(allowed.length > 3 ? smallest : (allowed[0] ?? smallest));
+}
+
+function versionFromFiles(
+  app: App,
+  manifest: Table | undefined,
+  name: NodeManager,
+  lock: string | null,
+): string | null {
+  const engine = stringAt(manifest, "engines", name);
+  const locked = name === "pnpm" ? pnpmOfLock(app, lock) : name === "yarn" ? yarnOfFiles(app, lock) : null;
+  if (name === "npm" || name === "bun") return null;
+  if (engine === undefined || semver.validRange(engine) === null) return locked ?? (name === "pnpm" ? "10" : "1");
+  if (locked !== null && semver.intersects(`${locked}.x`, engine)) return locked;
+  return majorOf(engine) ?? locked;
+}
+
+function pnpmOfLock(app: App, lock: string | null): string | null {
+  if (lock === null) return null;
+  const version = /^lockfileVersion:\s*['"]?([\d.]+)/m.exec(app.text(lock) ?? "")?.[1] ?? "";
+  return PNPM_OF_LOCK.find(([pattern]) => pattern.test(version))?.[1] ?? null;
+}
+
+function yarnOfFiles(app: App, lock: string | null): string | null {
+  const release = /^yarnPath:.*yarn-(\d+\.\d+\.\d+)\.[cm]?js/m.exec(app.text(".yarnrc.yml") ?? "")?.[1];
+  if (release !== undefined) return release;
+  const text = lock === null ? undefined : app.text(lock);
+  if (text === undefined) return app.has(".yarnrc.yml") ? "4" : null;
+  const metadata = /^__metadata:\s*\n(?:\s+.*\n)*?\s+version:\s*['"]?(\d+)/m.exec(text)?.[1];
+  if (metadata === undefined) return text.includes("__metadata:") ? "4" : "1";
+  return YARN_OF_LOCK.get(metadata) ?? "4";
+}
+
+/** The line of package.json that declares the package manager, for a suggestion; 1 when none does. */
+export function managerLine(app: App): number {
+  const text = app.text("package.json");
+  return lineOf(text, /"packageManager"\s*:/) || lineOfKey(text, ["devEngines", "packageManager"]);
+}

@@ -1,0 +1,83 @@
+import type { App } from "./app.ts";
+import type { AnalysisErrorCode, Suggestion } from "./plan.ts";
+
+/** What detection noticed on its way: advice and doubts, in the order found. */
+export interface Notes {
+  warnings: string[];
+  suggestions: Suggestion[];
+}
+
+export const noNotes = (): Notes => ({ warnings: [], suggestions: [] });
+
+/** Adds advice on a line of a file of the app; `line` starts at 1. */
+export function suggest(
+  notes: Notes,
+  app: App,
+  advice: { code: string; message: string; file: string; line?: number },
+): void {
+  notes.suggestions.push({
+    code: advice.code,
+    message: advice.message,
+    file: app.shown(advice.file),
+    line: Math.max(1, advice.line ?? 1),
+  });
+}
+
+/** Thrown where an archive is known to have no plan; `analyze` turns it into the outcome's error. */
+export class NoPlan extends Error {
+  readonly code: AnalysisErrorCode;
+  constructor(code: AnalysisErrorCode, message: string) {
+    super(message);
+    this.name = "NoPlan";
+    this.code = code;
+  }
+}
+
+/** Words of an archive quoted in a sentence: one line, at most 80 characters. */
+export function quoted(value: unknown): string {
+  const text = (typeof value === "string" ? value : (JSON.stringify(value) ?? String(value)))
+    .replace(/[\s\p{Cc}]+/gu, " ")
+    .trim();
+  const points = [...text.slice(0, 400)];
+  return `"${points.length > 80 ? `${points.slice(0, 79).join("")}…` : points.join("")}"`;
+}
+
+/** "a, b and 3 more". */
+export function listed(items: readonly string[], max = 8): string {
+  const shown = items.slice(0, max);
+  const rest = items.length - shown.length;
+  if (rest > 0) return `${shown.join(", ")} and ${rest} more`;
+  const last = shown.pop();
+  if (last === undefined) return "";
+  return shown.length === 0 ? last : `${shown.join(", ")} and ${last}`;
+}
+
+/** The line of the first match in a text, from 1; 1 when there is none. */
+export function lineOf(text: string | undefined, pattern: RegExp | string): number {
+  if (text === undefined) return 1;
+  const index = typeof pattern === "string" ? text.indexOf(pattern) : text.search(pattern);
+  return index === -1 ? 1 : lineAt(text, index);
+}
+
+/** The line of an offset in a text, from 1. */
+export function lineAt(text: string, offset: number): number {
+  let line = 1;
+  for (let at = text.indexOf("\n"); at !== -1 && at < offset; at = text.indexOf("\n", at + 1)) line += 1;
+  return line;
+}
+
+/** The line of a key of a JSON text, its parents named first; 1 when it cannot be found. */
+export function lineOfKey(text: string | undefined, keys: readonly string[]): number {
+  if (text === undefined) return 1;
+  let at = 0;
+  for (const key of keys) {
+    const found = text.slice(at).search(new RegExp(`"${escapeRegExp(key)}"\\s*:`));
+    if (found === -1) return 1;
+    at += found;
+    if (key !== keys.at(-1)) at += key.length + 2;
+  }
+  return lineAt(text, at);
+}
+
+/** A text that matches itself in a regular expression. */
+export const escapeRegExp = (text: string): string => text.replace(/[\\^$.*+?()[\]{}|/-]/g, "\\$&");
