@@ -61,7 +61,7 @@ export const listEndpoints = route("list-endpoints", `GET ${project}/endpoints`,
   reply: z.object({ endpoints: z.array(z.string()) }),
   status: 200,
   errors: [],
-  uses: ["table:read"],
+  uses: ["table:read", "apps:read"],
 });
 
 export const listBuilds = route("list-builds", `GET ${project}/builds`, {

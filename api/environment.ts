@@ -1,0 +1,32 @@
+import type { Capability } from "./capabilities.ts";
+
+/** The environment variables a Lambda gets, by capability; `lib/` sets exactly these and `lambdas/kit` reads them. */
+export const capabilityEnvironment = {
+  "table:read": ["TABLE_NAME"],
+  "table:write": ["TABLE_NAME"],
+  "archives:upload": ["ARCHIVES_BUCKET", "ARCHIVES_SIGNER_ROLE"],
+  "archives:read": ["ARCHIVES_BUCKET"],
+  "archives:copy": ["ARCHIVES_BUCKET"],
+  "artifacts:write": ["ARTIFACTS_BUCKET"],
+  "deployments:start": ["STATE_MACHINE_ARN"],
+  "deployments:resume": [],
+  "apps:read": ["CLUSTER_NAME"],
+  "apps:deploy": [
+    "CLUSTER_NAME",
+    "APP_TASK_ROLE",
+    "APP_EXECUTION_ROLE",
+    "APP_SUBNETS",
+    "APP_SECURITY_GROUPS",
+    "APP_GATEWAY",
+    "APP_LOG_GROUP",
+    "IMAGE_REPOSITORY",
+  ],
+  "apps:switch": ["CLUSTER_NAME", "PROBE_HEADER_NAME", "PROBE_HEADER_VALUE"],
+  "logs:read": ["APP_LOG_GROUP", "BUILD_LOG_GROUP"],
+  "identity:prove": ["CLUSTER_NAME", "APP_TASK_ROLE", "SERVICE_HOST"],
+  "files:sign": ["FILES_BUCKET", "FILES_SIGNER_ROLE"],
+  "files:manage": ["FILES_BUCKET"],
+  "databases:run": ["DATABASE_ARN", "DATABASE_SECRET_ARN"],
+} as const satisfies Record<Capability, readonly string[]>;
+
+export type EnvironmentName = (typeof capabilityEnvironment)[Capability][number];

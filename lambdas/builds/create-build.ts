@@ -1,0 +1,24 @@
+import { createBuild } from "../../api/builds.ts";
+import { newBuild } from "../data/builds.ts";
+import { archiveKey, buildReply } from "../domain/builds.ts";
+import { newId } from "../domain/ids.ts";
+import { endpoint } from "../kit/endpoint.ts";
+import { startBuild } from "../kit/start-build.ts";
+
+export const handler = endpoint(
+  createBuild,
+  async ({ params, body, access, now }, tools) => {
+    const id = newId("bld", now);
+    const owner = { organizationId: params.orgId, projectId: params.projectId };
+    const signing = tools.uploads.address(archiveKey({ ...owner, id }), now);
+    signing.catch(() => undefined);
+    const { row, writes } = newBuild({ id, ...owner, ...body, source: { kind: "upload" } }, now);
+    const build = buildReply(row);
+    await startBuild({ row, writes, access, tools, remember: { build } });
+    return { build, url: await signing };
+  },
+  async (reply, { params, now }, { uploads }) => {
+    const key = archiveKey({ organizationId: params.orgId, projectId: params.projectId, id: reply.build.id });
+    return { build: reply.build, url: await uploads.address(key, now) };
+  },
+);

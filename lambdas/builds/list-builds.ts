@@ -1,0 +1,42 @@
+import { listBuilds } from "../../api/builds.ts";
+import { limits } from "../../api/limits.ts";
+import { liveBuild } from "../data/live.ts";
+import { Build, Live, Successes } from "../data/rows.ts";
+import { claimedPosition, isGenuine, sealCursor } from "../domain/cursor.ts";
+import { listedBuildReply } from "../domain/builds.ts";
+import { isId } from "../domain/ids.ts";
+import { endpoint } from "../kit/endpoint.ts";
+import { invalid } from "../kit/problem.ts";
+import { buildOf } from "../kit/tools/apps.ts";
+
+export const handler = endpoint(listBuilds, async ({ params, query, access }, tools) => {
+  const { projectId } = params;
+  const list = `builds:${projectId}`;
+  const position = query.cursor === undefined ? undefined : claimedPosition(query.cursor);
+  const readable = position === undefined || isId("bld", position);
+  const [{ project, rows }, page] = await Promise.all([
+    access.read(Live.key({ projectId }), Successes.key({ projectId })),
+    tools.table.query({
+      pk: `PRJ#${projectId}`,
+      prefix: "BLD#",
+      limit: query.limit,
+      newestFirst: true,
+      ...(position !== undefined && readable && { after: `BLD#${position}` }),
+    }),
+  ]);
+  const secret = project?.secret ?? "";
+  if (query.cursor !== undefined && !(readable && isGenuine(secret, list, query.cursor))) {
+    throw invalid([{ path: "cursor", message: "must be a cursor that this list gave out" }]);
+  }
+  const live = await liveBuild(rows[0], projectId, tools, buildOf);
+  const successes = Successes.maybe(rows[1])?.buildIds ?? [];
+  const builds = page.items.map(Build.read);
+  const last = builds.at(-1);
+  return {
+    builds: builds.map((build) => listedBuildReply(build, live, successes)),
+    nextCursor: page.more && last ? sealCursor(secret, list, last.id) : null,
+    redeployAvailability: live
+      ? { status: "available" as const }
+      : { status: "temporarily_unavailable" as const, retryAfter: limits.liveCacheSeconds },
+  };
+});

@@ -1,0 +1,15 @@
+import { listEndpoints } from "../../api/builds.ts";
+import { Addresses } from "../data/rows.ts";
+import { endpoint } from "../kit/endpoint.ts";
+
+export const handler = endpoint(listEndpoints, async ({ params, access }, { apps }) => {
+  const { projectId } = params;
+  const { rows } = await access.read(Addresses.key({ projectId }));
+  const addresses = Addresses.maybe(rows[0]);
+  const url = addresses?.url ?? (await apps.address(projectId));
+  const domains = Object.entries(addresses?.domains ?? {})
+    .filter(([, status]) => status === "active")
+    .map(([domain]) => `https://${domain}`)
+    .sort();
+  return { endpoints: [...(url === undefined ? [] : [url]), ...domains] };
+});

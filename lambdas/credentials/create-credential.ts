@@ -1,0 +1,61 @@
+import { createCredential } from "../../api/credentials.ts";
+import { limits } from "../../api/limits.ts";
+import { absent } from "../data/entity.ts";
+import { AccessKey, KeyRing } from "../data/rows.ts";
+import { firstCredentialId, ringReply } from "../domain/credentials.ts";
+import { newKeyPair, secretHash } from "../domain/keys.ts";
+import { endpoint } from "../kit/endpoint.ts";
+import { Problem, unavailable } from "../kit/problem.ts";
+
+const triesMax = 8;
+
+export const handler = endpoint(createCredential, async ({ params, body, access, now }) => {
+  const { projectId } = params;
+  const { access: accessKey, secret } = newKeyPair(params.orgId);
+  const createdAt = now.toISOString();
+  const { description } = body;
+  let id = firstCredentialId(now);
+  for (let tries = 0; tries < triesMax; tries += 1) {
+    const credential = { id, access: accessKey, description, expiredAt: null, createdAt };
+    const outcome = await access.commit(
+      [
+        {
+          kind: "update",
+          key: KeyRing.key({ projectId }),
+          set: { [`key_${id}`]: { id, access: accessKey, description, createdAt }, lastId: id },
+          add: { held: 1 },
+          when: {
+            held: { is: "absentOrBelow", value: limits.appKeysPerProjectMax },
+            lastId: { is: "absentOrBelow", value: id },
+          },
+        },
+        AccessKey.put(
+          { access: accessKey },
+          {
+            access: accessKey,
+            hash: secretHash(secret),
+            organizationId: params.orgId,
+            projectId,
+            credentialId: id,
+            manual: true,
+            description,
+            createdAt,
+          },
+          { pk: absent },
+        ),
+      ],
+      { credential },
+    );
+    if (outcome.ok) return { credential: { ...credential, secret } };
+    const ring = KeyRing.maybe(outcome.failed.get(0));
+    if (ring && ring.held >= limits.appKeysPerProjectMax) {
+      throw new Problem(
+        "credential_limit",
+        `The project already holds ${limits.appKeysPerProjectMax} app keys. Reuse one of them, or delete one that its owner names.`,
+        { fields: { credentials: ringReply(ring) } },
+      );
+    }
+    id = Math.max(id, ring?.lastId ?? 0) + 1;
+  }
+  throw unavailable(new Error("The key ring kept changing"));
+});

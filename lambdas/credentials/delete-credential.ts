@@ -1,0 +1,26 @@
+import { deleteCredential } from "../../api/credentials.ts";
+import { present } from "../data/entity.ts";
+import { AccessKey, KeyRing } from "../data/rows.ts";
+import { endpoint } from "../kit/endpoint.ts";
+import { notFound } from "../kit/problem.ts";
+
+export const handler = endpoint(deleteCredential, async ({ params, access }) => {
+  const { projectId } = params;
+  const { rows } = await access.read(KeyRing.key({ projectId }));
+  const key = KeyRing.maybe(rows[0])?.keys.find((one) => String(one.id) === params.credentialId);
+  if (!key) throw notFound();
+  const entry = `key_${key.id}`;
+  const outcome = await access.commit([
+    {
+      kind: "update",
+      key: KeyRing.key({ projectId }),
+      set: {},
+      remove: [entry],
+      add: { held: -1 },
+      when: { [entry]: present },
+    },
+    AccessKey.delete({ access: key.access }),
+  ]);
+  if (!outcome.ok) throw notFound();
+  return { credential: key.id };
+});

@@ -1,0 +1,202 @@
+import * as z from "zod";
+import { buildStatus, finding, runtime } from "../../api/builds.ts";
+import { role } from "../../api/organizations.ts";
+import { entity } from "./entity.ts";
+
+/** The rows of the single table. pk groups what is read together: a project with its builds, a user with its tokens. */
+const at = z.iso.datetime({ precision: 3 });
+
+export const Organization = entity(z.object({ id: z.string(), name: z.string(), createdAt: at }), (k: { id: string }) => ({
+  pk: `ORG#${k.id}`,
+  sk: "ORG",
+}));
+
+export const managerSchema = z.object({ id: z.string(), name: z.string(), email: z.string() });
+
+/** `secret` seals the project's cursors; `managerIds` is absent when the project is open to every member. */
+export const projectSchema = z.object({
+  id: z.string(),
+  organizationId: z.string(),
+  name: z.string(),
+  secret: z.string(),
+  managerIds: z.array(z.string()).optional(),
+  managers: z.array(managerSchema).optional(),
+  createdAt: at,
+});
+export type ProjectRow = z.infer<typeof projectSchema>;
+export const Project = entity(projectSchema, (k: { id: string }) => ({ pk: `PRJ#${k.id}`, sk: "PRJ" }));
+
+export const User = entity(
+  z.object({ id: z.string(), email: z.string(), name: z.string(), createdAt: at }),
+  (k: { id: string }) => ({ pk: `USR#${k.id}`, sk: "USR" }),
+);
+
+export const Membership = entity(
+  z.object({ userId: z.string(), organizationId: z.string(), organizationName: z.string(), role }),
+  (k: { userId: string; organizationId: string }) => ({ pk: `USR#${k.userId}`, sk: `MEM#${k.organizationId}` }),
+);
+
+export const Token = entity(
+  z.object({
+    id: z.string(),
+    userId: z.string(),
+    hash: z.string(),
+    description: z.string(),
+    createdAt: at,
+    lastUsedAt: at.optional(),
+  }),
+  (k: { userId: string; id: string }) => ({ pk: `USR#${k.userId}`, sk: `TOK#${k.id}` }),
+);
+/** Finds a token's user by the token's id alone, for its revocation. */
+export const TokenOwner = entity(z.object({ userId: z.string() }), (k: { id: string }) => ({
+  pk: `TOK#${k.id}`,
+  sk: "TOK",
+}));
+
+/** A key by its access key. `manual` keys are the project's own, listed on its key ring; the others are the operator's. */
+export const AccessKey = entity(
+  z.object({
+    access: z.string(),
+    hash: z.string(),
+    organizationId: z.string(),
+    projectId: z.string(),
+    credentialId: z.int(),
+    manual: z.boolean(),
+    description: z.string(),
+    createdAt: at,
+    lastUsedAt: at.optional(),
+  }),
+  (k: { access: string }) => ({ pk: `KEY#${k.access}`, sk: "KEY" }),
+);
+
+const ringedKey = z.object({
+  id: z.int(),
+  access: z.string(),
+  description: z.string(),
+  createdAt: at,
+  lastUsedAt: at.optional(),
+});
+const ringSchema = z
+  .looseObject({ lastId: z.int(), held: z.int() })
+  .transform(({ lastId, held, ...rest }) => ({
+    lastId,
+    held,
+    keys: Object.entries(rest)
+      .filter(([name]) => name.startsWith("key_"))
+      .map(([, key]) => ringedKey.parse(key)),
+  }));
+export type RingRow = z.infer<typeof ringSchema>;
+
+/**
+ * The app keys of a project in one row, an attribute `key_<id>` each, so that "at most three" (`held`) and "ids only
+ * grow" (`lastId`) are conditions of one write.
+ */
+export const KeyRing = {
+  key: (k: { projectId: string }) => ({ pk: `PRJ#${k.projectId}`, sk: "KEYS" }),
+  maybe: (item: Record<string, unknown> | undefined): RingRow | undefined => (item ? ringSchema.parse(item) : undefined),
+};
+
+export const Session = entity(
+  z.object({ organizationId: z.string(), hash: z.string(), expiresAt: at, ttl: z.int() }),
+  (k: { id: string }) => ({ pk: `SES#${k.id}`, sk: "SES" }),
+);
+
+/** Where a build's archive comes from: uploaded by the client, or copied from another build's pinned version. */
+export const buildSource = z.discriminatedUnion("kind", [
+  z.object({ kind: z.literal("upload") }),
+  z.object({ kind: z.literal("copy"), buildId: z.string(), key: z.string(), version: z.string(), size: z.int() }),
+]);
+export type BuildSource = z.infer<typeof buildSource>;
+
+export const buildSchema = z.object({
+  id: z.string(),
+  projectId: z.string(),
+  organizationId: z.string(),
+  title: z.string().nullable(),
+  description: z.string().nullable(),
+  status: buildStatus,
+  source: buildSource,
+  runtime: runtime.nullable(),
+  size: z.int().nullable(),
+  error: z.string().nullable(),
+  suggestion: z.string().nullable(),
+  warning: z.string().nullable(),
+  findings: z.array(finding),
+  createdAt: at,
+  updatedAt: at,
+  canceledAt: at.optional(),
+  /** The object version that is analyzed and built, pinned when the upload is seen. */
+  archive: z.object({ key: z.string(), version: z.string() }).optional(),
+  /** The task token of the execution while it waits for the upload. */
+  uploadToken: z.string().optional(),
+  /** The task definition this build runs as. */
+  taskDefinition: z.string().optional(),
+  /** What served before the swap, recorded by the write that sets `deploying`; null when nothing did. */
+  previous: z.object({ taskDefinition: z.string(), buildId: z.string().nullable() }).nullable().optional(),
+  /** Log streams of the image build and of the app's first task. */
+  buildLog: z.string().optional(),
+  appLog: z.string().optional(),
+});
+export type BuildRow = z.infer<typeof buildSchema>;
+export const Build = entity(buildSchema, (k: { projectId: string; id: string }) => ({
+  pk: `PRJ#${k.projectId}`,
+  sk: `BLD#${k.id}`,
+}));
+
+export const lockSchema = z.object({
+  organizationId: z.string(),
+  projectId: z.string(),
+  buildId: z.string(),
+  status: buildStatus,
+  source: z.enum(["upload", "copy"]),
+  createdAt: at,
+  /** After this instant whoever meets the lock makes sure that its execution still lives. */
+  leaseUntil: at,
+  /** Partition of the sparse index `locks`: only locks are in it. */
+  lockShard: z.literal("LOCK"),
+});
+export type LockRow = z.infer<typeof lockSchema>;
+/** One build at a time: the row exists while a build of the project runs, and names it. */
+export const Lock = entity(lockSchema, (k: { projectId: string }) => ({ pk: `PRJ#${k.projectId}`, sk: "LOCK" }));
+
+/** What serves the project, as last read from the container service; trusted for a few seconds. */
+export const Live = entity(z.object({ buildId: z.string().nullable(), readAt: at }), (k: { projectId: string }) => ({
+  pk: `PRJ#${k.projectId}`,
+  sk: "LIVE",
+}));
+
+/** The newest successful builds, newest first, from which canRedeploy follows without reading history. */
+export const Successes = entity(z.object({ buildIds: z.array(z.string()) }), (k: { projectId: string }) => ({
+  pk: `PRJ#${k.projectId}`,
+  sk: "READY",
+}));
+
+/** The project's addresses: the container gateway's, once known, and custom domains. */
+export const Addresses = entity(
+  z.object({
+    url: z.string().optional(),
+    domains: z.record(z.string(), z.enum(["pending", "active"])).default({}),
+  }),
+  (k: { projectId: string }) => ({ pk: `PRJ#${k.projectId}`, sk: "ADDR" }),
+);
+
+export const variableSchema = z.object({ id: z.string(), name: z.string(), value: z.string(), createdAt: at, updatedAt: at });
+export const Variable = entity(variableSchema, (k: { projectId: string; id: string }) => ({
+  pk: `PRJ#${k.projectId}`,
+  sk: `ENV#${k.id}`,
+}));
+/** Makes a variable's name unique in its project. */
+export const VariableName = entity(z.object({ id: z.string() }), (k: { projectId: string; name: string }) => ({
+  pk: `PRJ#${k.projectId}`,
+  sk: `ENVNAME#${k.name}`,
+}));
+export const VariableCount = entity(z.object({ count: z.int() }), (k: { projectId: string }) => ({
+  pk: `PRJ#${k.projectId}`,
+  sk: "ENVCOUNT",
+}));
+
+/** The remembered first answer to an Idempotency-Key (CONTRACT §1). */
+export const Remembered = entity(
+  z.object({ bodyHash: z.string(), reply: z.string(), expiresAt: at, ttl: z.int() }),
+  (k: { hash: string }) => ({ pk: `IDEM#${k.hash}`, sk: "IDEM" }),
+);

@@ -1,0 +1,30 @@
+import { createEnvironment } from "../../api/environments.ts";
+import { limits } from "../../api/limits.ts";
+import { absent } from "../data/entity.ts";
+import { Variable, VariableCount, VariableName } from "../data/rows.ts";
+import { newId } from "../domain/ids.ts";
+import { endpoint } from "../kit/endpoint.ts";
+import { Problem } from "../kit/problem.ts";
+import { nameTaken } from "../kit/variables.ts";
+
+export const handler = endpoint(createEnvironment, async ({ params, body, access, now }) => {
+  const { projectId } = params;
+  const id = newId("env", now);
+  const at = now.toISOString();
+  const environment = { id, name: body.name, value: body.value, createdAt: at, updatedAt: at };
+  const outcome = await access.commit(
+    [
+      VariableName.put({ projectId, name: body.name }, { id }, { pk: absent }),
+      VariableCount.update(
+        { projectId },
+        { add: { count: 1 } },
+        { count: { is: "absentOrBelow", value: limits.variablesPerProjectMax } },
+      ),
+      Variable.put({ projectId, id }, environment, { pk: absent }),
+    ],
+    { environment },
+  );
+  if (outcome.ok) return { environment };
+  if (outcome.failed.has(0)) throw nameTaken(body.name);
+  throw new Problem("limit_reached", `A project holds at most ${limits.variablesPerProjectMax} variables.`);
+});

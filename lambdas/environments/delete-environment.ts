@@ -1,0 +1,23 @@
+import { deleteEnvironment } from "../../api/environments.ts";
+import { Variable, VariableCount, VariableName } from "../data/rows.ts";
+import { endpoint } from "../kit/endpoint.ts";
+import { notFound, unavailable } from "../kit/problem.ts";
+
+const triesMax = 5;
+
+export const handler = endpoint(deleteEnvironment, async ({ params, access }) => {
+  const { projectId } = params;
+  const id = { projectId, id: params.envId };
+  for (let tries = 0; tries < triesMax; tries += 1) {
+    const { rows } = await access.read(Variable.key(id));
+    const stored = Variable.maybe(rows[0]);
+    if (!stored) throw notFound();
+    const outcome = await access.commit([
+      Variable.delete(id, { name: stored.name }),
+      VariableName.delete({ projectId, name: stored.name }),
+      VariableCount.update({ projectId }, { add: { count: -1 } }),
+    ]);
+    if (outcome.ok) return { environment: stored.id };
+  }
+  throw unavailable(new Error("The variable kept changing"));
+});

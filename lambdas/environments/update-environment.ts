@@ -1,0 +1,36 @@
+import { updateEnvironment } from "../../api/environments.ts";
+import { absent } from "../data/entity.ts";
+import { Variable, VariableName } from "../data/rows.ts";
+import { endpoint } from "../kit/endpoint.ts";
+import { notFound, unavailable } from "../kit/problem.ts";
+import { nameTaken } from "../kit/variables.ts";
+
+const triesMax = 5;
+
+export const handler = endpoint(updateEnvironment, async ({ params, body, access, now }) => {
+  const id = { projectId: params.projectId, id: params.envId };
+  for (let tries = 0; tries < triesMax; tries += 1) {
+    const { rows } = await access.read(Variable.key(id));
+    const stored = Variable.maybe(rows[0]);
+    if (!stored) throw notFound();
+    const environment = {
+      ...stored,
+      name: body.name ?? stored.name,
+      value: body.value ?? stored.value,
+      updatedAt: now.toISOString(),
+    };
+    const renamed = environment.name !== stored.name;
+    const outcome = await access.commit([
+      Variable.put(id, environment, { name: stored.name, updatedAt: stored.updatedAt }),
+      ...(renamed
+        ? [
+            VariableName.put({ projectId: params.projectId, name: environment.name }, { id: stored.id }, { pk: absent }),
+            VariableName.delete({ projectId: params.projectId, name: stored.name }),
+          ]
+        : []),
+    ]);
+    if (outcome.ok) return { environment };
+    if (outcome.failed.has(1)) throw nameTaken(environment.name);
+  }
+  throw unavailable(new Error("The variable kept changing"));
+});

@@ -1,0 +1,52 @@
+import { type ErrorCode, errorTable } from "../../api/errors.ts";
+
+export interface Issue {
+  path: string;
+  message: string;
+}
+
+/** An error with a meaning in the contract; thrown where it is known, put into HTTP by `endpoint`. */
+export class Problem extends Error {
+  readonly code: ErrorCode;
+  /** Fields that stand in the body beside status, message, code and requestId. */
+  readonly fields: Record<string, unknown>;
+  readonly headers: Record<string, string>;
+
+  constructor(
+    code: ErrorCode,
+    message: string,
+    extra: { fields?: Record<string, unknown>; retryAfterSeconds?: number; cause?: unknown } = {},
+  ) {
+    super(message, extra.cause === undefined ? undefined : { cause: extra.cause });
+    this.code = code;
+    this.fields = extra.fields ?? {};
+    this.headers = extra.retryAfterSeconds === undefined ? {} : { "retry-after": String(extra.retryAfterSeconds) };
+  }
+
+  get status(): number {
+    return errorTable[this.code].status;
+  }
+}
+
+/** One body for every bad credential, whatever is wrong with it (CONTRACT §1). */
+export function unauthorized(): Problem {
+  return new Problem("unauthorized", "A valid credential is required.");
+}
+
+/** One body for everything that does not exist or is not the caller's (CONTRACT §1). */
+export function notFound(): Problem {
+  return new Problem("not_found", "There is no such resource.");
+}
+
+export function invalid(issues: Issue[]): Problem {
+  const rules = issues.map((issue) => (issue.path ? `${issue.path} ${issue.message}` : issue.message)).join("; ");
+  return new Problem("invalid_request", `The request breaks a rule: ${rules}.`, { fields: { issues } });
+}
+
+/** A fault that passes: the caller may repeat the same request. */
+export function unavailable(cause?: unknown): Problem {
+  return new Problem("unavailable", "The service could not complete the request; please retry.", {
+    retryAfterSeconds: 1,
+    cause,
+  });
+}

@@ -1,0 +1,320 @@
+import {
+  type CreateServiceCommandInput,
+  ContinueServiceDeploymentCommand,
+  CreateServiceCommand,
+  DescribeGatewayRouteCommand,
+  DescribeServiceDeploymentsCommand,
+  DescribeServicesCommand,
+  DescribeTasksCommand,
+  type DesiredStatus,
+  ECSClient,
+  ListGatewayRoutesCommand,
+  ListServiceDeploymentsCommand,
+  ListTasksCommand,
+  RegisterTaskDefinitionCommand,
+  StopServiceDeploymentCommand,
+  UpdateServiceCommand,
+} from "@aws-sdk/client-ecs";
+import { clientDefaults, isNamed } from "./clients.ts";
+import { probe, type ProbeResult } from "./probe.ts";
+
+const containerName = "app";
+const logPrefix = "app";
+
+/** The container service's name of a project's app. */
+export function serviceName(projectId: string): string {
+  return `app-${projectId}`;
+}
+
+/** The build that a task definition was registered for: its family carries the build's id. */
+export function buildOf(taskDefinition: string): string | null {
+  return /task-definition\/slipway-(bld_[0-9a-z]{26}):\d+$/.exec(taskDefinition)?.[1] ?? null;
+}
+
+/** The log stream of a task's output, as the awslogs driver names it. */
+export function taskLog(taskId: string): string {
+  return `${logPrefix}/${containerName}/${taskId}`;
+}
+
+export interface AppReader {
+  /** The task definition that the container service counts as the project's own, null when nothing is to run. */
+  live(projectId: string): Promise<string | null>;
+  /** The address of the project's app; `undefined` before the gateway knows one. */
+  address(projectId: string): Promise<string | undefined>;
+}
+
+export interface DeploymentState {
+  arn: string;
+  status: string;
+  reason: string | undefined;
+  stage: string | undefined;
+  /** The hook that waits for our word. */
+  hookId: string | undefined;
+}
+
+export interface TaskState {
+  id: string;
+  startedAt: Date | undefined;
+  stopped: boolean;
+  exitCode: number | undefined;
+  stopCode: string | undefined;
+  reason: string | undefined;
+}
+
+export interface AppDeployer {
+  /** Registers what a build runs as. */
+  register(app: { buildId: string; digest: string; port: number }): Promise<string>;
+  /** Creates or updates the project's service; the new version starts beside the one that serves. */
+  apply(projectId: string, taskDefinition: string): Promise<void>;
+  /** Lets no task of the project run. */
+  stop(projectId: string): Promise<void>;
+}
+
+export interface AppSwitch {
+  /** The newest deployment of the project's service. */
+  newest(projectId: string): Promise<DeploymentState | undefined>;
+  deployment(arn: string): Promise<DeploymentState | undefined>;
+  /** The tasks of one task definition, running and stopped. */
+  tasks(projectId: string, taskDefinition: string): Promise<TaskState[]>;
+  /** What the container service says of the project's app, newest first. */
+  events(projectId: string, since: Date): Promise<string[]>;
+  /** Answers a deployment that waits at its hook. */
+  answer(deployment: DeploymentState, action: "CONTINUE" | "ROLLBACK"): Promise<void>;
+  /** Rolls back a deployment that is not at its hook. */
+  rollBack(deployment: DeploymentState): Promise<void>;
+  /** One GET / of the app: the new version before the traffic moves, or whatever serves the public. */
+  probe(address: string, version: "new" | "public"): Promise<ProbeResult>;
+}
+
+function ecsClient(): ECSClient {
+  return new ECSClient(clientDefaults);
+}
+
+export function appReader(environment: { CLUSTER_NAME: string }): AppReader {
+  const ecs = ecsClient();
+  const cluster = environment.CLUSTER_NAME;
+  return {
+    async live(projectId) {
+      const output = await ecs.send(new DescribeServicesCommand({ cluster, services: [serviceName(projectId)] }));
+      const service = output.services?.[0];
+      if (!service) {
+        if (output.failures?.some((failure) => failure.reason !== "MISSING")) throw new Error("The service cannot be read");
+        return null;
+      }
+      if (service.status !== "ACTIVE" || !service.desiredCount) return null;
+      return service.deployments?.find((one) => one.status === "PRIMARY")?.taskDefinition ?? service.taskDefinition ?? null;
+    },
+    async address(projectId) {
+      const routes = await ecs.send(new ListGatewayRoutesCommand({ cluster, service: serviceName(projectId) }));
+      const gatewayRouteArn = routes.gatewayRoutes?.[0]?.gatewayRouteArn;
+      if (!gatewayRouteArn) return undefined;
+      const route = await ecs.send(new DescribeGatewayRouteCommand({ gatewayRouteArn }));
+      return route.gatewayRoute?.serviceUrl;
+    },
+  };
+}
+
+interface DeployEnvironment {
+  CLUSTER_NAME: string;
+  APP_TASK_ROLE: string;
+  APP_EXECUTION_ROLE: string;
+  APP_SUBNETS: string;
+  APP_SECURITY_GROUPS: string;
+  APP_LOG_GROUP: string;
+  IMAGE_REPOSITORY: string;
+}
+
+/** How long a paused deployment waits for our verdict before the container service rolls it back by itself. */
+const hookTimeoutMinutes = 15;
+
+type Shared = Pick<CreateServiceCommandInput, "deploymentConfiguration" | "gatewayConnectors" | "networkConfiguration">;
+
+function serviceShape(environment: DeployEnvironment): Shared {
+  return {
+    networkConfiguration: {
+      awsvpcConfiguration: {
+        subnets: environment.APP_SUBNETS.split(","),
+        securityGroups: environment.APP_SECURITY_GROUPS.split(","),
+        assignPublicIp: "ENABLED",
+      },
+    },
+    deploymentConfiguration: {
+      strategy: "BLUE_GREEN",
+      bakeTimeInMinutes: 0,
+      maximumPercent: 200,
+      minimumHealthyPercent: 100,
+      lifecycleHooks: [
+        {
+          targetType: "PAUSE",
+          lifecycleStages: ["POST_TEST_TRAFFIC_SHIFT"],
+          timeoutConfiguration: { timeoutInMinutes: hookTimeoutMinutes, action: "ROLLBACK" },
+        },
+      ],
+    },
+    gatewayConnectors: [
+      {
+        portName: "http",
+        healthCheck: {
+          healthCheckPath: "/",
+          healthCheckIntervalSeconds: 6,
+          healthCheckTimeoutSeconds: 5,
+          healthyThresholdCount: 2,
+          unhealthyThresholdCount: 10,
+          matcher: { httpCode: "200-499" },
+        },
+      },
+    ],
+  };
+}
+
+export function appDeployer(environment: DeployEnvironment): AppDeployer {
+  const ecs = ecsClient();
+  const cluster = environment.CLUSTER_NAME;
+  const shape = serviceShape(environment);
+  return {
+    async register({ buildId, digest, port }) {
+      const output = await ecs.send(
+        new RegisterTaskDefinitionCommand({
+          family: `slipway-${buildId}`,
+          cpu: "256",
+          memory: "512",
+          networkMode: "awsvpc",
+          requiresCompatibilities: ["FARGATE"],
+          runtimePlatform: { cpuArchitecture: "ARM64", operatingSystemFamily: "LINUX" },
+          taskRoleArn: environment.APP_TASK_ROLE,
+          executionRoleArn: environment.APP_EXECUTION_ROLE,
+          containerDefinitions: [
+            {
+              name: containerName,
+              image: `${environment.IMAGE_REPOSITORY}@${digest}`,
+              essential: true,
+              environment: [{ name: "PORT", value: String(port) }],
+              portMappings: [{ name: "http", containerPort: port, protocol: "tcp", appProtocol: "http" }],
+              linuxParameters: { initProcessEnabled: true },
+              stopTimeout: 30,
+              logConfiguration: {
+                logDriver: "awslogs",
+                options: {
+                  "awslogs-group": environment.APP_LOG_GROUP,
+                  "awslogs-region": process.env.AWS_REGION ?? "us-east-1",
+                  "awslogs-stream-prefix": logPrefix,
+                },
+              },
+            },
+          ],
+        }),
+      );
+      const arn = output.taskDefinition?.taskDefinitionArn;
+      if (!arn) throw new Error("The container service registered no task definition");
+      return arn;
+    },
+    async apply(projectId, taskDefinition) {
+      try {
+        await ecs.send(
+          new UpdateServiceCommand({ cluster, service: serviceName(projectId), taskDefinition, desiredCount: 1, ...shape }),
+        );
+      } catch (error) {
+        if (!isNamed(error, "ServiceNotFoundException", "ServiceNotActiveException")) throw error;
+        await ecs.send(
+          new CreateServiceCommand({
+            cluster,
+            serviceName: serviceName(projectId),
+            taskDefinition,
+            desiredCount: 1,
+            launchType: "FARGATE",
+            deploymentController: { type: "ECS" },
+            healthCheckGracePeriodSeconds: 600,
+            ...shape,
+          }),
+        );
+      }
+    },
+    async stop(projectId) {
+      try {
+        await ecs.send(new UpdateServiceCommand({ cluster, service: serviceName(projectId), desiredCount: 0 }));
+      } catch (error) {
+        if (!isNamed(error, "ServiceNotFoundException", "ServiceNotActiveException")) throw error;
+      }
+    },
+  };
+}
+
+export function appSwitch(environment: {
+  CLUSTER_NAME: string;
+  PROBE_HEADER_NAME: string;
+  PROBE_HEADER_VALUE: string;
+}): AppSwitch {
+  const ecs = ecsClient();
+  const cluster = environment.CLUSTER_NAME;
+
+  async function deployment(arn: string): Promise<DeploymentState | undefined> {
+    const output = await ecs.send(new DescribeServiceDeploymentsCommand({ serviceDeploymentArns: [arn] }));
+    const found = output.serviceDeployments?.[0];
+    if (!found) return undefined;
+    return {
+      arn,
+      status: found.status ?? "PENDING",
+      reason: found.statusReason,
+      stage: found.lifecycleStage,
+      hookId: found.lifecycleHookDetails?.find((hook) => hook.status === "AWAITING_ACTION")?.hookId,
+    };
+  }
+
+  async function taskArns(projectId: string, desiredStatus: DesiredStatus): Promise<string[]> {
+    const output = await ecs.send(new ListTasksCommand({ cluster, serviceName: serviceName(projectId), desiredStatus }));
+    return output.taskArns ?? [];
+  }
+
+  return {
+    deployment,
+    async newest(projectId) {
+      try {
+        const list = await ecs.send(new ListServiceDeploymentsCommand({ cluster, service: serviceName(projectId), maxResults: 1 }));
+        const arn = list.serviceDeployments?.[0]?.serviceDeploymentArn;
+        return arn ? deployment(arn) : undefined;
+      } catch (error) {
+        if (isNamed(error, "ServiceNotFoundException", "ServiceNotActiveException")) return undefined;
+        throw error;
+      }
+    },
+    async tasks(projectId, taskDefinition) {
+      const lists = await Promise.all([taskArns(projectId, "RUNNING"), taskArns(projectId, "STOPPED")]);
+      const tasks = lists.flat();
+      if (tasks.length === 0) return [];
+      const output = await ecs.send(new DescribeTasksCommand({ cluster, tasks: tasks.slice(0, 100) }));
+      return (output.tasks ?? [])
+        .filter((task) => task.taskDefinitionArn === taskDefinition)
+        .map((task) => ({
+          id: task.taskArn?.split("/").at(-1) ?? "",
+          startedAt: task.startedAt,
+          stopped: task.lastStatus === "STOPPED",
+          exitCode: task.containers?.find((container) => container.name === containerName)?.exitCode,
+          stopCode: task.stopCode,
+          reason: task.stoppedReason,
+        }));
+    },
+    async events(projectId, since) {
+      const output = await ecs.send(new DescribeServicesCommand({ cluster, services: [serviceName(projectId)] }));
+      return (output.services?.[0]?.events ?? [])
+        .filter((event) => (event.createdAt ?? new Date(0)) >= since)
+        .map((event) => event.message ?? "");
+    },
+    async answer({ arn, hookId }, action) {
+      if (!hookId) return;
+      try {
+        await ecs.send(new ContinueServiceDeploymentCommand({ serviceDeploymentArn: arn, hookId, action }));
+      } catch (error) {
+        if (!isNamed(error, "InvalidParameterException", "ConflictException")) throw error;
+      }
+    },
+    async rollBack({ arn }) {
+      try {
+        await ecs.send(new StopServiceDeploymentCommand({ serviceDeploymentArn: arn, stopType: "ROLLBACK" }));
+      } catch (error) {
+        if (!isNamed(error, "InvalidParameterException", "ConflictException")) throw error;
+      }
+    },
+    probe: (address, version) =>
+      probe(address, version === "new" ? { [environment.PROBE_HEADER_NAME]: environment.PROBE_HEADER_VALUE } : {}),
+  };
+}

@@ -1,0 +1,22 @@
+import { limits } from "../../../api/limits.ts";
+import { assumeRole, presign } from "./signer.ts";
+
+export interface ArchiveUploads {
+  /** A presigned address for one PUT of `application/zip` to this key, valid for one hour. */
+  address(key: string, now: Date): Promise<string>;
+}
+
+export function archiveUploads(environment: { ARCHIVES_BUCKET: string; ARCHIVES_SIGNER_ROLE: string }): ArchiveUploads {
+  return {
+    address: async (key, now) =>
+      presign({
+        method: "PUT",
+        bucket: environment.ARCHIVES_BUCKET,
+        key,
+        contentType: "application/zip",
+        validSeconds: limits.addressValidSeconds,
+        credentials: await assumeRole(environment.ARCHIVES_SIGNER_ROLE),
+        now,
+      }),
+  };
+}

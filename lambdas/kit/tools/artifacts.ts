@@ -1,0 +1,28 @@
+import { PutObjectCommand, S3Client } from "@aws-sdk/client-s3";
+import { clientDefaults } from "./clients.ts";
+
+export interface Artifacts {
+  /** The prefix under which the image build of this build finds its files. */
+  prefix(buildId: string): string;
+  /** Writes the files that the image build reads, overwriting those of an earlier try. */
+  put(buildId: string, files: Record<string, string | Uint8Array>): Promise<void>;
+}
+
+export function artifacts(environment: { ARTIFACTS_BUCKET: string }): Artifacts {
+  const s3 = new S3Client({
+    ...clientDefaults,
+    requestChecksumCalculation: "WHEN_REQUIRED",
+    forcePathStyle: process.env.AWS_ENDPOINT_URL_S3 !== undefined,
+  });
+  const prefix = (buildId: string) => `builds/${buildId}/`;
+  return {
+    prefix,
+    async put(buildId, files) {
+      await Promise.all(
+        Object.entries(files).map(([name, Body]) =>
+          s3.send(new PutObjectCommand({ Bucket: environment.ARTIFACTS_BUCKET, Key: prefix(buildId) + name, Body })),
+        ),
+      );
+    },
+  };
+}

@@ -1,0 +1,28 @@
+import { request as httpRequest } from "node:http";
+import { request as httpsRequest } from "node:https";
+
+/** CONTRACT §3: each probe has five seconds. */
+const probeSeconds = 5;
+
+export type ProbeResult = { status: number } | { failure: "refused" | "timeout" | "broken" };
+
+/** One `GET /`; the body is not read. Redirects are answers like any other. */
+export function probe(address: string, headers: Record<string, string>): Promise<ProbeResult> {
+  const url = new URL("/", address);
+  const request = url.protocol === "https:" ? httpsRequest : httpRequest;
+  return new Promise((resolve) => {
+    const sent = request(
+      url,
+      { headers: { "user-agent": "Slipway-HealthCheck/1", ...headers }, agent: false, signal: AbortSignal.timeout(probeSeconds * 1000) },
+      (response) => {
+        response.destroy();
+        resolve({ status: response.statusCode ?? 0 });
+      },
+    );
+    sent.on("error", (error: Error & { code?: string }) => {
+      if (error.name === "TimeoutError" || error.name === "AbortError") return resolve({ failure: "timeout" });
+      return resolve({ failure: error.code === "ECONNREFUSED" ? "refused" : "broken" });
+    });
+    sent.end();
+  });
+}

@@ -1,0 +1,7 @@
+import { ping } from "../../api/organizations.ts";
+import { endpoint } from "../kit/endpoint.ts";
+
+export const handler = endpoint(ping, async ({ access }) => {
+  await access.read();
+  return "pong" as const;
+});

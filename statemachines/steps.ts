@@ -1,0 +1,125 @@
+import * as z from "zod";
+import type { Capability } from "../api/capabilities.ts";
+
+/** The input of an execution, which is named after its build. Everything else stands in the build's row. */
+export const deploymentInput = z.object({
+  organizationId: z.string(),
+  projectId: z.string(),
+  buildId: z.string(),
+  source: z.enum(["upload", "copy"]),
+});
+export type DeploymentInput = z.infer<typeof deploymentInput>;
+
+const archive = z.object({ version: z.string(), size: z.int() });
+const deployed = z.object({ serviceDeploymentArn: z.string(), since: z.iso.datetime({ precision: 3 }) });
+
+/** What a caught error looks like in ASL. */
+const caught = z.object({ Error: z.string(), Cause: z.string().default("") });
+
+export interface StepDefinition {
+  input: z.ZodObject;
+  output: z.ZodType;
+  uses: readonly Capability[];
+  /** The longest one invocation may take. */
+  timeoutSeconds: number;
+  /** MiB; more memory is also more processor. */
+  memory: number;
+}
+
+/** Every Lambda behind the pipeline, by file name: `lambdas/pipeline/<id>.ts`. */
+export const steps = {
+  "await-upload": {
+    input: z.object({ deployment: deploymentInput, taskToken: z.string() }),
+    output: z.object({}),
+    uses: ["table:read", "table:write", "archives:read", "deployments:resume"],
+    timeoutSeconds: 20,
+    memory: 512,
+  },
+  "copy-archive": {
+    input: z.object({ deployment: deploymentInput }),
+    output: archive,
+    uses: ["table:read", "table:write", "archives:read", "archives:copy"],
+    timeoutSeconds: 120,
+    memory: 512,
+  },
+  analyze: {
+    input: z.object({ deployment: deploymentInput, archive }),
+    output: z.object({
+      archiveKey: z.string(),
+      archiveVersion: z.string(),
+      artifactPrefix: z.string(),
+      port: z.int(),
+    }),
+    uses: ["table:read", "table:write", "archives:read", "artifacts:write"],
+    timeoutSeconds: 300,
+    memory: 1769,
+  },
+  deploy: {
+    input: z.object({
+      deployment: deploymentInput,
+      image: z.object({ digest: z.string(), log: z.string(), port: z.int() }),
+    }),
+    output: z.union([z.object({ waiting: z.literal(true) }), deployed.extend({ waiting: z.literal(false) })]),
+    uses: ["table:read", "table:write", "apps:read", "apps:deploy"],
+    timeoutSeconds: 60,
+    memory: 512,
+  },
+  "check-health": {
+    input: z.object({ deployment: deploymentInput, deployed }),
+    output: z.object({
+      verdict: z.enum(["waiting", "healthy", "unhealthy"]),
+      /** For the user: why the new version is not well, or what may not work although it is. */
+      reason: z.string().nullable(),
+    }),
+    uses: ["table:read", "table:write", "apps:read", "apps:switch", "logs:read"],
+    timeoutSeconds: 60,
+    memory: 512,
+  },
+  finish: {
+    input: z.object({ deployment: deploymentInput, warning: z.string().nullable() }),
+    output: z.object({}),
+    uses: ["table:read", "table:write"],
+    timeoutSeconds: 20,
+    memory: 512,
+  },
+  "roll-back": {
+    input: z.object({ deployment: deploymentInput, reason: z.string().nullable(), error: caught.nullable() }),
+    output: z.object({ done: z.boolean() }),
+    uses: ["table:read", "table:write", "apps:read", "apps:deploy", "apps:switch"],
+    timeoutSeconds: 60,
+    memory: 512,
+  },
+  "fail-build": {
+    input: z.object({ deployment: deploymentInput, error: caught }),
+    output: z.object({}),
+    uses: ["table:read", "table:write", "logs:read"],
+    timeoutSeconds: 20,
+    memory: 512,
+  },
+} as const satisfies Record<string, StepDefinition>;
+
+export type StepId = keyof typeof steps;
+
+/** Lambdas behind events and schedules: `lambdas/pipeline/<id>.ts`. */
+export const listeners = {
+  /** S3's "Object Created" of the archives bucket. */
+  "archive-uploaded": {
+    uses: ["table:read", "deployments:resume"],
+    timeoutSeconds: 20,
+    memory: 512,
+  },
+  /** Step Functions' status change to FAILED, TIMED_OUT or ABORTED. */
+  "execution-ended": {
+    uses: ["table:read", "table:write", "apps:read", "apps:deploy", "apps:switch"],
+    timeoutSeconds: 60,
+    memory: 512,
+  },
+  /** Every minute: makes sure that each held lock has a living execution. */
+  sweep: {
+    uses: ["table:read", "table:write", "deployments:start", "apps:read", "apps:deploy", "apps:switch"],
+    timeoutSeconds: 120,
+    memory: 512,
+  },
+} as const satisfies Record<string, { uses: readonly Capability[]; timeoutSeconds: number; memory: number }>;
+
+export type ListenerId = keyof typeof listeners;
