@@ -1,0 +1,202 @@
+import { rmSync } from "node:fs";
+import { type Archive, fileNameOf, openArchive } from "./archive.ts";
+import type { Clock } from "./clock.ts";
+import { Interrupted } from "./errors.ts";
+import { begin, type Execution, record } from "./execution.ts";
+import { type Answer, type Identity, openJournal } from "./journal.ts";
+import type { Machine } from "./machine.ts";
+import { createOutbox } from "./outbox.ts";
+import type { Integrations } from "./resources.ts";
+import { type Outcome, runExecution } from "./runner.ts";
+import type { StatusChangeEvent } from "./status-event.ts";
+import { recordEvent, type Surroundings } from "./step.ts";
+import { openStore } from "./store.ts";
+import { executionOfToken } from "./task-token.ts";
+
+/** What the journal and the memory hold, and what can be done to executions; the API is a layer over this. */
+export interface Engine {
+  archive: Archive;
+  /** Executions that have not ended, by ARN. */
+  open: ReadonlyMap<string, Execution>;
+  start(identity: Omit<Identity, "definition" | "deadline" | "startedAt">, machine: Machine): Execution;
+  /** Does nothing to an execution that has ended. */
+  end(execution: Execution, outcome: Outcome): void;
+  /** "unknown": never a token; "gone": its execution does not exist; "closed": used, timed out or replaced. */
+  answer(token: string, answer: Answer): TokenState;
+  heartbeat(token: string): TokenState;
+  resume(): void;
+  close(): Promise<void>;
+  idle(): Promise<void>;
+}
+
+export type TokenState = "taken" | "unknown" | "gone" | "closed";
+
+const ENDED_EVENTS = {
+  SUCCEEDED: "ExecutionSucceeded",
+  FAILED: "ExecutionFailed",
+  TIMED_OUT: "ExecutionTimedOut",
+  ABORTED: "ExecutionAborted",
+} as const;
+
+/** Reads `dir` and stands ready; executions found there go on at `resume()`. */
+export function createEngine(options: {
+  dir: string;
+  machines: Machine[];
+  integrations: Integrations;
+  clock: Clock;
+  region: string;
+  onStatusChange: (event: StatusChangeEvent) => Promise<void>;
+}): Engine {
+  const { clock } = options;
+  const store = openStore(options.dir, options.machines, options.integrations);
+  const archive = openArchive(options.dir, clock.now);
+  const open = new Map<string, Execution>();
+  const undelivered: Execution[] = [];
+  const runs = new Map<Execution, Promise<void>>();
+  const deadlines = new Map<Execution, () => void>();
+  const waiters: (() => void)[] = [];
+  let closing = false;
+
+  const isIdle = () => outbox.pending() === 0 && [...runs.keys()].every((execution) => execution.parked);
+  const changed = () => {
+    if (waiters.length === 0 || !isIdle()) return;
+    for (const wake of waiters.splice(0)) wake();
+  };
+  const outbox = createOutbox({
+    clock,
+    region: options.region,
+    take: options.onStatusChange,
+    journalPath: store.journalPath,
+    changed,
+  });
+  const surroundings: Surroundings = { clock, integrations: options.integrations, calls: new Set(), changed };
+
+  const putAway = (execution: Execution) => {
+    const { identity, ending, history } = execution;
+    if (!ending) return;
+    archive.add({ identity, ending, history });
+    open.delete(identity.arn);
+    outbox.deliver(execution);
+  };
+
+  const end = (execution: Execution, outcome: Outcome) => {
+    if (execution.ending) return;
+    const stoppedAt = clock.now();
+    const { status, output: _, ...reason } = outcome;
+    recordEvent(execution, stoppedAt, ENDED_EVENTS[status], reason);
+    record(execution, { t: "ended", ...outcome, stoppedAt });
+    execution.journal.flush();
+    deadlines.get(execution)?.();
+    deadlines.delete(execution);
+    execution.interrupt?.();
+    putAway(execution);
+  };
+
+  const run = async (execution: Execution) => {
+    try {
+      const outcome = await runExecution(surroundings, execution);
+      end(execution, outcome);
+    } catch (error) {
+      if (error instanceof Interrupted) return;
+      // The journal cannot be written: the execution stands still and goes on at the next resume.
+      process.emitWarning(`${execution.identity.arn} stands still: ${String(error)}`, "StepFunctions");
+    }
+  };
+
+  const launch = (execution: Execution) => {
+    if (runs.has(execution) || execution.ending) return;
+    const { deadline } = execution.identity;
+    const expire = () => end(execution, { status: "TIMED_OUT", error: "States.Timeout" });
+    if (deadline !== undefined && deadline <= clock.now()) return expire();
+    if (deadline !== undefined) deadlines.set(execution, clock.at(deadline, expire));
+    outbox.deliver(execution);
+    const running = run(execution).finally(() => {
+      runs.delete(execution);
+      changed();
+    });
+    runs.set(execution, running);
+  };
+
+  for (const execution of store.load()) {
+    if (!execution.ending) {
+      open.set(execution.identity.arn, execution);
+      continue;
+    }
+    const { identity, ending, history } = execution;
+    archive.add({ identity, ending, history });
+    undelivered.push(execution);
+  }
+
+  const awaiting = (token: string): Execution | Exclude<TokenState, "taken"> => {
+    const arn = executionOfToken(token);
+    if (arn === undefined) return "unknown";
+    const execution = open.get(arn);
+    if (!execution) return archive.find(arn) ? "closed" : "gone";
+    const { attempt } = execution.position;
+    if (execution.ending || attempt?.token !== token || attempt.answer) return "closed";
+    return clock.now() < (attempt.deadline ?? Number.POSITIVE_INFINITY) ? execution : "closed";
+  };
+
+  return {
+    archive,
+    open,
+    end,
+    start(base, machine) {
+      const startedAt = clock.now();
+      const deadline = machine.timeoutSeconds && { deadline: startedAt + machine.timeoutSeconds * 1_000 };
+      const identity: Identity = { ...base, startedAt, definition: machine.hash, ...deadline };
+      const file = fileNameOf(identity);
+      const execution = begin(identity, machine, machine.startAt, file, openJournal(store.journalPath(file)));
+      execution.journal.append({ t: "started", ...identity });
+      try {
+        execution.journal.flush();
+      } catch (error) {
+        rmSync(store.journalPath(file), { force: true }); // a torn first line would spoil a second try
+        throw error;
+      }
+      open.set(identity.arn, execution);
+      launch(execution);
+      return execution;
+    },
+    answer(token, answer) {
+      const execution = awaiting(token);
+      if (typeof execution === "string") return execution;
+      record(execution, { t: "answer", answer });
+      execution.journal.flush();
+      execution.onAnswer?.();
+      return "taken";
+    },
+    heartbeat(token) {
+      const execution = awaiting(token);
+      if (typeof execution === "string") return execution;
+      record(execution, { t: "heartbeat", at: clock.now() });
+      execution.journal.flush();
+      execution.onHeartbeat?.();
+      return "taken";
+    },
+    resume() {
+      for (const execution of undelivered.splice(0)) outbox.deliver(execution);
+      for (const execution of [...open.values()]) launch(execution);
+    },
+    async close() {
+      if (closing) return;
+      closing = true;
+      outbox.close();
+      for (const cancel of deadlines.values()) cancel();
+      for (const execution of open.values()) {
+        execution.journal.flush();
+        execution.journal.seal();
+        execution.halted = true;
+        execution.interrupt?.();
+      }
+      for (const controller of surroundings.calls) controller.abort();
+      await Promise.all(runs.values());
+      for (const wake of waiters.splice(0)) wake();
+    },
+    idle: () =>
+      new Promise((resolve) => {
+        waiters.push(resolve);
+        queueMicrotask(changed);
+      }),
+  };
+}

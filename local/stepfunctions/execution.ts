@@ -1,0 +1,169 @@
+import type { Answer, Ending, Entry, HistoryEvent, Identity, Journal } from "./journal.ts";
+import type { Machine } from "./machine.ts";
+
+export type ExecutionStatus = "RUNNING" | Ending["status"];
+
+/** One try of a Task; its deadlines are absolute, so that they hold across a restart. */
+export interface Attempt {
+  deadline: number | undefined;
+  heartbeatSeconds: number | undefined;
+  aliveAt: number;
+  token: string | undefined;
+  /** The call of a `.waitForTaskToken` Task has returned: after a restart it is not made again. */
+  submitted: boolean;
+  answer: Answer | undefined;
+}
+
+/** Where an execution stands: its state, what came in, and how far the state has got. */
+export interface Position {
+  state: string;
+  enteredAt: number;
+  input: unknown;
+  variables: Record<string, unknown>;
+  /** The journal holds this position. */
+  recorded: boolean;
+  /** Retries so far, by the retrier's index. */
+  retries: Map<number, number>;
+  retryCount: number;
+  retryDue: number | undefined;
+  waitUntil: number | undefined;
+  attempt: Attempt | undefined;
+}
+
+/** An execution that has not been archived yet. */
+export interface Execution {
+  identity: Identity;
+  /** `undefined` when the definition it started with can no longer be loaded. */
+  machine: Machine | undefined;
+  input: unknown;
+  file: string;
+  journal: Journal;
+  position: Position;
+  history: HistoryEvent[];
+  ending: Ending | undefined;
+  /** Statuses whose event has been taken. */
+  delivered: Set<string>;
+  /** Its journal could not be read to the end: it will be failed. */
+  damaged: boolean;
+  /** Waiting for an answer that only the outside can give. */
+  parked: boolean;
+  /** The service is closing: the execution rests until the next resume. */
+  halted: boolean;
+  /** Wakes whoever waits within the execution with Interrupted. */
+  interrupt: (() => void) | undefined;
+  onAnswer: (() => void) | undefined;
+  onHeartbeat: (() => void) | undefined;
+}
+
+/** Nothing more may happen in this execution: it has ended, or the service closes. */
+export function isOver(execution: Execution): boolean {
+  return execution.ending !== undefined || execution.halted;
+}
+
+/** The position of an execution that enters a state. */
+export function enter(state: string, at: number, input: unknown, variables: Record<string, unknown>): Position {
+  return {
+    state,
+    enteredAt: at,
+    input,
+    variables,
+    recorded: false,
+    retries: new Map(),
+    retryCount: 0,
+    retryDue: undefined,
+    waitUntil: undefined,
+    attempt: undefined,
+  };
+}
+
+/** A new execution, standing before its first state. */
+export function begin(
+  identity: Identity,
+  machine: Machine | undefined,
+  startAt: string,
+  file: string,
+  journal: Journal,
+): Execution {
+  const input: unknown = JSON.parse(identity.input);
+  const position = { ...enter(startAt, identity.startedAt, input, {}), recorded: true };
+  return {
+    identity,
+    machine,
+    input,
+    file,
+    journal,
+    position,
+    history: [],
+    ending: undefined,
+    delivered: new Set(),
+    damaged: false,
+    halted: false,
+    parked: false,
+    interrupt: undefined,
+    onAnswer: undefined,
+    onHeartbeat: undefined,
+  };
+}
+
+function replayAttempt(attempt: Attempt | undefined, entry: Entry): void {
+  if (!attempt) return;
+  if (entry.t === "submitted") attempt.submitted = true;
+  if (entry.t === "heartbeat") attempt.aliveAt = entry.at;
+  if (entry.t === "answer") attempt.answer = entry.answer;
+}
+
+/** Applies one journal entry: replaying a journal gives the execution as it stood at its last written line. */
+export function replay(execution: Execution, entry: Entry): void {
+  const { position } = execution;
+  switch (entry.t) {
+    case "started":
+      return;
+    case "event": {
+      const { t: _, ...event } = entry;
+      execution.history.push(event);
+      return;
+    }
+    case "entered":
+      execution.position = { ...enter(entry.state, entry.at, entry.input, entry.variables), recorded: true };
+      return;
+    case "waiting":
+      position.waitUntil = entry.until;
+      return;
+    case "attempt":
+      position.retryDue = undefined;
+      position.attempt = {
+        deadline: entry.deadline,
+        heartbeatSeconds: entry.heartbeatSeconds,
+        aliveAt: entry.aliveAt,
+        token: entry.token,
+        submitted: false,
+        answer: undefined,
+      };
+      return;
+    case "submitted":
+    case "heartbeat":
+    case "answer":
+      replayAttempt(position.attempt, entry);
+      return;
+    case "retry":
+      position.retries.set(entry.retrier, (position.retries.get(entry.retrier) ?? 0) + 1);
+      position.retryCount += 1;
+      position.retryDue = entry.due;
+      position.attempt = undefined;
+      return;
+    case "ended": {
+      const { t: _, ...ending } = entry;
+      execution.ending = ending;
+      return;
+    }
+    case "delivered":
+      execution.delivered.add(entry.status);
+      return;
+  }
+}
+
+/** Writes an entry and applies it, so that memory and journal cannot differ. */
+export function record(execution: Execution, entry: Entry): void {
+  execution.journal.append(entry);
+  replay(execution, entry);
+}

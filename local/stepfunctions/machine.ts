@@ -1,0 +1,185 @@
+import { createHash } from "node:crypto";
+import * as z from "zod";
+import { type Definition, definitionSchema, type Retrier, type StateDefinition } from "./definition-schema.ts";
+import { DefinitionError } from "./errors.ts";
+import type { Scope } from "./expression-check.ts";
+import { type Integrations, resourceProblems, waitsForToken } from "./resources.ts";
+import { compileTemplate, type Template } from "./template.ts";
+
+/** What happens on the way out of a state; without `next` the execution ends. */
+export interface Exit {
+  next: string | undefined;
+  assign: [string, Template][];
+  output: Template | undefined;
+}
+
+export interface TaskState {
+  type: "Task";
+  resource: string;
+  token: boolean;
+  args: Template;
+  timeoutSeconds: Template | undefined;
+  heartbeatSeconds: Template | undefined;
+  retry: Retrier[];
+  catch: { errorEquals: string[]; exit: Exit }[];
+  exit: Exit;
+}
+export interface ChoiceState {
+  type: "Choice";
+  choices: { condition: Template; exit: Exit }[];
+  /** `undefined` without Default. */
+  otherwise: Exit | undefined;
+}
+export interface WaitState {
+  type: "Wait";
+  seconds: Template | undefined;
+  timestamp: Template | undefined;
+  exit: Exit;
+}
+export interface PassState {
+  type: "Pass" | "Succeed";
+  exit: Exit;
+}
+export interface FailState {
+  type: "Fail";
+  error: Template | undefined;
+  cause: Template | undefined;
+}
+export type State = TaskState | ChoiceState | WaitState | PassState | FailState;
+
+/** A loaded definition: everything checked, every expression compiled once. */
+export interface Machine {
+  /** The definition as JSON text. */
+  text: string;
+  /** SHA-256 of `text`: executions go on with the definition that they started with. */
+  hash: string;
+  startAt: string;
+  timeoutSeconds: number | undefined;
+  states: ReadonlyMap<string, State>;
+}
+
+type Assigns = { Assign?: Record<string, unknown> | undefined };
+
+function assigns(state: StateDefinition): Assigns[] {
+  if (state.Type === "Task") return [state, ...state.Catch];
+  if (state.Type === "Choice") return [state, ...state.Choices];
+  return state.Type === "Succeed" || state.Type === "Fail" ? [] : [state];
+}
+
+function targets(state: StateDefinition): string[] {
+  if (state.Type === "Choice") {
+    return [...state.Choices.map((rule) => rule.Next), ...(state.Default === undefined ? [] : [state.Default])];
+  }
+  if (state.Type === "Succeed" || state.Type === "Fail") return [];
+  const next = state.Next === undefined ? [] : [state.Next];
+  return state.Type === "Task" ? [...next, ...state.Catch.map((catcher) => catcher.Next)] : next;
+}
+
+function flowProblems(definition: Definition): string[] {
+  const problems: string[] = [];
+  const reached = new Set([definition.StartAt]);
+  for (const name of reached) {
+    const state = Object.hasOwn(definition.States, name) ? definition.States[name] : undefined;
+    if (state) for (const target of targets(state)) reached.add(target);
+    else problems.push(`there is no state ${name}`);
+  }
+  for (const [name, state] of Object.entries(definition.States)) {
+    if (!reached.has(name)) problems.push(`${name}: no state leads here`);
+    if (!("Next" in state || "End" in state) && !["Task", "Wait", "Pass"].includes(state.Type)) continue;
+    const { Next, End } = z.object({ Next: z.string().optional(), End: z.literal(true).optional() }).parse(state);
+    if ((Next === undefined) === (End === undefined)) problems.push(`${name}: needs either Next or End`);
+  }
+  return problems;
+}
+
+/** Compiles the fields of one state; problems are reported under the state's name. */
+function compileState(name: string, state: StateDefinition, variables: Set<string>, problems: string[]): State {
+  const found: string[] = [];
+  const plain: Scope = { variables, result: false, errorOutput: false, taskToken: false };
+  const template = (value: unknown, field: string, scope: Scope = plain) => compileTemplate(value, field, scope, found);
+  const optional = (value: unknown, field: string) => (value === undefined ? undefined : template(value, field));
+  const exit = (from: Assigns & { Output?: unknown }, next: string | undefined, prefix = "", scope = plain): Exit => ({
+    next,
+    assign: Object.entries(from.Assign ?? {}).map(([key, value]) => [
+      key,
+      template(value, `${prefix}Assign/${key}`, scope),
+    ]),
+    output: from.Output === undefined ? undefined : template(from.Output, `${prefix}Output`, scope),
+  });
+  const compile = (): State => {
+    switch (state.Type) {
+      case "Task": {
+        const token = waitsForToken(state.Resource);
+        if (state.HeartbeatSeconds !== undefined && !token) found.push("HeartbeatSeconds needs .waitForTaskToken");
+        return {
+          type: "Task",
+          resource: state.Resource,
+          token,
+          args: template(state.Arguments, "Arguments", { ...plain, taskToken: token }),
+          timeoutSeconds: optional(state.TimeoutSeconds, "TimeoutSeconds"),
+          heartbeatSeconds: optional(state.HeartbeatSeconds, "HeartbeatSeconds"),
+          retry: state.Retry,
+          catch: state.Catch.map((catcher, index) => ({
+            errorEquals: catcher.ErrorEquals,
+            exit: exit(catcher, catcher.Next, `Catch[${index}]/`, { ...plain, errorOutput: true }),
+          })),
+          exit: exit(state, state.Next, "", { ...plain, result: true }),
+        };
+      }
+      case "Choice":
+        return {
+          type: "Choice",
+          choices: state.Choices.map((rule, index) => ({
+            condition: template(rule.Condition, `Choices[${index}]/Condition`),
+            exit: exit(rule, rule.Next, `Choices[${index}]/`),
+          })),
+          otherwise: state.Default === undefined ? undefined : exit(state, state.Default),
+        };
+      case "Wait":
+        return {
+          type: "Wait",
+          seconds: optional(state.Seconds, "Seconds"),
+          timestamp: optional(state.Timestamp, "Timestamp"),
+          exit: exit(state, state.Next),
+        };
+      case "Pass":
+        return { type: "Pass", exit: exit(state, state.Next) };
+      case "Succeed":
+        return { type: "Succeed", exit: exit(state, undefined) };
+      case "Fail":
+        return { type: "Fail", error: optional(state.Error, "Error"), cause: optional(state.Cause, "Cause") };
+    }
+  };
+  const compiled = compile();
+  problems.push(...found.map((problem) => `${name}: ${problem}`));
+  return compiled;
+}
+
+/** Loads a parsed ASL definition. Throws DefinitionError for anything unknown: nothing is ever ignored silently. */
+export function loadMachine(source: unknown, integrations: Integrations): Machine {
+  const parsed = definitionSchema.safeParse(source);
+  if (!parsed.success) {
+    throw new DefinitionError(parsed.error.issues.map((issue) => `${issue.path.join("/")}: ${issue.message}`));
+  }
+  const definition = parsed.data;
+  const problems = flowProblems(definition);
+  const all = Object.entries(definition.States);
+  const variables = new Set(
+    all.flatMap(([, state]) => assigns(state).flatMap((from) => Object.keys(from.Assign ?? {}))),
+  );
+  for (const [name, state] of all) {
+    if (state.Type !== "Task") continue;
+    const found = resourceProblems(integrations, state.Resource, state.Arguments);
+    problems.push(...found.map((problem) => `${name}: ${problem}`));
+  }
+  const states = new Map(all.map(([name, state]) => [name, compileState(name, state, variables, problems)]));
+  if (problems.length > 0) throw new DefinitionError(problems);
+  const text = JSON.stringify(source);
+  return {
+    text,
+    hash: createHash("sha256").update(text).digest("hex"),
+    startAt: definition.StartAt,
+    timeoutSeconds: definition.TimeoutSeconds,
+    states,
+  };
+}
