@@ -57,10 +57,10 @@ export const steps = {
   deploy: {
     input: z.object({
       deployment: deploymentInput,
-      image: z.object({ digest: z.string(), log: z.string(), port: z.int() }),
+      image: z.object({ digest: z.string(), log: z.string(), warning: z.string().nullable(), port: z.int() }),
     }),
     output: z.union([z.object({ waiting: z.literal(true) }), deployed.extend({ waiting: z.literal(false) })]),
-    uses: ["table:read", "table:write", "apps:read", "apps:deploy"],
+    uses: ["table:read", "table:write", "apps:read", "apps:deploy", "apps:switch"],
     timeoutSeconds: 60,
     memory: 512,
   },

@@ -129,6 +129,8 @@ export const buildSchema = z.object({
   archive: z.object({ key: z.string(), version: z.string() }).optional(),
   /** The task token of the execution while it waits for the upload. */
   uploadToken: z.string().optional(),
+  /** The port its container listens on. */
+  port: z.int().optional(),
   /** The task definition this build runs as. */
   taskDefinition: z.string().optional(),
   /** What served before the swap, recorded by the write that sets `deploying`; null when nothing did. */

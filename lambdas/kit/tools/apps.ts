@@ -55,6 +55,7 @@ export interface DeploymentState {
 export interface TaskState {
   id: string;
   startedAt: Date | undefined;
+  stoppedAt: Date | undefined;
   stopped: boolean;
   exitCode: number | undefined;
   stopCode: string | undefined;
@@ -287,6 +288,7 @@ export function appSwitch(environment: {
         .map((task) => ({
           id: task.taskArn?.split("/").at(-1) ?? "",
           startedAt: task.startedAt,
+          stoppedAt: task.stoppedAt,
           stopped: task.lastStatus === "STOPPED",
           exitCode: task.containers?.find((container) => container.name === containerName)?.exitCode,
           stopCode: task.stopCode,

@@ -1,0 +1,68 @@
+/** CONTRACT §3: a new version has this long to give its first healthy answer. */
+export const healthySeconds = 60;
+/** How long a task may take to be placed and to pull its image before that clock even starts. */
+export const startSeconds = 600;
+
+export type Probe = { status: number } | { failure: "refused" | "timeout" | "broken" };
+
+/** Any answer below 500 is healthy (CONTRACT §3). */
+export function isHealthyAnswer(probe: Probe): boolean {
+  return "status" in probe && probe.status < 500;
+}
+
+/** An answer that keeps the build `ready` but may mean that the app does not work; null otherwise (CONTRACT §3). */
+export function answerWarning(probe: Probe): string | null {
+  if (!("status" in probe) || probe.status < 400 || probe.status === 401 || probe.status === 403) return null;
+  return `The app runs, but GET / answered ${probe.status}. If that is not intended, check its routes.`;
+}
+
+export interface Exit {
+  code: number | undefined;
+  reason: string | undefined;
+  afterSeconds: number | undefined;
+}
+
+export function exitReason(exit: Exit): string {
+  const after = exit.afterSeconds === undefined ? "" : ` after ${exit.afterSeconds.toFixed(1)} s`;
+  if (exit.code === undefined) return `The app could not be started: ${exit.reason ?? "the container service gave no reason"}.`;
+  const hint = exit.code === 0 ? " It has to keep running and answer requests." : "";
+  return `The app exited with code ${exit.code}${after} before it was healthy.${hint}`;
+}
+
+/** What the gateway's own checks and ours last saw, in words. */
+export function unhealthyReason(input: { probe: Probe | undefined; events: readonly string[]; output: readonly string[]; port: number }): string {
+  const { probe, events, output, port } = input;
+  const event = events.find((text) => text.includes("is unhealthy")) ?? "";
+  const status = probe && "status" in probe ? probe.status : Number(/codes: \[(\d{3})/.exec(event)?.[1] ?? 0);
+  if (status >= 500) return `The last probe, GET /, was answered with ${status}; any answer below 500 is healthy.`;
+  const elsewhere = /listens on (?:the )?(?:ports?|address) ([^;)]+)/.exec(event)?.[1] ?? announcedPort(output, port);
+  if (elsewhere) {
+    return `The last probe, GET /, found nobody at the app's port. The app listens on ${elsewhere} instead; it has to listen on the port in the environment variable PORT, on all interfaces.`;
+  }
+  if (/timed out/i.test(event) || (probe && "failure" in probe && probe.failure === "timeout")) {
+    return "The last probe, GET /, got no answer within 5 s.";
+  }
+  return "The last probe, GET /, found nobody listening at the app's port. The app has to listen on the port in the environment variable PORT.";
+}
+
+/** A port other than the right one that the app itself said it listens on. */
+function announcedPort(output: readonly string[], port: number): string | undefined {
+  for (const line of output.toReversed()) {
+    const found = /(?:listen|running|started|serving|ready|http:\/\/)[^\n]{0,60}?[:\s](\d{4,5})\b/i.exec(line)?.[1];
+    if (found && Number(found) !== port) return `port ${found}`;
+  }
+  return undefined;
+}
+
+/** The whole reason: what was seen, and the last lines that the app wrote. */
+export function withOutput(reason: string, output: readonly string[]): string {
+  const lines = output.filter((line) => line.trim() !== "").slice(-20);
+  return lines.length === 0 ? `${reason}\nThe app wrote no output.` : `${reason}\nLast output:\n${lines.join("\n")}`;
+}
+
+/** What became of the project: the first sentence of a failed deployment's error. */
+export function rollbackSentence(hasPrevious: boolean): string {
+  return hasPrevious
+    ? "The new version did not become healthy, so the previous version keeps serving."
+    : "The version did not become healthy, and nothing is running.";
+}

@@ -1,0 +1,27 @@
+import { type BuildKey, endError } from "../data/builds.ts";
+import { Build } from "../data/rows.ts";
+import type { TableReader, TableWriter } from "../data/table.ts";
+import { rollbackSentence } from "../domain/health.ts";
+import { settle } from "./settle.ts";
+import type { AppDeployer, AppReader, AppSwitch } from "./tools/apps.ts";
+
+interface Tools {
+  table: TableReader & TableWriter;
+  apps: AppReader;
+  deployer: AppDeployer;
+  traffic: AppSwitch;
+}
+
+const reason = "The deployment was interrupted on our side. Please create the build again.";
+
+/** Ends a build whose execution is over, putting the previous version back first; does nothing to one that has ended. */
+export async function recover(key: BuildKey, tools: Tools): Promise<void> {
+  const [item] = await tools.table.get([Build.key({ projectId: key.projectId, id: key.buildId })]);
+  const build = Build.maybe(item);
+  if (build?.status !== "deploying") return endError(tools.table, key, reason, new Date());
+  const previous = build.previous ?? null;
+  const settled = await settle(key.projectId, previous?.taskDefinition ?? null, tools);
+  if (!settled) throw new Error("The previous version is not confirmed yet");
+  const live = { buildId: previous?.buildId ?? null };
+  return endError(tools.table, key, `${rollbackSentence(previous !== null)} ${reason}`, new Date(), live);
+}

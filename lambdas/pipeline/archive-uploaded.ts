@@ -1,0 +1,21 @@
+import * as z from "zod";
+import { Build } from "../data/rows.ts";
+import { archiveOwner } from "../domain/builds.ts";
+import { listener } from "../kit/step.ts";
+
+const objectCreated = z.object({
+  detail: z.object({
+    object: z.object({ key: z.string(), size: z.int(), "version-id": z.string() }),
+  }),
+});
+
+/** Resumes the execution that waits for this upload. Late, repeated and foreign events find no token and do nothing. */
+export const handler = listener("archive-uploaded", objectCreated, async ({ detail }, { table, waiting }) => {
+  const { key, size, "version-id": version } = detail.object;
+  const owner = archiveOwner(key);
+  if (!owner) return;
+  const [item] = await table.get([Build.key({ projectId: owner.projectId, id: owner.buildId })]);
+  const build = Build.maybe(item);
+  if (build?.uploadToken === undefined || build.status !== "pending" || build.canceledAt !== undefined) return;
+  await waiting.succeed(build.uploadToken, { version, size });
+});

@@ -1,0 +1,25 @@
+import { absent } from "../data/entity.ts";
+import { leaseUntil } from "../data/builds.ts";
+import { Build, Lock } from "../data/rows.ts";
+import { archiveKey } from "../domain/builds.ts";
+import { BuildCanceled, step } from "../kit/step.ts";
+
+/** Longer than the wait itself, so that the sweep leaves a waiting build alone. */
+const uploadLeaseSeconds = 4_000;
+
+/**
+ * Stores the task token with the build. The upload may have landed before: whoever stores the token looks, so that
+ * no order of upload, event and token loses it.
+ */
+export const handler = step("await-upload", async ({ deployment, taskToken }, { table, archives, waiting }) => {
+  const { projectId, buildId, organizationId } = deployment;
+  const id = { projectId, id: buildId };
+  const outcome = await table.write([
+    Build.update(id, { set: { uploadToken: taskToken } }, { status: "pending", canceledAt: absent }),
+    Lock.update({ projectId }, { set: { leaseUntil: leaseUntil(new Date(), uploadLeaseSeconds) } }, { buildId }),
+  ]);
+  if (!outcome.ok) throw new BuildCanceled();
+  const found = await archives.find(archiveKey({ organizationId, projectId, id: buildId }));
+  if (found) await waiting.succeed(taskToken, found);
+  return {};
+});

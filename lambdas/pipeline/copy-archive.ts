@@ -1,0 +1,22 @@
+import { leaseUntil } from "../data/builds.ts";
+import { Build, Lock } from "../data/rows.ts";
+import { archiveKey } from "../domain/builds.ts";
+import { BuildCanceled, BuildRejected, step } from "../kit/step.ts";
+
+/** Copies the pinned archive of the build that this one repeats, so that each build owns what it was made of. */
+export const handler = step("copy-archive", async ({ deployment }, { table, archives, copies }) => {
+  const { projectId, buildId, organizationId } = deployment;
+  const [item] = await table.get([Build.key({ projectId, id: buildId })]);
+  const build = Build.maybe(item);
+  if (build?.source.kind !== "copy" || build.canceledAt !== undefined) throw new BuildCanceled();
+  await table.write([
+    Lock.update({ projectId }, { set: { leaseUntil: leaseUntil(new Date()) } }, { buildId }),
+  ]);
+  const key = archiveKey({ organizationId, projectId, id: buildId });
+  const earlier = await archives.find(key);
+  const copied = earlier ?? (await copies.copy(build.source, key));
+  if (!copied) {
+    throw new BuildRejected("The original source archive is gone. Upload the source as a new build.");
+  }
+  return { version: copied.version, size: build.source.size };
+});

@@ -1,0 +1,21 @@
+import * as z from "zod";
+import { deploymentInput } from "../../statemachines/steps.ts";
+import { recover } from "../kit/recover.ts";
+import { listener } from "../kit/step.ts";
+
+const statusChange = z.object({
+  detail: z.object({
+    status: z.enum(["FAILED", "TIMED_OUT", "ABORTED"]),
+    input: z.string().transform((text, context) => {
+      const parsed = deploymentInput.safeParse(JSON.parse(text));
+      if (parsed.success) return parsed.data;
+      context.issues.push({ code: "custom", message: "not a deployment", input: text });
+      return z.NEVER;
+    }),
+  }),
+});
+
+/** An execution that died leaves no build without an end and no project locked. */
+export const handler = listener("execution-ended", statusChange, async ({ detail }, tools) => {
+  await recover(detail.input, tools);
+});

@@ -1,0 +1,28 @@
+import { limits } from "../../api/limits.ts";
+import { endError } from "../data/builds.ts";
+import { Build, Variable } from "../data/rows.ts";
+import { buildFailedReason, caughtReason, failedBuildLog, uploadMissing } from "../domain/failures.ts";
+import { masker } from "../domain/mask.ts";
+import { step } from "../kit/step.ts";
+
+/** A failure before anything was swapped: the build ends as `error` with a reason, and the project is free. */
+export const handler = step("fail-build", async ({ deployment, error }, { table, logs }) => {
+  const { projectId, buildId } = deployment;
+  const id = { projectId, id: buildId };
+  const [item] = await table.get([Build.key(id)]);
+  const build = Build.maybe(item);
+  const stream = failedBuildLog(error);
+  const neverUploaded = build?.status === "pending" && build.source.kind === "upload" && error.Error === "States.Timeout";
+  let reason = neverUploaded ? uploadMissing : caughtReason(error);
+  if (stream !== undefined) {
+    const [lines, variables] = await Promise.all([
+      logs.tail("build", stream, 30),
+      table.query({ pk: `PRJ#${projectId}`, prefix: "ENV#", limit: limits.variablesPerProjectMax }),
+    ]);
+    const mask = masker(variables.items.map((row) => Variable.read(row).value));
+    reason = buildFailedReason(lines.map((line) => mask(line.text)));
+    await table.write([Build.update(id, { set: { buildLog: stream } })]);
+  }
+  await endError(table, deployment, reason, new Date());
+  return {};
+});

@@ -1,0 +1,24 @@
+import { endError } from "../data/builds.ts";
+import { Build } from "../data/rows.ts";
+import { rollbackSentence } from "../domain/health.ts";
+import { caughtReason } from "../domain/failures.ts";
+import { settle } from "../kit/settle.ts";
+import { step } from "../kit/step.ts";
+
+/** The previous version serves again, confirmed, before the build says so and the project is free. */
+export const handler = step("roll-back", async ({ deployment, reason, error }, tools) => {
+  const { projectId, buildId } = deployment;
+  const [item] = await tools.table.get([Build.key({ projectId, id: buildId })]);
+  const build = Build.maybe(item);
+  if (!build || build.status === "ready" || build.status === "error") return { done: true };
+  const because = reason ?? (error ? caughtReason(error) : "");
+  if (build.status !== "deploying") {
+    await endError(tools.table, deployment, because, new Date());
+    return { done: true };
+  }
+  const previous = build.previous ?? null;
+  if (!(await settle(projectId, previous?.taskDefinition ?? null, tools))) return { done: false };
+  const text = `${rollbackSentence(previous !== null)} ${because}`.trim();
+  await endError(tools.table, deployment, text, new Date(), { buildId: previous?.buildId ?? null });
+  return { done: true };
+});

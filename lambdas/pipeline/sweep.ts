@@ -1,0 +1,28 @@
+import * as z from "zod";
+import { leaseUntil } from "../data/builds.ts";
+import { Lock, lockSchema } from "../data/rows.ts";
+import { errorFields, log } from "../kit/log.ts";
+import { recover } from "../kit/recover.ts";
+import { listener } from "../kit/step.ts";
+
+const locksPerSweep = 100;
+
+/**
+ * Looks at every lock whose lease ended: an execution that was never started is started (its name makes that
+ * idempotent), one that runs gets a new lease, and one that is over has its build ended and its project freed.
+ */
+export const handler = listener("sweep", z.unknown(), async (_event, tools) => {
+  const now = new Date();
+  const locks = await tools.table.expiredLocks(now.toISOString(), locksPerSweep);
+  for (const item of locks) {
+    const lock = lockSchema.parse(item);
+    const { organizationId, projectId, buildId, source } = lock;
+    try {
+      const state = await tools.deployments.start({ organizationId, projectId, buildId, source });
+      if (state === "ended") await recover(lock, tools);
+      else await tools.table.write([Lock.update({ projectId }, { set: { leaseUntil: leaseUntil(now) } }, { buildId })]);
+    } catch (error) {
+      log("error", "A lock could not be swept", { buildId, ...errorFields(error) });
+    }
+  }
+});
