@@ -1,0 +1,131 @@
+import { inMiB, readDirectory } from "./directory.ts";
+import { readEndRecord } from "./end-record.ts";
+import type { ArchiveEntry, StoredEntry } from "./entry.ts";
+import type { PieceSink } from "./inflate.ts";
+import { layOut } from "./layout.ts";
+import { type ArchiveLimits, archiveLimits } from "./limits.ts";
+import { checkLinks, readTarget } from "./links.ts";
+import { ArchiveRefused } from "./refused.ts";
+import { type ByteSource, readExactly, readTail } from "./source.ts";
+import { checkRecord, type SweepVisitor, type SweptArchive, sweep } from "./sweep.ts";
+import { checkTree } from "./tree.ts";
+
+const contentBytesMax = 8 * 1024 * 1024;
+
+/** Takes the proved contents of one file; `bytes` may be kept. A promise holds the check up until it is settled. */
+export type OnFile = (entry: ArchiveEntry, bytes: Uint8Array) => void | Promise<void>;
+
+export interface VerifyOptions {
+  /** Which files go to `onFile`; all when not given. Files over 8 MiB are checked but never given as a whole. */
+  wants?: (entry: ArchiveEntry) => boolean;
+  /**
+   * Asked for each file over 2 MiB: where it wants the contents, `write` gets them piece by piece (each valid during the call
+   * only, and proved when `close` is called), and `onFile` does not.
+   */
+  streams?: (entry: ArchiveEntry) => { write: PieceSink; close: () => void } | null;
+}
+
+/** An archive whose directory keeps all rules; whether its contents do, `verify` tells. */
+export class Archive {
+  readonly #swept: SweptArchive;
+  readonly #byPath: Map<string, StoredEntry>;
+  /** In the order of the directory; no two with one path. */
+  readonly entries: readonly ArchiveEntry[];
+
+  constructor(swept: SweptArchive, entries: readonly StoredEntry[]) {
+    this.#swept = swept;
+    this.entries = entries;
+    this.#byPath = new Map(entries.map((entry) => [entry.path, entry]));
+  }
+
+  /** The entry of exactly this path. */
+  find(path: string): ArchiveEntry | undefined {
+    return this.#byPath.get(path);
+  }
+
+  /** Reads and checks one file (or the target of a link) without the others; refuses one over `bytesMax`, packed or not. */
+  async read(entry: ArchiveEntry, bytesMax = contentBytesMax): Promise<Uint8Array> {
+    const stored = this.#byPath.get(entry.path);
+    if (stored === undefined) throw new RangeError("the entry is of another archive");
+    if (Math.max(stored.size, stored.compressedSize) > bytesMax) throw new ArchiveRefused("file_too_large", entry.path);
+    const { source, directory } = this.#swept;
+    const record = await readExactly(source, stored.offset, stored.end - stored.offset);
+    const bytes = checkRecord(record, stored, directory);
+    return stored.deflated ? bytes : Buffer.from(bytes);
+  }
+
+  /**
+   * Checks everything (DESIGN §8) in one pass in file order and hands over the wanted files on the way. Contents that were handed
+   * over prove nothing until the whole has been found good: drop them when this throws ArchiveRefused. Errors of the source pass.
+   */
+  async verify(onFile?: OnFile, options: VerifyOptions = {}): Promise<void> {
+    const links = new Map<string, string>();
+    const visitor = onFile === undefined ? checkOnly(links, options) : handOver(links, onFile, options);
+    await sweep(this.#swept, visitor);
+    checkLinks(links);
+    for (const [path, target] of links) {
+      const entry = this.#byPath.get(path);
+      if (entry !== undefined) entry.linkTarget = target;
+    }
+  }
+}
+
+function checkOnly(links: Map<string, string>, { streams }: VerifyOptions): SweepVisitor {
+  let stream: { write: PieceSink; close: () => void } | null = null;
+  return {
+    small(entry, bytes) {
+      if (entry.kind === "symlink") links.set(entry.path, readTarget(bytes, entry.path));
+    },
+    large(entry) {
+      stream = entry.kind === "file" ? (streams?.(entry) ?? null) : null;
+      return stream?.write ?? null;
+    },
+    largeDone() {
+      stream?.close();
+      stream = null;
+    },
+  };
+}
+
+function handOver(links: Map<string, string>, onFile: OnFile, options: VerifyOptions): SweepVisitor {
+  const base = checkOnly(links, options);
+  const wanted = (entry: StoredEntry) => entry.kind === "file" && (options.wants?.(entry) ?? true);
+  let gathered: Buffer[] | null = null;
+  return {
+    small(entry, bytes) {
+      base.small(entry, bytes);
+      // What is stored is a view into a window of 8 MiB, which whoever keeps it would keep with it.
+      if (wanted(entry)) return onFile(entry, entry.deflated ? bytes : Buffer.from(bytes));
+    },
+    large(entry) {
+      const sink = base.large(entry);
+      if (sink !== null || entry.size > contentBytesMax || !wanted(entry)) return sink;
+      const parts: Buffer[] = [];
+      gathered = parts;
+      return (piece) => void parts.push(Buffer.from(piece));
+    },
+    async largeDone(entry) {
+      await base.largeDone(entry);
+      const parts = gathered;
+      gathered = null;
+      if (parts !== null) await onFile(entry, Buffer.concat(parts));
+    },
+  };
+}
+
+/** Opens an archive: reads its end and its directory, and refuses what breaks a rule there. */
+export async function openArchive(source: ByteSource, limits: ArchiveLimits = archiveLimits): Promise<Archive> {
+  if (source.size > limits.zippedBytesMax) {
+    throw new ArchiveRefused("too_large", undefined, `at most ${inMiB(limits.zippedBytesMax)} are allowed`);
+  }
+  const tailed = await readTail(source);
+  const end = await readEndRecord(tailed);
+  if (end.directoryBytes > limits.directoryBytesMax) {
+    throw new ArchiveRefused("too_many_entries", undefined, `their list is over ${inMiB(limits.directoryBytesMax)}`);
+  }
+  const directory = await readExactly(tailed, end.directoryOffset, end.directoryBytes);
+  const entries = readDirectory(directory, end, limits);
+  checkTree(entries, limits);
+  const ordered = layOut(entries, end.directoryOffset);
+  return new Archive({ source: tailed, directory, directoryOffset: end.directoryOffset, ordered }, entries);
+}

@@ -1,0 +1,77 @@
+import { ArchiveRefused } from "./refused.ts";
+
+/** The additional fields that change how an entry is read; all others only add dates, owners and the like. */
+export interface ExtraFields {
+  zip64: Buffer | null;
+  unicodePath: Buffer | null;
+}
+
+const none: ExtraFields = { zip64: null, unicodePath: null };
+
+/** Takes the block of additional fields apart; `name` is for the error. */
+export function readExtraFields(block: Buffer, name: string): ExtraFields {
+  if (block.length === 0) return none;
+  const found: ExtraFields = { zip64: null, unicodePath: null };
+  let at = 0;
+  while (at + 4 <= block.length) {
+    const id = block.readUInt16LE(at);
+    const end = at + 4 + block.readUInt16LE(at + 2);
+    if (end > block.length) throw new ArchiveRefused("bad_extra_field", name);
+    if (id === 0x9901 || id === 0x0017) throw new ArchiveRefused("encrypted", name);
+    if (id === 0x0001 || id === 0x7075) {
+      const key = id === 0x0001 ? "zip64" : "unicodePath";
+      if (found[key] !== null) throw new ArchiveRefused("bad_extra_field", name, "one of them is there twice");
+      found[key] = block.subarray(at + 4, end);
+    }
+    at = end;
+  }
+  // Writers that align file contents leave up to three zeros here.
+  for (; at < block.length; at += 1) if (block[at] !== 0) throw new ArchiveRefused("bad_extra_field", name);
+  return found;
+}
+
+const inZip64 = 0xffffffff;
+const layout = [
+  ["size", 8],
+  ["compressedSize", 8],
+  ["offset", 8],
+  ["disk", 4],
+] as const;
+
+/** The numbers of a header that zip64 can replace; `offset` and `disk` are in the directory only. */
+export interface WideNumbers {
+  size: number;
+  compressedSize: number;
+  offset: number;
+  disk: number;
+}
+
+/**
+ * The numbers with those replaced that say "see zip64". The field may hold just these, or the full row; in a full row some readers
+ * go by position and some by order, and so each number must come out the same both ways.
+ */
+export function widen(stated: WideNumbers, field: Buffer | null, name: string): WideNumbers {
+  const isWide = (key: keyof WideNumbers) => stated[key] === (key === "disk" ? 0xffff : inZip64);
+  const wide = layout.filter(([key]) => isWide(key));
+  if (wide.length === 0 && (field === null || field.length === 0)) return stated;
+  const contradiction = () => new ArchiveRefused("bad_extra_field", name, "its zip64 sizes contradict the others");
+  if (field === null) throw contradiction();
+  const numbers = { ...stated };
+  let at = 0;
+  for (const [key, bytes] of wide) {
+    if (at + bytes > field.length) throw contradiction();
+    numbers[key] = bytes === 8 ? Number(field.readBigUInt64LE(at)) : field.readUInt32LE(at);
+    at += bytes;
+  }
+  if (at === field.length) return numbers;
+  let position = 0;
+  for (const [key, bytes] of layout) {
+    if (position === field.length) return numbers;
+    if (position + bytes > field.length) throw contradiction();
+    const value = bytes === 8 ? Number(field.readBigUInt64LE(position)) : field.readUInt32LE(position);
+    if (value !== numbers[key]) throw contradiction();
+    position += bytes;
+  }
+  if (position !== field.length) throw contradiction();
+  return numbers;
+}

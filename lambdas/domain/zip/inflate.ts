@@ -1,0 +1,119 @@
+import { crc32, createInflateRaw, inflateRawSync } from "node:zlib";
+import type { StoredEntry } from "./entry.ts";
+import { ArchiveRefused } from "./refused.ts";
+
+function codeOf(error: unknown): string {
+  return error instanceof Error && "code" in error && typeof error.code === "string" ? error.code : "";
+}
+
+/** zlib's complaints about the data become refusals; anything else stays what it is. */
+function asRefusal(error: unknown, entry: StoredEntry): unknown {
+  const code = codeOf(error);
+  if (code === "ERR_BUFFER_TOO_LARGE") return new ArchiveRefused("size_mismatch", entry.path);
+  return code.startsWith("Z_") ? new ArchiveRefused("bad_data", entry.path) : error;
+}
+
+interface Inflated {
+  buffer: Buffer;
+  engine: { bytesWritten: number };
+}
+
+// The declared type of inflateRawSync knows nothing of what `info: true` changes.
+function isInflated(value: unknown): value is Inflated {
+  return typeof value === "object" && value !== null && "buffer" in value && "engine" in value;
+}
+
+function inflate(packed: Buffer, entry: StoredEntry): Buffer {
+  const chunkSize = Math.max(64, entry.size + 1);
+  const options = { info: true, chunkSize, maxOutputLength: Math.max(1, entry.size) };
+  try {
+    const result: unknown = inflateRawSync(packed, options);
+    if (!isInflated(result)) throw new TypeError("zlib gave no account of its input");
+    if (result.engine.bytesWritten !== packed.length) throw new ArchiveRefused("size_mismatch", entry.path);
+    return result.buffer;
+  } catch (error) {
+    throw asRefusal(error, entry);
+  }
+}
+
+/** A folder's contents may be missing altogether, though its row says deflate: old .NET and Java write this. */
+function isEmptyFolder(entry: StoredEntry): boolean {
+  return entry.kind === "directory" && entry.compressedSize === 0;
+}
+
+/** Unpacks contents that are at hand and proves their size and checksum; what is stored comes back as it is, uncopied. */
+export function unpack(packed: Buffer, entry: StoredEntry): Buffer {
+  const bytes = entry.deflated && !isEmptyFolder(entry) ? inflate(packed, entry) : packed;
+  if (bytes.length !== entry.size) throw new ArchiveRefused("size_mismatch", entry.path);
+  if (crc32(bytes) !== entry.crc32) throw new ArchiveRefused("crc_mismatch", entry.path);
+  return bytes;
+}
+
+/** Takes large contents piece by piece; the pieces are only valid during the call. */
+export type PieceSink = (piece: Uint8Array) => void;
+
+/** Counts and sums pieces, and stops at the first byte too many. */
+class Tally {
+  readonly #entry: StoredEntry;
+  readonly #sink: PieceSink | null;
+  #size = 0;
+  #crc = 0;
+
+  constructor(entry: StoredEntry, sink: PieceSink | null) {
+    this.#entry = entry;
+    this.#sink = sink;
+  }
+
+  add(piece: Uint8Array): void {
+    this.#size += piece.length;
+    if (this.#size > this.#entry.size) throw new ArchiveRefused("size_mismatch", this.#entry.path);
+    this.#crc = crc32(piece, this.#crc);
+    this.#sink?.(piece);
+  }
+
+  finish(): void {
+    if (this.#size !== this.#entry.size) throw new ArchiveRefused("size_mismatch", this.#entry.path);
+    if (this.#crc !== this.#entry.crc32) throw new ArchiveRefused("crc_mismatch", this.#entry.path);
+  }
+}
+
+/** `unpack` for contents of any size, in bounded memory; `pieces` gives exactly the packed bytes. */
+export async function unpackLarge(
+  pieces: AsyncIterable<Buffer>,
+  entry: StoredEntry,
+  sink: PieceSink | null,
+): Promise<void> {
+  const tally = new Tally(entry, sink);
+  if (entry.deflated) await inflatePieces(pieces, entry, tally);
+  else for await (const piece of pieces) tally.add(piece);
+  tally.finish();
+}
+
+async function inflatePieces(pieces: AsyncIterable<Buffer>, entry: StoredEntry, tally: Tally): Promise<void> {
+  const inflater = createInflateRaw({ chunkSize: 256 * 1024 });
+  const { promise: ended, resolve, reject } = Promise.withResolvers<void>();
+  inflater.once("end", resolve);
+  inflater.once("error", reject);
+  inflater.on("data", (piece: Buffer) => {
+    try {
+      tally.add(piece);
+    } catch (error) {
+      inflater.destroy(error instanceof Error ? error : new Error(String(error)));
+    }
+  });
+  ended.catch(() => {});
+  try {
+    for await (const piece of pieces) {
+      // With input left after the end of its stream zlib never reports the write as done: wait for the end, too.
+      await Promise.race([new Promise((written) => inflater.write(piece, written)), ended]);
+      if (inflater.readableEnded) break;
+    }
+    inflater.end();
+    await ended;
+    if (inflater.bytesWritten !== entry.compressedSize) throw new ArchiveRefused("size_mismatch", entry.path);
+  } catch (error) {
+    throw asRefusal(error, entry);
+  } finally {
+    inflater.destroy();
+  }
+}

@@ -1,0 +1,24 @@
+import type { StoredEntry } from "./entry.ts";
+import { ArchiveRefused } from "./refused.ts";
+
+const headerBytes = 30;
+const extraBytesMax = 0xffff;
+const descriptorBytesMax = 24;
+
+/**
+ * The entries in file order, each with the place where its bytes end. Entries that share bytes, as in a bomb that packs one
+ * content many times, are found here, before anything is unpacked; `verify` then accounts for every single byte.
+ */
+export function layOut(entries: readonly StoredEntry[], directoryOffset: number): StoredEntry[] {
+  const ordered = entries.toSorted((a, b) => a.offset - b.offset);
+  const start = ordered[0]?.offset ?? directoryOffset;
+  if (start !== 0) throw new ArchiveRefused("gap", undefined, "before its first file");
+  for (const [index, entry] of ordered.entries()) {
+    const next = ordered[index + 1];
+    entry.end = next?.offset ?? directoryOffset;
+    const least = entry.offset + headerBytes + entry.nameLength + entry.compressedSize;
+    if (least > entry.end) throw new ArchiveRefused("overlap", (next ?? entry).path);
+    if (least + extraBytesMax + descriptorBytesMax < entry.end) throw new ArchiveRefused("gap", entry.path);
+  }
+  return ordered;
+}

@@ -1,0 +1,31 @@
+/** What an archive may be at most; `…Max` values are inclusive. */
+export interface ArchiveLimits {
+  zippedBytesMax: number;
+  unpackedBytesMax: number;
+  /** Counts the entries, and also the folders that their names imply. */
+  entriesMax: number;
+  directoryBytesMax: number;
+  nameBytesMax: number;
+  segmentBytesMax: number;
+  linkBytesMax: number;
+  linksTotalBytesMax: number;
+  /** A file above this size may not be smaller than a `ratioMax`th of itself when packed. */
+  ratioFreeBytes: number;
+  ratioMax: number;
+}
+
+const MiB = 1024 * 1024;
+
+/** The limits of the service (CONTRACT §3); the ones on names and links are those of common file systems. */
+export const archiveLimits: ArchiveLimits = {
+  zippedBytesMax: 512 * MiB,
+  unpackedBytesMax: 2048 * MiB,
+  entriesMax: 200_000,
+  directoryBytesMax: 64 * MiB,
+  nameBytesMax: 2048,
+  segmentBytesMax: 255,
+  linkBytesMax: 1024,
+  linksTotalBytesMax: 8 * MiB,
+  ratioFreeBytes: 256 * MiB,
+  ratioMax: 500,
+};

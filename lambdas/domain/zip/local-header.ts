@@ -1,0 +1,66 @@
+import { type StoredEntry, usesDescriptor } from "./entry.ts";
+import { readExtraFields, widen } from "./extra-fields.ts";
+import { archiveLimits } from "./limits.ts";
+import { decodeName, entryPath, unicodeName } from "./name.ts";
+import { ArchiveRefused } from "./refused.ts";
+
+const signature = 0x04034b50;
+const descriptorSignature = 0x08074b50;
+const deflateLevel = 0x0006;
+const deflate = 8;
+
+/** The bytes of a local header before its name. */
+export const localHeaderBytes = 30;
+
+/** How long the local header is with its name and additional fields; `fixed` is its beginning. */
+export function localHeaderLength(fixed: Buffer, entry: StoredEntry): number {
+  if (fixed.readUInt32LE(0) !== signature) throw new ArchiveRefused("header_mismatch", entry.path);
+  return localHeaderBytes + fixed.readUInt16LE(26) + fixed.readUInt16LE(28);
+}
+
+/** The header before the contents says the same as the directory: readers differ in which of the two they believe. */
+export function checkLocalHeader(header: Buffer, entry: StoredEntry, directory: Buffer): void {
+  const nameEnd = localHeaderBytes + header.readUInt16LE(26);
+  const { nameStart, nameLength, path } = entry;
+  const sameName = directory.compare(header, localHeaderBytes, nameEnd, nameStart, nameStart + nameLength) === 0;
+  // Some writers note the level of compression, which no reader needs, in one of the two places only.
+  const sameFlags = ((header.readUInt16LE(6) ^ entry.flags) & ~deflateLevel) === 0;
+  const sameMethod = header.readUInt16LE(8) === (entry.deflated ? deflate : 0);
+  if (!sameName || !sameFlags || !sameMethod) throw new ArchiveRefused("header_mismatch", path);
+  const extra = readExtraFields(header.subarray(nameEnd), path);
+  if (extra.unicodePath !== null) {
+    const raw = header.subarray(localHeaderBytes, nameEnd);
+    const second = unicodeName(extra.unicodePath, raw, decodeName(raw, false));
+    if (entryPath(second, archiveLimits).path !== path) throw new ArchiveRefused("header_mismatch", path);
+  }
+  const stated = { compressedSize: header.readUInt32LE(18), size: header.readUInt32LE(22), offset: 0, disk: 0 };
+  const { size, compressedSize } = widen(stated, extra.zip64, path);
+  // A writer that streams knows these only afterwards and leaves zeros.
+  const streamed = (entry.flags & usesDescriptor) !== 0;
+  const agrees = (local: number, listed: number) => local === listed || (streamed && local === 0);
+  const same =
+    agrees(header.readUInt32LE(14), entry.crc32) &&
+    agrees(size, entry.size) &&
+    agrees(compressedSize, entry.compressedSize);
+  if (!same) throw new ArchiveRefused("header_mismatch", path);
+}
+
+/** What follows the contents: nothing, or a data descriptor in one of its four forms, which its length tells apart. */
+export function checkDescriptor(bytes: Buffer, entry: StoredEntry): void {
+  if ((entry.flags & usesDescriptor) === 0) {
+    if (bytes.length > 0) throw new ArchiveRefused("gap", entry.path);
+    return;
+  }
+  const start = bytes.length === 16 || bytes.length === 24 ? 4 : 0;
+  const wide = bytes.length >= 20;
+  if (![12, 16, 20, 24].includes(bytes.length)) throw new ArchiveRefused("bad_descriptor", entry.path);
+  const sizes = wide
+    ? [Number(bytes.readBigUInt64LE(start + 4)), Number(bytes.readBigUInt64LE(start + 12))]
+    : [bytes.readUInt32LE(start + 4), bytes.readUInt32LE(start + 8)];
+  const agrees =
+    (start === 0 || bytes.readUInt32LE(0) === descriptorSignature) &&
+    bytes.readUInt32LE(start) === entry.crc32 &&
+    sizes[0] === entry.compressedSize &&
+    sizes[1] === entry.size;
+  if (!agrees) throw new ArchiveRefused("bad_descriptor", entry.path);
+}

@@ -1,0 +1,56 @@
+import { isAscii, isUtf8 } from "node:buffer";
+import { crc32 } from "node:zlib";
+import { decodeCodePage437 } from "./code-page-437.ts";
+import type { ArchiveLimits } from "./limits.ts";
+import { ArchiveRefused } from "./refused.ts";
+
+/** The name as text: UTF-8 where it says so or happens to be, else code page 437. */
+export function decodeName(raw: Buffer, saysUtf8: boolean): string {
+  if (isAscii(raw)) return raw.toString("latin1");
+  if (isUtf8(raw)) return raw.toString("utf8");
+  const text = decodeCodePage437(raw);
+  if (saysUtf8) throw new ArchiveRefused("bad_name", text, "it is not valid UTF-8");
+  // Info-ZIP drops this byte, so that it would see another name than we do.
+  if (raw.includes(0xff)) throw new ArchiveRefused("bad_name", text, "it holds a byte that no encoding explains");
+  return text;
+}
+
+const notAscii = /[^\p{ASCII}]+/gu;
+
+/**
+ * Info-ZIP's second name (0x7075) replaces the first in some programs and not in others, so both must be the same name; where
+ * the first is in an unknown code page, all that can be compared is its ASCII.
+ */
+export function unicodeName(field: Buffer, raw: Buffer, name: string): string {
+  const second = field.subarray(5);
+  if (field.length < 6 || field[0] !== 1 || field.readUInt32LE(1) !== crc32(raw) || !isUtf8(second)) {
+    throw new ArchiveRefused("bad_extra_field", name, "its second name is not valid");
+  }
+  const text = second.toString("utf8");
+  const legacy = !isUtf8(raw);
+  const same = legacy ? text.replace(notAscii, "*") === name.replace(notAscii, "*") : text === name;
+  if (!same) throw new ArchiveRefused("bad_extra_field", name, "it has two different names");
+  return text;
+}
+
+const upwards = /^\.\.[. ]*$/;
+const unprintable = /[\p{Cc}\p{Cs}]/u;
+
+/** The path that a name stands for, and whether the name is that of a folder (it ends in a separator). */
+export function entryPath(name: string, limits: ArchiveLimits): { path: string; folder: boolean } {
+  const slashed = name.replaceAll("\\", "/");
+  if (name === "") throw new ArchiveRefused("bad_name", name, "it is empty");
+  if (unprintable.test(name)) throw new ArchiveRefused("bad_name", name, "it holds control characters");
+  if (slashed.startsWith("/") || /^[A-Za-z]:/.test(slashed)) throw new ArchiveRefused("absolute_path", name);
+  const segments = slashed.split("/");
+  if (segments.some((segment) => upwards.test(segment))) throw new ArchiveRefused("path_escape", name);
+  const last = segments.at(-1);
+  if (last === ".") throw new ArchiveRefused("bad_name", name, "it ends in a dot");
+  // unzip takes ";1" for a version number of VMS and cuts it off.
+  if (/;\d*$/.test(slashed)) throw new ArchiveRefused("bad_name", name, "it ends in a semicolon and a number");
+  const kept = segments.filter((segment) => segment !== "" && segment !== ".");
+  if (kept.some((segment) => segment.length > 63 && Buffer.byteLength(segment) > limits.segmentBytesMax)) {
+    throw new ArchiveRefused("name_too_long", name, `a part of it is over ${limits.segmentBytesMax} bytes`);
+  }
+  return { path: kept.length === 0 ? "." : kept.join("/"), folder: last === "" };
+}

@@ -1,0 +1,96 @@
+import { setImmediate as nextTurn } from "node:timers/promises";
+import type { StoredEntry } from "./entry.ts";
+import { type PieceSink, unpack, unpackLarge } from "./inflate.ts";
+import { checkDescriptor, checkLocalHeader, localHeaderBytes, localHeaderLength } from "./local-header.ts";
+import { ArchiveRefused } from "./refused.ts";
+import type { ByteSource } from "./source.ts";
+import { WindowReader } from "./window-reader.ts";
+
+const atOnceBytesMax = 2 * 1024 * 1024;
+const headerRoom = 70_000;
+const pieceBytes = 1024 * 1024;
+/** How much is unpacked before others get their turn; an entry counts as some bytes even when it is empty. */
+const turnBytes = 8 * 1024 * 1024;
+const entryCost = 16 * 1024;
+
+/** The order of bytes of an archive whose directory has been read and found sound. */
+export interface SweptArchive {
+  source: ByteSource;
+  directory: Buffer;
+  directoryOffset: number;
+  /** In file order. */
+  ordered: readonly StoredEntry[];
+}
+
+/** Receives the contents as they are proved; `bytes` of small ones are valid during the call only. */
+export interface SweepVisitor {
+  small(entry: StoredEntry, bytes: Buffer): void | Promise<void>;
+  /** Asked before contents over 2 MiB are unpacked; null when nobody wants them. */
+  large(entry: StoredEntry): PieceSink | null;
+  largeDone(entry: StoredEntry): void | Promise<void>;
+}
+
+/** Whether the contents are unpacked in one go. */
+function fitsAtOnce(entry: StoredEntry): boolean {
+  return entry.size <= atOnceBytesMax && entry.end - entry.offset <= atOnceBytesMax + headerRoom;
+}
+
+/** Goes through the whole file once and accounts for each of its bytes. */
+export async function sweep(archive: SweptArchive, visitor: SweepVisitor): Promise<void> {
+  const reader = new WindowReader(archive.source, archive.directoryOffset);
+  let sinceTurn = 0;
+  try {
+    for (const entry of archive.ordered) {
+      if (fitsAtOnce(entry)) {
+        const length = entry.end - entry.offset;
+        const record = reader.view(length) ?? (await reader.take(length));
+        const answer = visitor.small(entry, checkRecord(record, entry, archive.directory));
+        if (answer !== undefined) await answer;
+        sinceTurn += entry.size + entryCost;
+      } else {
+        await checkLarge(reader, entry, archive.directory, visitor);
+      }
+      if (sinceTurn > turnBytes) {
+        sinceTurn = 0;
+        await nextTurn();
+      }
+    }
+  } finally {
+    await reader.close();
+  }
+}
+
+/** Checks one entry that is at hand from its local header to the next entry, and gives its contents. */
+export function checkRecord(record: Buffer, entry: StoredEntry, directory: Buffer): Buffer {
+  const start = localHeaderLength(record, entry);
+  const end = start + entry.compressedSize;
+  if (end > record.length) throw new ArchiveRefused("overlap", entry.path);
+  checkLocalHeader(record.subarray(0, start), entry, directory);
+  checkDescriptor(record.subarray(end), entry);
+  return unpack(record.subarray(start, end), entry);
+}
+
+async function checkLarge(
+  reader: WindowReader,
+  entry: StoredEntry,
+  directory: Buffer,
+  visitor: SweepVisitor,
+): Promise<void> {
+  const fixed = await reader.take(localHeaderBytes);
+  const headerLength = localHeaderLength(fixed, entry);
+  const rest = entry.end - entry.offset - headerLength - entry.compressedSize;
+  if (rest < 0) throw new ArchiveRefused("overlap", entry.path);
+  const header = Buffer.concat([fixed, await reader.take(headerLength - localHeaderBytes)]);
+  checkLocalHeader(header, entry, directory);
+  await unpackLarge(pieces(reader, entry.compressedSize), entry, visitor.large(entry));
+  checkDescriptor(await reader.take(rest), entry);
+  await visitor.largeDone(entry);
+}
+
+async function* pieces(reader: WindowReader, length: number): AsyncGenerator<Buffer> {
+  for (let left = length; left > 0; ) {
+    const piece = await reader.piece(Math.min(left, pieceBytes));
+    left -= piece.length;
+    yield piece;
+  }
+}
