@@ -123,3 +123,6 @@ export const listeners = {
 } as const satisfies Record<string, { uses: readonly Capability[]; timeoutSeconds: number; memory: number }>;
 
 export type ListenerId = keyof typeof listeners;
+
+/** What the operator Lambda (CONTRACT §8) may touch. */
+export const operatorUses = ["table:read", "table:write"] as const satisfies readonly Capability[];

@@ -178,6 +178,8 @@ export const Addresses = entity(
   z.object({
     url: z.string().optional(),
     domains: z.record(z.string(), z.enum(["pending", "active"])).default({}),
+    /** Counts the changes of `domains`. */
+    revision: z.int().optional(),
   }),
   (k: { projectId: string }) => ({ pk: `PRJ#${k.projectId}`, sk: "ADDR" }),
 );

@@ -1,0 +1,48 @@
+import * as z from "zod";
+import { errorTable } from "../../api/errors.ts";
+import { operatorUses } from "../../statemachines/steps.ts";
+import { errorFields, log } from "../kit/log.ts";
+import { Problem } from "../kit/problem.ts";
+import { loadTools } from "../kit/tools.ts";
+import type { Command } from "./command.ts";
+import { addMember, createOrganization, createToken, createUser, revokeToken } from "./people.ts";
+import { activateDomain, addDomain, createCredential, createProject, removeDomain, setManagers } from "./projects.ts";
+
+/** What the console does (CONTRACT §8), by command. */
+const commands = new Map<string, Command>([
+  ["create-user", createUser],
+  ["create-token", createToken],
+  ["revoke-token", revokeToken],
+  ["create-organization", createOrganization],
+  ["add-member", addMember],
+  ["create-project", createProject],
+  ["set-managers", setManagers],
+  ["create-credential", createCredential],
+  ["add-domain", addDomain],
+  ["activate-domain", activateDomain],
+  ["remove-domain", removeDomain],
+]);
+
+const invocation = z.object({ command: z.string(), input: z.unknown() });
+
+export type OperatorAnswer =
+  | { ok: true; output: object }
+  | { ok: false; error: { status: string; message: string; code: string } };
+
+const ready = loadTools(operatorUses);
+ready.catch(() => undefined);
+
+/** Runs one operator command; reached only through Lambda's Invoke, never through the API. */
+export async function handler(event: unknown): Promise<OperatorAnswer> {
+  try {
+    const { command, input } = invocation.parse(event);
+    const run = commands.get(command);
+    if (!run) throw new Problem("not_found", `There is no command ${command}. Known: ${[...commands.keys()].join(", ")}.`);
+    return { ok: true, output: await run(input, { ...(await ready), now: new Date() }) };
+  } catch (error) {
+    const problem = error instanceof Problem ? error : new Problem("internal", "Something went wrong on our side.");
+    if (problem !== error) log("error", "An operator command failed", errorFields(error));
+    const { code, message } = problem;
+    return { ok: false, error: { status: errorTable[code].title, message, code } };
+  }
+}

@@ -1,0 +1,57 @@
+import * as z from "zod";
+import { role } from "../../api/organizations.ts";
+import { absent, present } from "../data/entity.ts";
+import { Membership, Organization, Token, TokenOwner, User } from "../data/rows.ts";
+import { newId } from "../domain/ids.ts";
+import { newToken, secretHash } from "../domain/keys.ts";
+import { notFound } from "../kit/problem.ts";
+import { command, name } from "./command.ts";
+
+export const createUser = command(z.object({ email: z.email(), name }), async (input, { table, now }) => {
+  const user = { id: newId("usr", now), ...input, createdAt: now.toISOString() };
+  await table.write([User.put(user, user, { pk: absent })]);
+  return { user };
+});
+
+export const createToken = command(
+  z.object({ userId: z.string(), description: z.string().max(255).default("") }),
+  async ({ userId, description }, { table, now }) => {
+    const id = newId("tok", now);
+    const value = newToken(userId, id);
+    const row = { id, userId, hash: secretHash(value), description, createdAt: now.toISOString() };
+    const outcome = await table.write([
+      User.check({ id: userId }, { pk: present }),
+      Token.put(row, row, { pk: absent }),
+      TokenOwner.put({ id }, { userId }, { pk: absent }),
+    ]);
+    if (!outcome.ok) throw notFound();
+    return { token: { id, value } };
+  },
+);
+
+export const revokeToken = command(z.object({ tokenId: z.string() }), async ({ tokenId }, { table }) => {
+  const [item] = await table.get([TokenOwner.key({ id: tokenId })]);
+  const owner = TokenOwner.maybe(item);
+  if (!owner) throw notFound();
+  await table.write([Token.delete({ userId: owner.userId, id: tokenId }), TokenOwner.delete({ id: tokenId })]);
+  return { token: tokenId };
+});
+
+export const createOrganization = command(z.object({ name }), async (input, { table, now }) => {
+  const organization = { id: newId("org", now), name: input.name, createdAt: now.toISOString() };
+  await table.write([Organization.put(organization, organization, { pk: absent })]);
+  return { organization };
+});
+
+export const addMember = command(
+  z.object({ organizationId: z.string(), userId: z.string(), role }),
+  async (input, { table }) => {
+    const [item] = await table.get([Organization.key({ id: input.organizationId })]);
+    const organization = Organization.maybe(item);
+    if (!organization) throw notFound();
+    const member = { ...input, organizationName: organization.name };
+    const outcome = await table.write([User.check({ id: input.userId }, { pk: present }), Membership.put(input, member)]);
+    if (!outcome.ok) throw notFound();
+    return { member: input };
+  },
+);

@@ -1,0 +1,114 @@
+import * as z from "zod";
+import { absent, present } from "../data/entity.ts";
+import { AccessKey, Addresses, Organization, Project, type ProjectRow, User } from "../data/rows.ts";
+import { firstCredentialId } from "../domain/credentials.ts";
+import { newId, randomText } from "../domain/ids.ts";
+import { newKeyPair, secretHash } from "../domain/keys.ts";
+import { notFound, Problem } from "../kit/problem.ts";
+import { command, name, type OperatorTools } from "./command.ts";
+
+function projectReply({ id, organizationId, name: projectName, managers, createdAt }: ProjectRow) {
+  return { id, organizationId, name: projectName, managers: managers ?? null, createdAt };
+}
+
+async function projectOf(projectId: string, { table }: OperatorTools): Promise<ProjectRow> {
+  const [item] = await table.get([Project.key({ id: projectId })]);
+  const project = Project.maybe(item);
+  if (!project) throw notFound();
+  return project;
+}
+
+export const createProject = command(z.object({ organizationId: z.string(), name }), async (input, { table, now }) => {
+  const project = { id: newId("prj", now), ...input, secret: randomText(32), createdAt: now.toISOString() };
+  const outcome = await table.write([
+    Organization.check({ id: input.organizationId }, { pk: present }),
+    Project.put(project, project, { pk: absent }),
+  ]);
+  if (!outcome.ok) throw notFound();
+  return { project: projectReply(project) };
+});
+
+export const setManagers = command(
+  z.object({ projectId: z.string(), userIds: z.array(z.string()).max(90).nullable() }),
+  async ({ projectId, userIds }, tools) => {
+    const project = await projectOf(projectId, tools);
+    if (userIds === null) {
+      await tools.table.write([Project.update({ id: projectId }, { remove: ["managerIds", "managers"] }, { pk: present })]);
+      return { project: projectReply({ ...project, managers: undefined }) };
+    }
+    const managerIds = [...new Set(userIds)];
+    const items = await tools.table.get(managerIds.map((id) => User.key({ id })));
+    const managers = items.map((item) => {
+      const user = User.maybe(item);
+      if (!user) throw notFound();
+      return { id: user.id, name: user.name, email: user.email };
+    });
+    await tools.table.write([Project.update({ id: projectId }, { set: { managerIds, managers } }, { pk: present })]);
+    return { project: projectReply({ ...project, managers }) };
+  },
+);
+
+/** A key of the organization, made by the operator: not one of the project's own three (CONTRACT §2). */
+export const createCredential = command(
+  z.object({ projectId: z.string(), description: z.string().max(255).default("") }),
+  async ({ projectId, description }, tools) => {
+    const { organizationId } = await projectOf(projectId, tools);
+    const { access, secret } = newKeyPair(organizationId);
+    const createdAt = tools.now.toISOString();
+    const id = firstCredentialId(tools.now);
+    const row = {
+      access,
+      hash: secretHash(secret),
+      organizationId,
+      projectId,
+      credentialId: id,
+      manual: false,
+      description,
+      createdAt,
+    };
+    await tools.table.write([AccessKey.put({ access }, row, { pk: absent })]);
+    return { credential: { id, access, secret, description, expiredAt: null, createdAt } };
+  },
+);
+
+const domainInput = z.object({
+  projectId: z.string(),
+  domain: z
+    .string()
+    .transform((text) => text.trim().toLowerCase())
+    .pipe(z.string().regex(/^(?=.{1,253}$)([a-z0-9](?:[a-z0-9-]{0,61}[a-z0-9])?\.)+[a-z][a-z0-9-]{0,61}[a-z0-9]$/, { error: "must be a host name" })),
+});
+
+type DomainChange = (domains: Map<string, "pending" | "active">, domain: string) => void;
+
+/** Changes a project's domains by compare-and-swap on the whole list, which is short. */
+function domainCommand(change: DomainChange, status: "pending" | "active" | "removed") {
+  return command(domainInput, async ({ projectId, domain }, tools) => {
+    await projectOf(projectId, tools);
+    for (let tries = 0; tries < 5; tries += 1) {
+      const [item] = await tools.table.get([Addresses.key({ projectId })]);
+      const row = Addresses.maybe(item);
+      const domains = new Map(Object.entries(row?.domains ?? {}));
+      change(domains, domain);
+      const set = { domains: Object.fromEntries(domains), revision: (row?.revision ?? 0) + 1 };
+      const when = row?.revision === undefined ? { revision: absent } : { revision: row.revision };
+      const outcome = await tools.table.write([Addresses.update({ projectId }, { set }, when)]);
+      if (outcome.ok) return { domain: { projectId, name: domain, status } };
+    }
+    throw new Problem("unavailable", "The project's domains kept changing; please retry.");
+  });
+}
+
+export const addDomain = domainCommand((domains, domain) => {
+  if (domains.has(domain)) throw new Problem("name_taken", `The project already has the domain ${domain}.`);
+  domains.set(domain, "pending");
+}, "pending");
+
+export const activateDomain = domainCommand((domains, domain) => {
+  if (!domains.has(domain)) throw notFound();
+  domains.set(domain, "active");
+}, "active");
+
+export const removeDomain = domainCommand((domains, domain) => {
+  if (!domains.delete(domain)) throw notFound();
+}, "removed");

@@ -1,0 +1,84 @@
+import { randomUUID } from "node:crypto";
+import { routes } from "../../api/index.ts";
+import { listeners, steps } from "../../statemachines/steps.ts";
+import { AwsError, jsonError, type RawService } from "../aws/service.ts";
+
+export type Handler = (event: unknown, context: unknown) => Promise<unknown>;
+
+/** An error that a function threw, with its name as Lambda reports it. */
+export class FunctionError extends Error {
+  readonly errorType: string;
+  constructor(errorType: string, message: string) {
+    super(message);
+    this.errorType = errorType;
+  }
+}
+
+export interface Functions {
+  /** Runs a function in this process; its module is loaded on the first call. Throws FunctionError. */
+  invoke(name: string, event: unknown): Promise<unknown>;
+  handler(name: string): Promise<Handler>;
+  /** Lambda's Invoke over HTTP. */
+  service: RawService;
+  names: string[];
+}
+
+/** Where each function's handler stands; the names are those of the deployed functions without the stack's prefix. */
+const modules: Record<string, string> = {
+  "not-found": "service/not-found",
+  operator: "operator/operator",
+  ...Object.fromEntries(routes.map((route) => [route.id, `${route.resource}/${route.id}`])),
+  ...Object.fromEntries([...Object.keys(steps), ...Object.keys(listeners)].map((id) => [id, `pipeline/${id}`])),
+};
+
+function contextOf(name: string) {
+  return {
+    functionName: name,
+    awsRequestId: randomUUID(),
+    callbackWaitsForEmptyEventLoop: true,
+    getRemainingTimeInMillis: () => 29_000,
+  };
+}
+
+/** The service's Lambdas, run in this process from their sources. */
+export function createFunctions(): Functions {
+  const loaded = new Map<string, Promise<Handler>>();
+
+  function handler(name: string): Promise<Handler> {
+    const known = loaded.get(name);
+    if (known) return known;
+    const path = modules[name];
+    if (!path) throw new AwsError("ResourceNotFoundException", `Function not found: ${name}`, 404);
+    const loading = import(`../../lambdas/${path}.ts`).then((module: { handler: Handler }) => module.handler);
+    loaded.set(name, loading);
+    return loading;
+  }
+
+  async function invoke(name: string, event: unknown): Promise<unknown> {
+    const run = await handler(name);
+    try {
+      return await run(event, contextOf(name));
+    } catch (error) {
+      if (error instanceof Error) throw new FunctionError(error.name, error.message);
+      throw new FunctionError("Error", String(error));
+    }
+  }
+
+  const service: RawService = async ({ method, path, body }) => {
+    const name = /^\/2015-03-31\/functions\/([^/]+)\/invocations$/.exec(path)?.[1];
+    if (name === undefined || method !== "POST") return undefined;
+    try {
+      const result = await invoke(decodeURIComponent(name), body.length > 0 ? JSON.parse(body.toString("utf8")) : {});
+      return { status: 200, headers: { "content-type": "application/json" }, body: JSON.stringify(result ?? null) };
+    } catch (error) {
+      if (!(error instanceof FunctionError)) return jsonError(error);
+      return {
+        status: 200,
+        headers: { "content-type": "application/json", "x-amz-function-error": "Unhandled" },
+        body: JSON.stringify({ errorType: error.errorType, errorMessage: error.message }),
+      };
+    }
+  };
+
+  return { invoke, handler, service, names: Object.keys(modules) };
+}

@@ -1,0 +1,61 @@
+import { readFileSync } from "node:fs";
+import { join } from "node:path";
+import { parseArgs } from "node:util";
+import { InvokeCommand, LambdaClient } from "@aws-sdk/client-lambda";
+import * as z from "zod";
+
+const answerSchema = z.discriminatedUnion("ok", [
+  z.object({ ok: z.literal(true), output: z.looseObject({}) }),
+  z.object({ ok: z.literal(false), error: z.object({ status: z.string(), message: z.string(), code: z.string() }) }),
+]);
+type Failure = { status: string; message: string; code: string };
+
+function fail(error: Failure): never {
+  process.stderr.write(`${JSON.stringify(error)}\n`);
+  process.exit(1);
+}
+
+const badRequest = (message: string): never => fail({ status: "Bad Request", message, code: "invalid_request" });
+
+/** The local service's operator function, found through the file that the running service leaves in its folder. */
+function localTarget(): { client: LambdaClient; functionName: string } {
+  const file = join(process.env.SLIPWAY_HOME ?? ".slipway", "runtime.json");
+  try {
+    const runtime = z
+      .object({ awsEndpoint: z.string(), accessKeyId: z.string(), secretAccessKey: z.string() })
+      .parse(JSON.parse(readFileSync(file, "utf8")));
+    const { awsEndpoint: endpoint, ...credentials } = runtime;
+    return { client: new LambdaClient({ endpoint, region: "us-east-1", credentials, maxAttempts: 1 }), functionName: "operator" };
+  } catch {
+    return fail({ status: "Service Unavailable", message: `No local service has written ${file}. Start one with npm start.`, code: "unavailable" });
+  }
+}
+
+async function main(): Promise<void> {
+  const { values, positionals } = parseArgs({
+    allowPositionals: true,
+    options: { stack: { type: "string" }, region: { type: "string" } },
+  });
+  const [command, json = "{}"] = positionals;
+  if (!command) return badRequest("Usage: npm run --silent operator -- <command> '<json>' [--stack NAME]");
+  let input: unknown;
+  try {
+    input = JSON.parse(json);
+  } catch {
+    return badRequest("The input must be valid JSON");
+  }
+  const { client, functionName } = values.stack
+    ? { client: new LambdaClient({ ...(values.region && { region: values.region }) }), functionName: `${values.stack}-operator` }
+    : localTarget();
+  const result = await client.send(
+    new InvokeCommand({ FunctionName: functionName, Payload: Buffer.from(JSON.stringify({ command, input })) }),
+  );
+  const answer = answerSchema.parse(JSON.parse(Buffer.from(result.Payload ?? []).toString("utf8")));
+  if (!answer.ok) return fail(answer.error);
+  process.stdout.write(`${JSON.stringify(answer.output)}\n`);
+}
+
+main().catch((error: unknown) => {
+  const message = error instanceof Error ? error.message : String(error);
+  fail({ status: "Service Unavailable", message: `The operator function could not be reached: ${message}`, code: "unavailable" });
+});
