@@ -1,0 +1,59 @@
+import { setTimeout as delay } from "node:timers/promises";
+import { awaitHooks, type HookRun } from "./hooks.ts";
+import { type DeploymentRecord, isShifted, type Stage, stages } from "./records.ts";
+import type { TaskSet } from "./task-set.ts";
+
+/** What a deployment does to its service. */
+export interface DeployedService {
+  route: { test?: TaskSet | undefined };
+  taskSet(revisionArn: string): TaskSet;
+  shift(deployment: DeploymentRecord, green: TaskSet): void;
+  cleanUp(deployment: DeploymentRecord): void;
+}
+
+/** Enters a stage; one that was reached before a restart is not entered again, and none is after a rollback. */
+function enter({ deployment, signal, now, onChange }: HookRun, stage: Stage): void {
+  signal.throwIfAborted();
+  if (stages.indexOf(stage) <= stages.indexOf(deployment.lifecycleStage)) return;
+  deployment.lifecycleStage = stage;
+  deployment.updatedAt = now();
+  onChange();
+}
+
+async function scaleUpAndTest(run: HookRun, service: DeployedService, green: TaskSet): Promise<void> {
+  const pausedBefore = run.deployment.lifecycleStage !== "PRE_SCALE_UP";
+  await awaitHooks(run, "PRE_SCALE_UP");
+  enter(run, "SCALE_UP");
+  green.start();
+  if (!pausedBefore) await green.whenHealthy(run.signal);
+  enter(run, "POST_SCALE_UP");
+  await awaitHooks(run, "POST_SCALE_UP");
+  enter(run, "TEST_TRAFFIC_SHIFT");
+  service.route.test = green;
+  enter(run, "POST_TEST_TRAFFIC_SHIFT");
+  await awaitHooks(run, "POST_TEST_TRAFFIC_SHIFT");
+  enter(run, "PRE_PRODUCTION_TRAFFIC_SHIFT");
+  await awaitHooks(run, "PRE_PRODUCTION_TRAFFIC_SHIFT");
+  // The task may have ended while the deployment was paused; the traffic only ever goes to one that answers.
+  await green.whenHealthy(run.signal);
+}
+
+/**
+ * Takes a BLUE_GREEN deployment through its stages. Resolves when the target has the production traffic for good and
+ * the previous revision has been told to end; rejects with RollBack, or when the run's signal aborts.
+ */
+export async function runStages(run: HookRun, service: DeployedService): Promise<void> {
+  const { deployment, signal } = run;
+  const green = service.taskSet(deployment.target);
+  if (!isShifted(deployment)) {
+    await scaleUpAndTest(run, service, green);
+    service.shift(deployment, green);
+  }
+  enter(run, "POST_PRODUCTION_TRAFFIC_SHIFT");
+  await awaitHooks(run, "POST_PRODUCTION_TRAFFIC_SHIFT");
+  enter(run, "BAKE_TIME");
+  const { bakeTimeInMinutes } = deployment.configuration;
+  if (bakeTimeInMinutes > 0) await delay(bakeTimeInMinutes * 60_000, undefined, { signal });
+  enter(run, "CLEAN_UP");
+  service.cleanUp(deployment);
+}

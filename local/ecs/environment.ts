@@ -1,0 +1,39 @@
+import { copyFileSync, mkdirSync } from "node:fs";
+import { delimiter, join } from "node:path";
+
+/** What a container runtime gives a process that was told nothing else. */
+const defaultPath = "/usr/local/sbin:/usr/local/bin:/usr/sbin:/usr/bin:/sbin:/bin";
+
+export interface PortMap {
+  nodePreload: string;
+  pythonFolder: string;
+}
+
+/** Python writes its byte code beside the module, so it gets a copy in a folder of ours. */
+export function installPortMap(dir: string): PortMap {
+  const pythonFolder = join(dir, "port-map");
+  mkdirSync(pythonFolder, { recursive: true, mode: 0o700 });
+  copyFileSync(join(import.meta.dirname, "python", "sitecustomize.py"), join(pythonFolder, "sitecustomize.py"));
+  return { nodePreload: join(import.meta.dirname, "port-map.cjs"), pythonFolder };
+}
+
+const quoted = (path: string) => `"${path.replaceAll(/["\\]/g, "\\$&")}"`;
+
+/**
+ * The environment of a task, later layers winning. The container's port becomes the task's own port on this machine,
+ * and an address that means "everywhere" becomes the loopback address.
+ */
+export function taskEnvironment(
+  layers: Record<string, string>[],
+  ports: { containerPort: number; port: number },
+  portMap: PortMap,
+): Record<string, string> {
+  const env: Record<string, string> = Object.assign({ PATH: defaultPath }, ...layers);
+  if (env.PORT === String(ports.containerPort)) env.PORT = String(ports.port);
+  for (const name of ["HOST", "HOSTNAME"])
+    if (/^(0\.0\.0\.0|::|\[::\])$/.test(env[name] ?? "")) env[name] = "127.0.0.1";
+  env.SLIPWAY_PORT_MAP = `${ports.containerPort}:${ports.port}`;
+  env.NODE_OPTIONS = [`--require ${quoted(portMap.nodePreload)}`, env.NODE_OPTIONS].filter(Boolean).join(" ");
+  env.PYTHONPATH = [portMap.pythonFolder, env.PYTHONPATH].filter(Boolean).join(delimiter);
+  return env;
+}

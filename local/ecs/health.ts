@@ -1,0 +1,117 @@
+import { request } from "node:http";
+import { setTimeout as delay } from "node:timers/promises";
+import { listeningSockets } from "./listening.ts";
+import type { GatewayConnector } from "./records.ts";
+
+export interface HealthCheck {
+  path: string;
+  timeoutMs: number;
+  isHealthy(statusCode: number): boolean;
+}
+
+/** The gateway's own values where a connector names none: GET /, 5 s, 200-499. */
+export function healthCheckOf({ healthCheck }: GatewayConnector): HealthCheck {
+  const ranges = (healthCheck?.matcher?.httpCode ?? "200-499").split(",").map((range) => range.split("-").map(Number));
+  return {
+    path: healthCheck?.healthCheckPath ?? "/",
+    timeoutMs: (healthCheck?.healthCheckTimeoutSeconds ?? 5) * 1000,
+    isHealthy: (code) => ranges.some(([from = 0, to = from]) => code >= from && code <= to),
+  };
+}
+
+type Probe = { kind: "answered"; statusCode: number } | { kind: "timeout" | "refused" | "failed" };
+
+function probe(port: number, check: HealthCheck, signal: AbortSignal): Promise<Probe> {
+  return new Promise((resolve) => {
+    const probing = request(
+      {
+        host: "127.0.0.1",
+        port,
+        path: check.path,
+        agent: false,
+        signal,
+        headers: { "user-agent": "ELB-HealthChecker/2.0", connection: "close" },
+      },
+      (response) => {
+        clearTimeout(timer);
+        resolve({ kind: "answered", statusCode: response.statusCode ?? 0 });
+        response.on("error", () => {}).resume();
+        // The verdict is known; an endless body must not hold the connection.
+        setTimeout(() => response.destroy(), 1000).unref();
+      },
+    );
+    const timer = setTimeout(() => {
+      resolve({ kind: "timeout" });
+      probing.destroy();
+    }, check.timeoutMs);
+    probing.on("error", (error) => {
+      clearTimeout(timer);
+      resolve({ kind: "code" in error && error.code === "ECONNREFUSED" ? "refused" : "failed" });
+    });
+    probing.end();
+  });
+}
+
+export interface HealthWatch {
+  port: number;
+  containerPort: number;
+  pgid: number;
+  check: HealthCheck;
+  signal: AbortSignal;
+  /** The app answers, though perhaps not as the check wants. */
+  onAnswer(): void;
+  /** In the words of a service event: "Health checks failed with these codes: [500]". */
+  onUnhealthy(reason: string): void;
+}
+
+const intervalMsMin = 25;
+const intervalMsMax = 1000;
+/** An app that has just been started does not listen yet; that alone is no news. */
+const refusedReportedEveryMs = 1000;
+
+async function refusedReason({ pgid, port, containerPort }: HealthWatch): Promise<string> {
+  const sockets = await listeningSockets(pgid).catch(() => undefined);
+  if (!sockets) return "Health checks failed";
+  const places = sockets.map(({ port: found, ipv4 }) =>
+    found === port ? `port ${containerPort}${ipv4 ? "" : " of ::1 only"}` : `port ${found}`,
+  );
+  return `Health checks failed; the task listens on ${[...new Set(places)].join(", ") || "no port"}`;
+}
+
+/**
+ * Checks a task until it is healthy; resolves then, rejects only when `signal` aborts. While nothing listens a check
+ * costs next to nothing, so it is repeated every few milliseconds and a start is noticed at once; an app that answers
+ * badly is asked less and less often, up to once a second.
+ */
+export async function untilHealthy(watch: HealthWatch): Promise<void> {
+  const { check, signal } = watch;
+  const startedAt = performance.now();
+  let intervalMs = intervalMsMin;
+  let reportedAt = startedAt;
+  let lastCode: number | undefined;
+  for (;;) {
+    const result = await probe(watch.port, check, signal);
+    signal.throwIfAborted();
+    const elapsedMs = performance.now() - startedAt;
+    if (result.kind === "answered") {
+      if (check.isHealthy(result.statusCode)) return;
+      watch.onAnswer();
+      // One bad answer is usual while an app warms up.
+      if (lastCode === result.statusCode)
+        watch.onUnhealthy(`Health checks failed with these codes: [${result.statusCode}]`);
+      lastCode = result.statusCode;
+    } else if (result.kind === "timeout") watch.onUnhealthy("Request timed out");
+    else if (performance.now() - reportedAt > refusedReportedEveryMs) {
+      reportedAt = performance.now();
+      const reason = result.kind === "refused" ? await refusedReason(watch) : "Health checks failed";
+      signal.throwIfAborted();
+      watch.onUnhealthy(reason);
+    }
+    if (result.kind === "refused") {
+      await delay(Math.min(5 + elapsedMs / 100, 250), undefined, { signal });
+      continue;
+    }
+    await delay(intervalMs, undefined, { signal });
+    intervalMs = Math.min(intervalMs * 2, intervalMsMax);
+  }
+}

@@ -1,0 +1,92 @@
+import * as z from "zod";
+import { AwsError, type Operation, operation } from "../../aws/service.ts";
+import { nameOf } from "../arns.ts";
+import { describeTask } from "../describe.ts";
+import type { TaskRecord } from "../records.ts";
+import type { ServiceController } from "../service-controller.ts";
+import { page, pageInput } from "./page.ts";
+import { findService, type Services } from "./services.ts";
+
+const clusterInput = { cluster: z.string().optional() };
+
+interface Known {
+  service: ServiceController;
+  record: TaskRecord;
+}
+
+function knownTasks(services: Iterable<ServiceController>): Known[] {
+  return [...services].flatMap((service) =>
+    [...service.tasks.map(({ record }) => record), ...service.record.stoppedTasks].map((record) => ({
+      service,
+      record,
+    })),
+  );
+}
+
+function list(services: Services): Operation {
+  const schema = z.looseObject({
+    ...clusterInput,
+    ...pageInput,
+    serviceName: z.string().optional(),
+    family: z.string().optional(),
+    startedBy: z.string().optional(),
+    desiredStatus: z.enum(["RUNNING", "PENDING", "STOPPED"]).default("RUNNING"),
+  });
+  return operation(schema, (input) => {
+    services.arns.requireCluster(input.cluster);
+    const scope = input.serviceName ? [findService(services, input.serviceName)] : services.controllers.values();
+    const found = knownTasks(scope).filter(
+      ({ record }) =>
+        record.desiredStatus === input.desiredStatus &&
+        (input.startedBy === undefined || record.startedBy === input.startedBy) &&
+        (input.family === undefined || nameOf(record.taskDefinition).split(":")[0] === input.family),
+    );
+    const { rows, next } = page(found, input);
+    return { taskArns: rows.map(({ record }) => services.arns.task(record.id)), ...next };
+  });
+}
+
+function described(services: Services, { service, record }: Known) {
+  const definition = services.store.taskDefinitions.get(record.taskDefinition);
+  return describeTask(services.arns, service.record.name, record, definition);
+}
+
+function describe(services: Services): Operation {
+  const schema = z.object({
+    ...clusterInput,
+    tasks: z.array(z.string().min(1)).min(1).max(100),
+    include: z.array(z.string()).optional(),
+  });
+  return operation(schema, ({ cluster, tasks }) => {
+    services.arns.requireCluster(cluster);
+    const known = new Map(knownTasks(services.controllers.values()).map((task) => [task.record.id, task]));
+    const found = tasks.map((reference) => known.get(nameOf(reference)));
+    return {
+      tasks: found.filter((task) => task !== undefined).map((task) => described(services, task)),
+      failures: tasks
+        .filter((_, i) => found[i] === undefined)
+        .map((reference) => ({ arn: services.arns.task(nameOf(reference)), reason: "MISSING" })),
+    };
+  });
+}
+
+function stop(services: Services): Operation {
+  const schema = z.object({ ...clusterInput, task: z.string().min(1), reason: z.string().max(1024).optional() });
+  return operation(schema, ({ cluster, task: reference, reason }) => {
+    services.arns.requireCluster(cluster);
+    for (const service of services.controllers.values()) {
+      const task = service.tasks.find(({ record }) => record.id === nameOf(reference));
+      if (!task) continue;
+      void task.stop("UserInitiated", reason ?? "Task stopped by user");
+      return { task: described(services, { service, record: task.record }) };
+    }
+    const stopped = knownTasks(services.controllers.values()).find(({ record }) => record.id === nameOf(reference));
+    if (!stopped) throw new AwsError("InvalidParameterException", "The referenced task was not found.");
+    return { task: described(services, stopped) };
+  });
+}
+
+/** ListTasks, DescribeTasks, StopTask. */
+export function taskOperations(services: Services): Record<string, Operation> {
+  return { ListTasks: list(services), DescribeTasks: describe(services), StopTask: stop(services) };
+}

@@ -1,0 +1,171 @@
+import { findExecutable } from "../process/executable.ts";
+import { spawnTethered, type Tethered } from "../process/tethered.ts";
+import { newTaskId } from "./arns.ts";
+import { type PortMap, taskEnvironment } from "./environment.ts";
+import { freePort } from "./free-port.ts";
+import { createLineCutter } from "./lines.ts";
+import type { RevisionRecord, TaskDefinitionRecord, TaskRecord } from "./records.ts";
+
+/** What an image reference stands for on this machine. */
+export interface ResolvedImage {
+  cwd: string;
+  command: string[];
+  env: Record<string, string>;
+}
+
+/** What tasks need from their surroundings. */
+export interface TaskHost {
+  resolveImage(imageRef: string): Promise<ResolvedImage>;
+  taskCredentials?(taskId: string): Record<string, string> | Promise<Record<string, string>>;
+  log(line: { logGroup: string; logStream: string; timestamp: number; message: string }): void;
+  portMap: PortMap;
+  now(): number;
+}
+
+export interface Task {
+  record: TaskRecord;
+  definition: TaskDefinitionRecord;
+  port: number;
+  /** Resolves when the process runs (with its process group), or with undefined when it could not be started. */
+  started: Promise<number | undefined>;
+  stopped: Promise<void>;
+  /** Ends the task with SIGTERM, after its stopTimeout (at most `graceMsMax`) with SIGKILL. */
+  stop(code: "ServiceSchedulerInitiated" | "UserInitiated", reason: string, graceMsMax?: number): Promise<void>;
+}
+
+const stopTimeoutSeconds = 30;
+
+export function containerPortOf({ containerDefinitions: [container] }: TaskDefinitionRecord): number {
+  return container.portMappings?.[0]?.containerPort ?? 80;
+}
+
+function outputOf(host: TaskHost, definition: TaskDefinitionRecord, taskId: string) {
+  const [container] = definition.containerDefinitions;
+  const options = container.logConfiguration?.options ?? {};
+  const logGroup = options["awslogs-group"];
+  const prefix = options["awslogs-stream-prefix"];
+  if (container.logConfiguration?.logDriver !== "awslogs" || !logGroup) return { write: () => {}, end: () => {} };
+  const logStream = prefix ? `${prefix}/${container.name}/${taskId}` : taskId;
+  const cutter = () => createLineCutter((message) => host.log({ logGroup, logStream, timestamp: host.now(), message }));
+  const cutters = { stdout: cutter(), stderr: cutter() };
+  return {
+    write: (stream: "stdout" | "stderr", chunk: Buffer) => cutters[stream].write(chunk),
+    end: () => {
+      cutters.stdout.end();
+      cutters.stderr.end();
+    },
+  };
+}
+
+class LocalTask implements Task {
+  readonly record: TaskRecord;
+  readonly definition: TaskDefinitionRecord;
+  port = 0;
+  readonly started: Promise<number | undefined>;
+  readonly stopped: Promise<void>;
+  readonly #host: TaskHost;
+  #process: Tethered | undefined;
+
+  constructor(host: TaskHost, definition: TaskDefinitionRecord, revision: RevisionRecord) {
+    const [container] = definition.containerDefinitions;
+    this.#host = host;
+    this.definition = definition;
+    this.record = {
+      id: newTaskId(),
+      taskDefinition: definition.taskDefinitionArn,
+      startedBy: revision.startedBy,
+      containerName: container.name,
+      image: container.image,
+      lastStatus: "PROVISIONING",
+      desiredStatus: "RUNNING",
+      health: "UNKNOWN",
+      createdAt: host.now(),
+    };
+    const launched = this.#launch().catch((error: unknown) => {
+      this.#failToStart(`CannotStartContainerError: ${error instanceof Error ? error.message : String(error)}`);
+      return undefined;
+    });
+    this.started = launched.then((process) => process?.pid);
+    this.stopped = launched.then(async (process) => {
+      if (process) this.#exited(await process.exited);
+    });
+  }
+
+  async #launch(): Promise<Tethered | undefined> {
+    const { record, definition } = this;
+    const [container] = definition.containerDefinitions;
+    const image = await this.#host.resolveImage(container.image).catch((error: unknown) => {
+      this.#failToStart(`CannotPullContainerError: ${error instanceof Error ? error.message : String(error)}`);
+      return undefined;
+    });
+    if (!image) return undefined;
+    const credentials = (await this.#host.taskCredentials?.(record.id)) ?? {};
+    this.port = await freePort();
+    const own = Object.fromEntries((container.environment ?? []).map(({ name, value }) => [name, value]));
+    const ports = { containerPort: containerPortOf(definition), port: this.port };
+    const env = taskEnvironment([image.env, credentials, own], ports, this.#host.portMap);
+    const override = [...(container.entryPoint ?? []), ...(container.command ?? [])];
+    const [command = "", ...args] = override.length > 0 ? override : image.command;
+    if (!(await findExecutable(command, image.cwd, env.PATH ?? "")))
+      throw new Error(`exec: "${command}": executable file not found in $PATH`);
+    if (record.desiredStatus === "STOPPED") return this.#failToStart(record.stoppedReason ?? "Task stopped");
+    return this.#spawn(command, args, image.cwd, env);
+  }
+
+  #spawn(command: string, args: string[], cwd: string, env: Record<string, string>): Tethered {
+    const output = outputOf(this.#host, this.definition, this.record.id);
+    this.record.lastStatus = "RUNNING";
+    this.record.startedAt = this.#host.now();
+    this.#process = spawnTethered(command, args, { cwd, env, onOutput: output.write, onExit: output.end });
+    return this.#process;
+  }
+
+  #failToStart(reason: string): undefined {
+    this.#end("TaskFailedToStart", reason);
+  }
+
+  #exited(exit: { exitCode: number; failedToStart?: string }): void {
+    if (exit.failedToStart) {
+      delete this.record.startedAt;
+      this.#failToStart(`CannotStartContainerError: ${exit.failedToStart}`);
+      return;
+    }
+    this.record.exitCode = exit.exitCode;
+    this.#end("EssentialContainerExited", "Essential container in task exited");
+  }
+
+  #end(code: NonNullable<TaskRecord["stopCode"]>, reason: string): void {
+    const { record } = this;
+    record.stopCode ??= code;
+    record.stoppedReason ??= reason;
+    record.lastStatus = "STOPPED";
+    record.desiredStatus = "STOPPED";
+    record.health = "UNKNOWN";
+    record.stoppedAt = this.#host.now();
+    record.stoppingAt ??= record.stoppedAt;
+  }
+
+  async stop(
+    code: "ServiceSchedulerInitiated" | "UserInitiated",
+    reason: string,
+    graceMsMax = Number.POSITIVE_INFINITY,
+  ) {
+    const { record } = this;
+    if (record.desiredStatus === "RUNNING") {
+      record.desiredStatus = "STOPPED";
+      record.stopCode = code;
+      record.stoppedReason = reason;
+      record.stoppingAt = this.#host.now();
+      if (record.lastStatus === "RUNNING") record.lastStatus = "STOPPING";
+    }
+    const [container] = this.definition.containerDefinitions;
+    const graceMs = (container.stopTimeout ?? stopTimeoutSeconds) * 1000;
+    await this.#process?.stop(Math.max(1, Math.min(graceMs, graceMsMax)));
+    await this.stopped;
+  }
+}
+
+/** Starts one task of a revision; what goes wrong is written in its record, nothing is thrown. */
+export function startTask(host: TaskHost, definition: TaskDefinitionRecord, revision: RevisionRecord): Task {
+  return new LocalTask(host, definition, revision);
+}
