@@ -39,7 +39,7 @@ interface RawClaim {
 function assemble(raw: RawClaim, rest: Pick<SignatureClaim, "form" | "sessionToken" | "validSeconds">) {
   const credential = /^([A-Za-z0-9]{4,128})\/((\d{8})\/([^/]+)\/([^/]+)\/aws4_request)$/.exec(raw.credential ?? "");
   const signedAt = parseAmzDate(raw.amzDate ?? "");
-  const signature = /^[0-9a-f]{64}$/.exec(raw.signature ?? "")?.[0];
+  const { signature } = raw;
   if (!credential || !signedAt || !signature || !raw.signedHeaders || !raw.amzDate) return "malformed";
   const [, accessKeyId = "", scope = "", day = "", region = "", service = ""] = credential;
   const signedHeaders = raw.signedHeaders.split(";");
@@ -89,10 +89,14 @@ function headerClaim(request: SignedRequest, authorization: string): SignatureCl
   );
 }
 
+/** Whether the query, not the Authorization header, is where the signature should be. */
+export function isPresigned(request: Pick<SignedRequest, "query">): boolean {
+  return request.query.has("X-Amz-Algorithm") || request.query.has("X-Amz-Signature");
+}
+
 /** Reads the signature from the Authorization header or from the query of a presigned address. */
 export function readClaim(request: SignedRequest): SignatureClaim | ClaimProblem {
   const { authorization } = request.headers;
-  const isPresigned = request.query.has("X-Amz-Algorithm") || request.query.has("X-Amz-Signature");
-  if (isPresigned) return authorization === undefined ? presignedClaim(request.query) : "two_mechanisms";
+  if (isPresigned(request)) return authorization === undefined ? presignedClaim(request.query) : "two_mechanisms";
   return authorization === undefined ? "missing" : headerClaim(request, authorization);
 }

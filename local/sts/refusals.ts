@@ -58,7 +58,8 @@ const sts: Record<RefusalReason, Wording> = {
 };
 
 /** The error that the service answers for that reason. */
-export function refusalOf(service: "s3" | "sts", reason: RefusalReason): Refusal {
-  const [code, status, message] = (service === "s3" ? s3 : sts)[reason];
-  return { reason, code, status, message };
+export function refusalOf(service: "s3" | "sts", reason: RefusalReason, isPresigned: boolean): Refusal {
+  const [usualCode, status, message] = (service === "s3" ? s3 : sts)[reason];
+  const isBadQuery = isPresigned && usualCode === "AuthorizationHeaderMalformed";
+  return { reason, code: isBadQuery ? "AuthorizationQueryParametersError" : usualCode, status, message };
 }

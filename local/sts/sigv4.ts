@@ -1,6 +1,6 @@
 import { timingSafeEqual } from "node:crypto";
 import { canonicalRequest, headerValue, type SignedRequest, sha256Hex, sign, signingKey } from "./canonical.ts";
-import { type ClaimProblem, readClaim, type SignatureClaim } from "./claim.ts";
+import { type ClaimProblem, isPresigned, readClaim, type SignatureClaim } from "./claim.ts";
 import type { CredentialStore, Principal } from "./credentials.ts";
 import { type Refusal, type RefusalReason, refusalOf } from "./refusals.ts";
 
@@ -34,9 +34,10 @@ export type Verdict = VerifiedSignature | ({ ok: false } & Refusal);
 
 const allowedSkewMs = 15 * 60_000;
 
-/** Compares two hex signatures in constant time. */
-export function sameSignature(a: string, b: string): boolean {
-  return a.length === b.length && timingSafeEqual(Buffer.from(a), Buffer.from(b));
+/** Compares two signatures in constant time; the second may be any text that a client sent. */
+export function sameSignature(expected: string, given: string): boolean {
+  const [a, b] = [Buffer.from(expected), Buffer.from(given)];
+  return a.length === b.length && timingSafeEqual(a, b);
 }
 
 function problemOfTime(claim: SignatureClaim, now: number): RefusalReason | undefined {
@@ -95,5 +96,7 @@ function verify(request: SignedRequest, options: VerifyOptions): VerifiedSignatu
 /** Checks an AWS Signature Version 4, in the header or in a presigned address; a refusal carries the service's own error code. */
 export function verifySignature(request: SignedRequest, options: VerifyOptions): Verdict {
   const result = verify(request, options);
-  return typeof result === "string" ? { ok: false, ...refusalOf(options.service, result) } : result;
+  return typeof result === "string"
+    ? { ok: false, ...refusalOf(options.service, result, isPresigned(request)) }
+    : result;
 }

@@ -1,0 +1,72 @@
+import { S3Error } from "./errors.ts";
+import { planPayload, receivePayload } from "./payload.ts";
+import type { S3Reply } from "./reply.ts";
+import type { S3Request } from "./request.ts";
+import type { ObjectStore } from "./store.ts";
+
+const keptHeaders = ["cache-control", "content-disposition", "content-language", "expires"];
+const metadataBytesMax = 2048;
+
+/** The user's and the content's headers that come back with GET; content-type is `binary/octet-stream` when none was sent. */
+export function storedHeaders(request: S3Request): Record<string, string> {
+  const sent = request.http.headers;
+  const headers: Record<string, string> = { "content-type": sent["content-type"] ?? "binary/octet-stream" };
+  for (const name of keptHeaders) {
+    const value = sent[name];
+    if (typeof value === "string") headers[name] = value;
+  }
+  const encoding = (sent["content-encoding"] ?? "").split(",").map((token) => token.trim());
+  const ownEncoding = encoding.filter((token) => token !== "" && token !== "aws-chunked").join(",");
+  if (ownEncoding !== "") headers["content-encoding"] = ownEncoding;
+
+  let metadataBytes = 0;
+  for (const name of [...Object.keys(sent), ...[...request.query.keys()].map((key) => key.toLowerCase())]) {
+    if (!name.startsWith("x-amz-meta-")) continue;
+    const value = request.amz(name);
+    if (value === undefined) continue;
+    headers[name] = value;
+    metadataBytes += name.length + value.length;
+  }
+  if (metadataBytes > metadataBytesMax) {
+    throw new S3Error("InvalidRequest", { message: "Your metadata headers exceed the maximum allowed metadata size" });
+  }
+  return headers;
+}
+
+/** A write that its sender wanted only under a condition must not be made without checking it. */
+export function refuseConditions(request: S3Request): void {
+  const isCondition = (name: string) => name.startsWith("if-") || name.startsWith("x-amz-copy-source-if-");
+  const condition = Object.keys(request.http.headers).find(isCondition);
+  if (condition !== undefined) throw new S3Error("NotImplemented", { fields: [["Header", condition]] });
+}
+
+/** Streams the body to disk and publishes it when all of it has arrived and proved right; otherwise nothing remains. */
+export async function putObject(request: S3Request, store: ObjectStore): Promise<S3Reply> {
+  refuseConditions(request);
+  const plan = planPayload(request);
+  const headers = storedHeaders(request);
+  const blob = await store.blobs.create();
+  try {
+    const payload = await receivePayload(request.body(), plan, blob.write);
+    await blob.close();
+    const { size, md5: etag, checksum } = payload;
+    const published = store.publish(request.settings, {
+      key: request.key,
+      requestId: request.requestId,
+      sourceIp: request.http.socket.remoteAddress ?? "127.0.0.1",
+      reason: "PutObject",
+      content: { blob: blob.id, size, etag, details: { headers, checksum } },
+    });
+    return {
+      status: 200,
+      headers: {
+        etag: `"${etag}"`,
+        ...(published.versionId === undefined ? {} : { "x-amz-version-id": published.versionId }),
+        ...(checksum ? { [checksum.header]: checksum.value, "x-amz-checksum-type": "FULL_OBJECT" } : {}),
+      },
+    };
+  } catch (error) {
+    await blob.discard();
+    throw error;
+  }
+}

@@ -1,0 +1,96 @@
+import type { IncomingMessage } from "node:http";
+import { headerValue } from "../sts/canonical.ts";
+import { isPresigned } from "../sts/claim.ts";
+import type { CredentialStore } from "../sts/credentials.ts";
+import { type VerifiedSignature, verifySignature } from "../sts/sigv4.ts";
+import { S3Error } from "./errors.ts";
+
+export interface BucketSettings {
+  name: string;
+  versioned: boolean;
+  /** Any origin may PUT, GET and HEAD, and sees the ETag. */
+  cors?: boolean;
+}
+
+export interface Target {
+  /** As sent, still encoded: the signature covers it. */
+  path: string;
+  bucket: string;
+  /** Empty for a request about the bucket. */
+  key: string;
+  query: URLSearchParams;
+}
+
+/** A request whose signature has been verified. */
+export interface S3Request extends Target {
+  method: string;
+  http: IncomingMessage;
+  requestId: string;
+  settings: BucketSettings;
+  signature: VerifiedSignature;
+  payloadHash: string;
+  /** An x-amz-* header; presigned addresses carry them in the query. */
+  amz(name: string): string | undefined;
+  /** The body; a client that waits for "100 Continue" is told to go on by the first read. */
+  body(): AsyncIterable<Buffer>;
+}
+
+const keyBytesMax = 1024;
+
+function decode(text: string): string {
+  try {
+    return decodeURIComponent(text);
+  } catch {
+    throw new S3Error("InvalidURI");
+  }
+}
+
+/** Path-style addressing: `/bucket/key`. Nothing is normalised: `..` and `//` are characters of a key like any other. */
+export function parseTarget(url: string): Target {
+  const [path = "", query = ""] = url.split(/\?(.*)/s, 2);
+  const parts = /^\/([^/]*)(?:\/(.*))?$/s.exec(path);
+  if (!parts) throw new S3Error("InvalidURI");
+  const key = decode(parts[2] ?? "");
+  if (Buffer.byteLength(key) > keyBytesMax) throw new S3Error("KeyTooLongError");
+  return { path, bucket: decode(parts[1] ?? ""), key, query: new URLSearchParams(query) };
+}
+
+function amzReader(http: IncomingMessage, query: URLSearchParams) {
+  const hoisted = new Map<string, string>();
+  if (isPresigned({ query })) for (const [name, value] of query) hoisted.set(name.toLowerCase(), value);
+  return (name: string) =>
+    headerValue(http.headers, name) ?? (name.startsWith("x-amz-") ? hoisted.get(name) : undefined);
+}
+
+export interface RequestOptions {
+  buckets: ReadonlyMap<string, BucketSettings>;
+  credentials: Pick<CredentialStore, "find">;
+  region: string;
+  now: () => Date;
+  mayUse: (principalArn: string) => boolean;
+}
+
+/** Verifies the signature before anything else is looked at; only then says whether the bucket exists. */
+export function authenticate(
+  http: IncomingMessage,
+  target: Target,
+  context: Pick<S3Request, "requestId" | "body">,
+  options: RequestOptions,
+): S3Request {
+  const { region, credentials, now } = options;
+  const method = http.method ?? "GET";
+  const amz = amzReader(http, target.query);
+  const payloadHash = amz("x-amz-content-sha256") ?? (isPresigned(target) ? "UNSIGNED-PAYLOAD" : "");
+  const verdict = verifySignature(
+    { method, path: target.path, query: target.query, headers: http.headers },
+    { service: "s3", region, credentials, now, payloadHash },
+  );
+  if (!verdict.ok) throw new S3Error(verdict);
+  if (payloadHash === "") {
+    throw new S3Error("InvalidRequest", { message: "Missing required header for this request: x-amz-content-sha256" });
+  }
+  if (!options.mayUse(verdict.principalArn)) throw new S3Error("AccessDenied");
+  const settings = options.buckets.get(target.bucket);
+  if (!settings) throw new S3Error("NoSuchBucket", { fields: [["BucketName", target.bucket]] });
+  return { ...target, ...context, method, http, settings, signature: verdict, payloadHash, amz };
+}

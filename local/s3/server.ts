@@ -1,0 +1,143 @@
+import { randomBytes } from "node:crypto";
+import { createServer, type IncomingMessage, type Server, type ServerResponse } from "node:http";
+import type { AddressInfo } from "node:net";
+import type { CredentialStore } from "../sts/credentials.ts";
+import { corsHeaders, preflight } from "./cors.ts";
+import { errorDocument, S3Error } from "./errors.ts";
+import type { ObjectCreated } from "./object-created.ts";
+import { runOperation } from "./operations.ts";
+import { type S3Reply, sendReply } from "./reply.ts";
+import { authenticate, type BucketSettings, parseTarget, type RequestOptions } from "./request.ts";
+import { type ObjectStore, openStore } from "./store.ts";
+
+export interface S3Options {
+  /** Holds everything; one server at a time. */
+  dir: string;
+  port?: number;
+  credentials: Pick<CredentialStore, "find">;
+  region: string;
+  buckets: BucketSettings[];
+  /** Called at least once for each PUT and COPY, after a crash again; a rejection is repeated with back-off. */
+  onObjectCreated: (event: ObjectCreated) => Promise<void>;
+  now?: () => Date;
+  /** The bucket policy: whose requests are served. Without it everyone who can sign. */
+  mayUse?: (principalArn: string) => boolean;
+  /** Told of a delivery that was refused and of what became an InternalError. */
+  onError?: (error: unknown) => void;
+}
+
+export interface S3Server {
+  endpoint: string;
+  port: number;
+  /** Ends running uploads without a trace and stops deliveries; what is undelivered is kept. */
+  close(): Promise<void>;
+}
+
+interface Surroundings extends RequestOptions {
+  store: ObjectStore;
+  onError: (error: unknown) => void;
+}
+
+const idleConnectionMs = 120_000;
+const closingGraceMs = 1000;
+
+async function reply(
+  http: IncomingMessage,
+  requestId: string,
+  goOn: () => void,
+  surroundings: Surroundings,
+): Promise<S3Reply> {
+  const target = parseTarget(http.url ?? "/");
+  if (http.method === "OPTIONS") return preflight(http, surroundings.buckets.get(target.bucket));
+  const body = () => {
+    goOn();
+    // A refused upload must still get its answer, so the connection outlives the reader.
+    return http.iterator({ destroyOnReturn: false });
+  };
+  const request = authenticate(http, target, { requestId, body }, surroundings);
+  return runOperation(request, surroundings.store, surroundings.buckets);
+}
+
+function errorReply(error: unknown, requestId: string, onError: (error: unknown) => void): S3Reply {
+  if (!(error instanceof S3Error)) onError(error);
+  const known = error instanceof S3Error ? error : new S3Error("InternalError");
+  return { status: known.status, headers: known.headers, body: errorDocument(known, requestId) };
+}
+
+async function handle(
+  http: IncomingMessage,
+  response: ServerResponse,
+  expects100: boolean,
+  surroundings: Surroundings,
+) {
+  let isWaiting = expects100;
+  const goOn = () => {
+    if (isWaiting) response.writeContinue();
+    isWaiting = false;
+  };
+  const requestId = randomBytes(8).toString("hex").toUpperCase();
+  const bucket = surroundings.buckets.get((http.url ?? "/").split(/[/?]/, 2)[1] ?? "");
+  response.setHeader("x-amz-request-id", requestId);
+  for (const [name, value] of Object.entries(corsHeaders(http, bucket))) response.setHeader(name, value);
+  const isHead = http.method === "HEAD";
+  try {
+    const isGone = () => http.destroyed && !http.complete;
+    const answer = await reply(http, requestId, goOn, surroundings).catch((error) =>
+      errorReply(error, requestId, isGone() ? () => {} : surroundings.onError),
+    );
+    // Without a "continue" nobody knows whether the body will still come.
+    if (isWaiting) response.setHeader("connection", "close");
+    await sendReply(response, answer, isHead);
+  } catch {
+    // The client has gone, or the file ended early: either way nothing more can be said on this connection.
+    response.destroy();
+  }
+}
+
+function listen(server: Server, port: number): Promise<AddressInfo> {
+  return new Promise((resolve, reject) => {
+    server.once("error", reject);
+    server.listen(port, "127.0.0.1", () => resolve(server.address() as AddressInfo));
+  });
+}
+
+/** The local S3: path-style addresses, Signature V4 on every request, versions, streaming, object events. */
+export async function startS3(options: S3Options): Promise<S3Server> {
+  const { dir, region, credentials, onObjectCreated } = options;
+  const now = options.now ?? (() => new Date());
+  const onError = options.onError ?? (() => {});
+  const store = await openStore({ dir, region, now, onObjectCreated, onError });
+  const buckets = new Map(options.buckets.map((bucket) => [bucket.name, bucket]));
+  const mayUse = options.mayUse ?? (() => true);
+  const surroundings: Surroundings = { buckets, credentials, region, now, mayUse, store, onError };
+
+  const active = new Set<Promise<void>>();
+  const serve = (http: IncomingMessage, response: ServerResponse, expects100: boolean) => {
+    const handled = handle(http, response, expects100, surroundings);
+    active.add(handled);
+    void handled.finally(() => active.delete(handled));
+  };
+  const server = createServer((http, response) => serve(http, response, false));
+  // A client that waits is let go on only once its signature is good.
+  server.on("checkContinue", (http, response) => serve(http, response, true));
+  server.keepAliveTimeout = 60_000;
+  server.headersTimeout = 60_000;
+  // An upload may take as long as its address is valid; only a silent connection is cut.
+  server.requestTimeout = 0;
+  server.timeout = idleConnectionMs;
+
+  const { port } = await listen(server, options.port ?? 0);
+  store.resumeDeliveries();
+  return {
+    endpoint: `http://127.0.0.1:${port}`,
+    port,
+    async close() {
+      const closed = new Promise<void>((resolve) => server.close(() => resolve()));
+      server.closeAllConnections();
+      await closed;
+      const grace = new Promise<void>((resolve) => setTimeout(resolve, closingGraceMs).unref());
+      await Promise.race([Promise.all(active), grace]);
+      store.close();
+    },
+  };
+}

@@ -1,0 +1,93 @@
+import { randomBytes } from "node:crypto";
+import { mkdir } from "node:fs/promises";
+import { join } from "node:path";
+import { DatabaseSync } from "node:sqlite";
+import { type Blobs, openBlobs } from "./blobs.ts";
+import { type Arrival, type ObjectCreated, objectCreated } from "./object-created.ts";
+import { openOutbox } from "./outbox.ts";
+import type { BucketSettings } from "./request.ts";
+import { type NewVersion, openVersionIndex, type VersionIndex } from "./version-index.ts";
+
+/** What is new about an object that has arrived; its bytes are already in a blob. */
+export type ArrivedObject = Pick<Arrival, "key" | "requestId" | "sourceIp" | "reason"> & {
+  content: NonNullable<NewVersion["content"]>;
+};
+
+export interface Published {
+  /** Undefined in a bucket without versioning. */
+  versionId: string | undefined;
+  modifiedAt: Date;
+}
+
+/** Objects, versions and undelivered events of all buckets, in one folder. */
+export interface ObjectStore {
+  index: VersionIndex;
+  blobs: Blobs;
+  /** Makes an object visible and its event certain in one transaction, and starts the delivery. */
+  publish(bucket: BucketSettings, object: ArrivedObject): Published;
+  /** Hides the object behind a delete marker; gives the marker's version. */
+  mark(bucket: BucketSettings, key: string): string;
+  now(): Date;
+  resumeDeliveries(): void;
+  close(): void;
+}
+
+export interface StoreOptions {
+  dir: string;
+  region: string;
+  now: () => Date;
+  onObjectCreated: (event: ObjectCreated) => Promise<void>;
+  onError: (error: unknown) => void;
+}
+
+const newVersionId = () => randomBytes(24).toString("base64url");
+
+/** One process at a time: a second one is refused with "database is locked". */
+function openDatabase(path: string): DatabaseSync {
+  const database = new DatabaseSync(path, { timeout: 0 });
+  // Write-ahead logging survives a SIGKILL at any instant without a sync for each write.
+  database.exec("PRAGMA locking_mode = EXCLUSIVE; PRAGMA journal_mode = WAL; PRAGMA synchronous = NORMAL");
+  return database;
+}
+
+export async function openStore(options: StoreOptions): Promise<ObjectStore> {
+  const { dir, region, now } = options;
+  await mkdir(dir, { recursive: true, mode: 0o700 });
+  const database = openDatabase(join(dir, "index.sqlite"));
+  const index = openVersionIndex(database);
+  const outbox = openOutbox(database, { deliver: options.onObjectCreated, onError: options.onError });
+  const blobs = await openBlobs(join(dir, "blobs"));
+  await blobs.sweep(index.hasBlob);
+
+  return {
+    index,
+    blobs,
+    now,
+    publish(bucket, { content, ...arrival }) {
+      const versionId = bucket.versioned ? newVersionId() : undefined;
+      const { key } = arrival;
+      const { size, etag } = content;
+      const at = now();
+      const version = { bucket: bucket.name, key, versionId: versionId ?? "null", modifiedAt: at, content };
+      const events: ObjectCreated[] = [];
+      const { freed } = index.add(version, (sequence) => {
+        const event = objectCreated({ ...arrival, bucket: bucket.name, region, size, etag, versionId, sequence, at });
+        outbox.add(event);
+        events.push(event);
+      });
+      events.forEach(outbox.dispatch);
+      void blobs.remove(freed);
+      return { versionId, modifiedAt: at };
+    },
+    mark(bucket, key) {
+      const versionId = newVersionId();
+      index.add({ bucket: bucket.name, key, versionId, modifiedAt: now() });
+      return versionId;
+    },
+    resumeDeliveries: outbox.resume,
+    close() {
+      outbox.close();
+      database.close();
+    },
+  };
+}
