@@ -1,0 +1,134 @@
+import { type ChildProcess, spawn } from "node:child_process";
+import { once } from "node:events";
+import { rmSync } from "node:fs";
+import { createServer, type Server } from "node:net";
+import { join } from "node:path";
+import { type ECSClient, UpdateServiceCommand } from "@aws-sdk/client-ecs";
+import { afterEach, expect, test } from "vitest";
+import {
+  createService,
+  direct,
+  hookAt,
+  isRunning,
+  paused,
+  publicUrl,
+  registerTask,
+  searchPath,
+  TestCluster,
+  testClient,
+  testHeader,
+  until,
+  versionAt,
+} from "./cluster.ts";
+
+const asTest = { [testHeader.name]: testHeader.value };
+const left: (() => unknown)[] = [];
+afterEach(async () => {
+  for (const end of left.splice(0).reverse()) await end();
+});
+
+async function startHost(dir: string): Promise<{ host: ChildProcess; client: ECSClient }> {
+  const host = spawn(process.execPath, [join(import.meta.dirname, "fixtures/host.ts"), dir], {
+    stdio: ["ignore", "pipe", "inherit"],
+    env: { ...process.env, PATH: searchPath },
+  });
+  left.push(() => host.kill("SIGKILL"));
+  const [line] = (await once(host.stdout, "data")) as [Buffer];
+  const client = testClient(line.toString().trim());
+  left.push(() => client.destroy());
+  return { host, client };
+}
+
+async function pidAt(url: string, headers: Record<string, string> = {}): Promise<number> {
+  const { pid } = (await (await fetch(url, { headers })).json()) as { pid: number };
+  return pid;
+}
+
+test("after a SIGKILL no app is left; a restart serves the live one at its address and resumes what was going on", async () => {
+  const cluster = new TestCluster();
+  left.push(() => rmSync(cluster.dir, { recursive: true, force: true }));
+  const { host, client } = await startHost(cluster.dir);
+  cluster.client = client;
+  await createService(client, "live", await registerTask(client, { VERSION: "1" }), paused);
+  await cluster.act("live", "CONTINUE");
+  await client.send(
+    new UpdateServiceCommand({
+      cluster: "slipway",
+      service: "live",
+      taskDefinition: await registerTask(client, { VERSION: "2" }),
+    }),
+  );
+  const { hook } = await cluster.untilPaused("live");
+  await createService(client, "shifted", await registerTask(client, { VERSION: "1" }), direct);
+  await cluster.untilStatus("shifted", "SUCCESSFUL");
+  await cluster.update("shifted", await registerTask(client, { VERSION: "2" }), {
+    deploymentConfiguration: hookAt("POST_PRODUCTION_TRAFFIC_SHIFT"),
+  });
+  await cluster.untilPaused("shifted");
+  await createService(client, "starting", await registerTask(client, { MODE: "hang" }), paused);
+  await createService(client, "down", await registerTask(client, { VERSION: "1" }), paused);
+  await cluster.act("down", "ROLLBACK");
+  const urls = Object.fromEntries(
+    await Promise.all(
+      ["live", "shifted", "starting", "down"].map(async (name) => [name, await publicUrl(client, name)] as const),
+    ),
+  );
+  const pids = [await pidAt(urls.live ?? ""), await pidAt(urls.live ?? "", asTest), await pidAt(urls.shifted ?? "")];
+  host.kill("SIGKILL");
+  await once(host, "exit");
+  await until(() => !pids.some(isRunning));
+
+  const revived = await cluster.start();
+  left.push(() => revived.stop());
+  expect(await versionAt(urls.live ?? "")).toBe("1");
+  expect(await versionAt(urls.live ?? "", asTest)).toBe("2");
+  expect(await cluster.url("live")).toBe(urls.live);
+  const resumed = await cluster.untilPaused("live");
+  expect(resumed.hook).toEqual(hook);
+  expect(resumed.deployment.lifecycleStage).toBe("POST_TEST_TRAFFIC_SHIFT");
+  await cluster.act("live", "CONTINUE");
+  expect(await versionAt(urls.live ?? "")).toBe("2");
+
+  expect(await versionAt(urls.shifted ?? "")).toBe("2");
+  await cluster.act("shifted", "ROLLBACK");
+  expect(await versionAt(urls.shifted ?? "")).toBe("1");
+
+  expect(await cluster.deployment("starting")).toMatchObject({ status: "IN_PROGRESS", lifecycleStage: "SCALE_UP" });
+  expect((await fetch(urls.down ?? "")).status).toBe(503);
+  expect(await cluster.tasks("down", "RUNNING")).toEqual([]);
+});
+
+test("close ends every app within 4 s, those that ignore SIGTERM too", async () => {
+  const cluster = await new TestCluster().start();
+  left.push(() => rmSync(cluster.dir, { recursive: true, force: true }));
+  const pids: number[] = [];
+  for (const [name, mode] of [
+    ["a", "ok"],
+    ["b", "stubborn"],
+  ] as const) {
+    await cluster.create(name, await cluster.register({ MODE: mode }, "app", { stopTimeout: 30 }), direct);
+    await cluster.untilStatus(name, "SUCCESSFUL");
+    pids.push(await pidAt(await cluster.url(name)));
+  }
+  await cluster.create("c", await cluster.register({ MODE: "deaf" }));
+  const startedAt = performance.now();
+  await cluster.stop();
+  expect(performance.now() - startedAt).toBeLessThan(4500);
+  expect(pids.filter(isRunning)).toEqual([]);
+});
+
+test("an address that somebody else has taken is served as soon as it is free", async () => {
+  const first = await new TestCluster().start();
+  left.push(() => rmSync(first.dir, { recursive: true, force: true }));
+  await first.create("taken", await first.register({ VERSION: "1" }), direct);
+  await first.untilStatus("taken", "SUCCESSFUL");
+  const url = await first.url("taken");
+  await first.stop();
+  const squatter: Server = createServer().listen(Number(new URL(url).port), "127.0.0.1");
+  await once(squatter, "listening");
+  const second = await new TestCluster(first.dir).start();
+  left.push(() => second.stop());
+  expect((await second.describe("taken")).events?.[0]?.message).toMatch(/port \d+ of this machine is in use/);
+  squatter.close();
+  await until(async () => (await versionAt(url).catch(() => "")) === "1");
+});
