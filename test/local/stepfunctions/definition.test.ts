@@ -162,11 +162,7 @@ const refused: [string, unknown, string][] = [
     "either Seconds or Timestamp",
   ],
   ["a Wait without a time", machine({ A: { Type: "Wait", End: true } }), "either Seconds or Timestamp"],
-  [
-    "a variable called states",
-    machine({ A: { Type: "Pass", Assign: { states: 1 }, End: true } }),
-    "not a name for a variable",
-  ],
+  ["a variable called states", machine({ A: { Type: "Pass", Assign: { states: 1 }, End: true } }), "Assign/states"],
   ["JSONata that does not parse", pass("{% 1 + %}"), "Output: not JSONata"],
   ["JSONata that is not closed", pass("{% $states.input"), "whole string"],
   ["JSONata within a text", pass({ a: "id {% $states.input.id %}" }), "Output/a"],

@@ -1,0 +1,89 @@
+import { readdirSync, statSync } from "node:fs";
+import { join } from "node:path";
+import { expect, test } from "vitest";
+import { openArchive } from "../../../local/stepfunctions/archive.ts";
+import type { Ending, Identity } from "../../../local/stepfunctions/journal.ts";
+import { loadMachine } from "../../../local/stepfunctions/machine.ts";
+import { LAMBDA_TOKEN, lambdas, MACHINE_ARN, machine, startLocal, temporaryDir, virtualClock } from "./harness.ts";
+
+const DAY_MS = 24 * 3_600_000;
+
+function closed(index: number, stoppedAt: number) {
+  const name = `n${index}`;
+  const arn = `${MACHINE_ARN.replace("stateMachine", "execution")}:${name}`;
+  const base = { stateMachineArn: MACHINE_ARN, roleArn: "r", input: '{"a":1}', definition: "d" };
+  const identity: Identity = { arn, name, startedAt: stoppedAt - 1, ...base };
+  const ending: Ending = { status: "SUCCEEDED", stoppedAt, output: `"${"x".repeat(10_000)}"` };
+  return { identity, ending, history: [{ type: "ExecutionStarted", at: stoppedAt - 1 }] };
+}
+
+test("the newest thousand closed executions are kept, older ones leave the disk too", () => {
+  const dir = temporaryDir();
+  const archive = openArchive(dir, () => 10_000);
+  for (let i = 0; i < 1_500; i++) archive.add(closed(i, i));
+  const again = openArchive(dir, () => 10_000);
+  expect([...again.list()]).toHaveLength(1_000);
+  expect(readdirSync(join(dir, "closed"))).toHaveLength(1_000);
+  expect(again.find(closed(499, 0).identity.arn)).toBeUndefined();
+  const kept = again.find(closed(1_499, 0).identity.arn);
+  expect(kept && again.read(kept)).toEqual(closed(1_499, 1_499));
+});
+
+test("after 90 days a name is free again, as in AWS", () => {
+  const dir = temporaryDir();
+  const day = (count: number) => () => count * DAY_MS;
+  openArchive(dir, day(0)).add(closed(1, 0));
+  const { arn } = closed(1, 0).identity;
+  expect(openArchive(dir, day(90)).find(arn)?.status).toBe("SUCCEEDED");
+  expect(openArchive(dir, day(91)).find(arn)).toBeUndefined();
+  expect(readdirSync(join(dir, "closed"))).toEqual([]);
+});
+
+test("starting with a thousand closed executions reads an index, not their records", async () => {
+  const dir = temporaryDir();
+  const archive = openArchive(dir, () => Date.now());
+  for (let i = 0; i < 1_000; i++) archive.add(closed(i, Date.now()));
+  expect(statSync(join(dir, "closed.jsonl")).size).toBeLessThan(400 * 1_000);
+  const start = performance.now();
+  const opened = openArchive(dir, () => Date.now());
+  expect(performance.now() - start).toBeLessThan(500);
+  expect([...opened.list()]).toHaveLength(1_000);
+});
+
+test("what is left of ended executions is one small record each: no journal, no unused definition", async () => {
+  const dir = temporaryDir();
+  const definition = (n: number) => machine({ A: { Type: "Succeed", Output: n } });
+  for (const n of [1, 2]) {
+    const local = await startLocal({ dir, definition: definition(n) });
+    for (let i = 0; i < 5; i++) await local.start({ n, i });
+    await local.sfn.idle();
+    await local.sfn.close();
+  }
+  expect(readdirSync(join(dir, "open"))).toEqual([]);
+  expect(readdirSync(join(dir, "closed"))).toHaveLength(10);
+  expect(readdirSync(join(dir, "definitions"))).toEqual([`${loadMachine(definition(2), {}).hash}.json`]);
+});
+
+test("close writes no end: what was open goes on with the next service, at once where it waited", async () => {
+  const dir = temporaryDir();
+  const clock = virtualClock(false);
+  const definition = machine({
+    A: { Type: "Choice", Choices: [{ Condition: "{% $states.input = 'wait' %}", Next: "W" }], Default: "T" },
+    W: { Type: "Wait", Seconds: 60, End: true },
+    T: { Type: "Task", Resource: LAMBDA_TOKEN, Arguments: { FunctionName: "f" }, End: true },
+  });
+  const integrations = lambdas({ f: () => 1 });
+  const first = await startLocal({ dir, definition, clock, integrations });
+  const wait = await first.start("wait");
+  const token = await first.start("token");
+  await first.sfn.close();
+  expect(readdirSync(join(dir, "closed"))).toEqual([]);
+
+  const second = await startLocal({ dir, definition, clock, integrations, resume: false });
+  expect((await second.describe(wait)).status).toBe("RUNNING");
+  await second.sfn.resume();
+  await second.sfn.resume();
+  await clock.advance(60_000);
+  await expect.poll(async () => (await second.describe(wait)).status).toBe("SUCCEEDED");
+  expect((await second.describe(token)).status).toBe("RUNNING");
+});

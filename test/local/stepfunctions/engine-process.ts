@@ -1,0 +1,32 @@
+import { appendFileSync, readFileSync } from "node:fs";
+import { join } from "node:path";
+import { setTimeout as sleep } from "node:timers/promises";
+import { startAwsServer } from "../../../local/aws/service.ts";
+import { TaskError } from "../../../local/stepfunctions/errors.ts";
+import { createStepFunctions } from "../../../local/stepfunctions/service.ts";
+
+/** A process of its own that the crash tests kill: its functions note each call, then do what the payload's mode says. */
+const [dir = "", mode = ""] = process.argv.slice(2);
+const note = (line: object) => appendFileSync(join(dir, "calls.jsonl"), `${JSON.stringify({ mode, ...line })}\n`);
+const stateMachines = JSON.parse(readFileSync(join(dir, "machines.json"), "utf8"));
+
+const sfn = createStepFunctions({
+  dir: join(dir, "states"),
+  stateMachines,
+  integrations: {
+    async "arn:aws:states:::lambda:invoke"(args, { taskToken, executionArn }) {
+      const { FunctionName, Payload } = args as { FunctionName: string; Payload: unknown };
+      note({ FunctionName, Payload, taskToken, executionArn });
+      if (mode === "hang" || mode === `hang-${FunctionName}`) await new Promise(() => {});
+      if (mode === "fail") throw new TaskError("Flaky");
+      await sleep(FunctionName === "slow" ? 30 : 0);
+      return { Payload };
+    },
+  },
+  onStatusChange: async ({ id, detail }) => note({ event: detail.status, id, executionArn: detail.executionArn }),
+});
+const server = await startAwsServer({ json: [sfn.service] });
+await sfn.resume();
+process.stdout.write(`${server.endpoint}\n`);
+process.stdin.resume();
+process.stdin.once("end", () => process.exit(0));

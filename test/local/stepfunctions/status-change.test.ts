@@ -1,0 +1,74 @@
+import { readdirSync } from "node:fs";
+import { join } from "node:path";
+import { expect, test } from "vitest";
+import { machine, startLocal, virtualClock } from "./harness.ts";
+
+const states = { A: { Type: "Pass", Next: "B" }, B: { Type: "Fail", Error: "E", Cause: "C" } };
+const openJournals = (dir: string) => readdirSync(join(dir, "open"));
+
+test("each execution's start and end are told as EventBridge tells them", async () => {
+  const local = await startLocal({ definition: machine(states) });
+  const arn = await local.start({ a: 1 }, "told");
+  await local.sfn.idle();
+  const execution = await local.describe(arn);
+  const [running, failed] = local.events;
+  expect(running?.detail).toMatchObject({ status: "RUNNING", stopDate: null, output: null, error: null });
+  expect(failed).toMatchObject({
+    "detail-type": "Step Functions Execution Status Change",
+    source: "aws.states",
+    account: "123456789012",
+    region: "us-east-1",
+    resources: [arn],
+    detail: {
+      executionArn: arn,
+      stateMachineArn: execution.stateMachineArn,
+      name: "told",
+      status: "FAILED",
+      startDate: execution.startDate?.getTime(),
+      stopDate: execution.stopDate?.getTime(),
+      input: '{"a":1}',
+      output: null,
+      error: "E",
+      cause: "C",
+    },
+  });
+  expect(openJournals(local.dir)).toEqual([]);
+});
+
+test("an event that is refused is delivered again, later and later, with the same id", async () => {
+  const clock = virtualClock(true);
+  const tries: { id: string; at: number }[] = [];
+  const local = await startLocal({
+    definition: machine(states),
+    clock,
+    async onStatusChange(event) {
+      if (event.detail.status !== "FAILED") return;
+      tries.push({ id: event.id, at: clock.now().getTime() });
+      if (tries.length < 4) throw new Error("not now");
+    },
+  });
+  await local.run();
+  expect(new Set(tries.map(({ id }) => id)).size).toBe(1);
+  expect(tries.map(({ at }) => at - (tries[0]?.at ?? 0))).toEqual([0, 100, 300, 700]);
+  expect(local.events.map((event) => event.detail.status)).toEqual(["RUNNING", "FAILED"]);
+});
+
+test("an event that was not taken before the service closed is delivered at the next resume, and only that one", async () => {
+  const definition = machine(states);
+  const first = await startLocal({
+    definition,
+    onStatusChange: async (event) => {
+      if (event.detail.status === "FAILED") throw new Error("the receiver is down");
+    },
+  });
+  const arn = await first.start();
+  await expect.poll(async () => (await first.describe(arn)).status).toBe("FAILED");
+  await first.sfn.close();
+  expect(openJournals(first.dir)).toHaveLength(1);
+
+  const second = await startLocal({ definition, dir: first.dir });
+  await second.sfn.idle();
+  expect(second.events.map((event) => event.detail.status)).toEqual(["FAILED"]);
+  expect(openJournals(first.dir)).toEqual([]);
+  expect(await second.describe(arn)).toMatchObject({ status: "FAILED", error: "E", cause: "C" });
+});
