@@ -204,3 +204,23 @@ export const Remembered = entity(
   z.object({ bodyHash: z.string(), reply: z.string(), expiresAt: at, ttl: z.int() }),
   (k: { hash: string }) => ({ pk: `IDEM#${k.hash}`, sk: "IDEM" }),
 );
+
+/** A database of an organization; `secret` seals the cursors of its lists. */
+export const Database = entity(
+  z.object({ id: z.string(), organizationId: z.string(), name: z.string(), secret: z.string(), createdAt: at }),
+  (k: { id: string }) => ({ pk: `DBS#${k.id}`, sk: "DBS" }),
+);
+
+/** A storage of an organization, filed under it so that its storages are one query; `secret` seals its cursors. */
+export const Storage = entity(
+  z.object({
+    id: z.string(),
+    organizationId: z.string(),
+    name: z.string(),
+    status: z.literal("active"),
+    secret: z.string(),
+    createdAt: at,
+    updatedAt: at,
+  }),
+  (k: { organizationId: string; id: string }) => ({ pk: `ORG#${k.organizationId}`, sk: `STO#${k.id}` }),
+);

@@ -6,6 +6,7 @@ import { Problem } from "../kit/problem.ts";
 import { loadTools } from "../kit/tools.ts";
 import type { Command } from "./command.ts";
 import { addMember, createOrganization, createToken, createUser, revokeToken } from "./people.ts";
+import { createDatabase, createStorage } from "./stores.ts";
 import { activateDomain, addDomain, createCredential, createProject, removeDomain, setManagers } from "./projects.ts";
 
 /** What the console does (CONTRACT §8), by command. */
@@ -17,6 +18,8 @@ const commands = new Map<string, Command>([
   ["add-member", addMember],
   ["create-project", createProject],
   ["set-managers", setManagers],
+  ["create-database", createDatabase],
+  ["create-storage", createStorage],
   ["create-credential", createCredential],
   ["add-domain", addDomain],
   ["activate-domain", activateDomain],

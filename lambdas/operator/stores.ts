@@ -1,0 +1,31 @@
+import * as z from "zod";
+import { absent, present } from "../data/entity.ts";
+import { Database, Organization, Storage } from "../data/rows.ts";
+import { newId, randomText } from "../domain/ids.ts";
+import { notFound } from "../kit/problem.ts";
+import { command, name } from "./command.ts";
+
+const input = z.object({ organizationId: z.string(), name });
+
+/** A database belongs to the organization; its schema is made on first use. */
+export const createDatabase = command(input, async ({ organizationId, name: databaseName }, { table, now }) => {
+  const database = { id: newId("dbs", now), organizationId, name: databaseName, createdAt: now.toISOString() };
+  const outcome = await table.write([
+    Organization.check({ id: organizationId }, { pk: present }),
+    Database.put(database, { ...database, secret: randomText(32) }, { pk: absent }),
+  ]);
+  if (!outcome.ok) throw notFound();
+  return { database };
+});
+
+export const createStorage = command(input, async ({ organizationId, name: storageName }, { table, now }) => {
+  const at = now.toISOString();
+  const storage = { id: newId("sto", now), name: storageName, status: "active" as const, createdAt: at, updatedAt: at };
+  const row = { ...storage, organizationId, secret: randomText(32) };
+  const outcome = await table.write([
+    Organization.check({ id: organizationId }, { pk: present }),
+    Storage.put(row, row, { pk: absent }),
+  ]);
+  if (!outcome.ok) throw notFound();
+  return { storage: { ...storage, organizationId } };
+});

@@ -1,0 +1,152 @@
+import { createHash } from "node:crypto";
+import { createWriteStream } from "node:fs";
+import { mkdir, rename, writeFile } from "node:fs/promises";
+import { join } from "node:path";
+import type { Readable } from "node:stream";
+import { pipeline } from "node:stream/promises";
+import { GetObjectCommand, S3Client } from "@aws-sdk/client-s3";
+import * as z from "zod";
+import { type Plan, planSchema } from "../../lambdas/domain/analysis/plan.ts";
+import { localCommands, startArguments, staticServerFile } from "../../lambdas/domain/image/local.ts";
+import { parseVariables } from "../../lambdas/domain/image/variables.ts";
+import { openArchive } from "../../lambdas/domain/zip/archive.ts";
+import { ArchiveRefused } from "../../lambdas/domain/zip/refused.ts";
+import { extractArchive } from "../archive/extract-archive.ts";
+import { fileSource } from "../archive/file-source.ts";
+import { runTethered } from "../process/run.ts";
+import { BuildFailed, type Image, type ImageBuild, type ImageBuilder, imageFolder } from "./image.ts";
+import { certificates, RuntimeMissing, type RuntimeHome, type Runtimes, searchPath } from "./runtimes.ts";
+
+const inputSchema = z.object({
+  SOURCE_BUCKET: z.string(),
+  SOURCE_KEY: z.string(),
+  SOURCE_VERSION: z.string(),
+  ARTIFACT_BUCKET: z.string(),
+  ARTIFACT_PREFIX: z.string(),
+  IMAGE_TAG: z.string(),
+});
+
+const buildMinutes = 20;
+
+async function fetchText(s3: S3Client, bucket: string, key: string): Promise<string> {
+  const object = await s3.send(new GetObjectCommand({ Bucket: bucket, Key: key }));
+  return (await object.Body?.transformToString()) ?? "";
+}
+
+async function fetchArchive(s3: S3Client, input: z.infer<typeof inputSchema>, path: string): Promise<void> {
+  const object = await s3.send(
+    new GetObjectCommand({ Bucket: input.SOURCE_BUCKET, Key: input.SOURCE_KEY, VersionId: input.SOURCE_VERSION }),
+  );
+  await pipeline(object.Body as Readable, createWriteStream(path));
+}
+
+async function unpack(path: string, target: string): Promise<void> {
+  const source = await fileSource(path);
+  try {
+    await extractArchive(await openArchive(source), target);
+  } catch (error) {
+    if (error instanceof ArchiveRefused) throw new BuildFailed(error.message);
+    throw error;
+  } finally {
+    await source.close();
+  }
+}
+
+async function homeOf(plan: Plan, runtimes: Runtimes, build: ImageBuild): Promise<RuntimeHome> {
+  try {
+    return plan.language === "nodejs" ? await runtimes.node(plan.version, build.put, build.signal) : await runtimes.python(plan.version);
+  } catch (error) {
+    if (error instanceof RuntimeMissing) throw new BuildFailed(error.message);
+    throw error;
+  }
+}
+
+/** Cuts output into lines; a line that is still growing waits for its end. */
+function lineWriter(put: (line: string) => void): (chunk: Buffer) => void {
+  const rest = { text: "" };
+  return (chunk) => {
+    const lines = (rest.text + chunk.toString("utf8")).split(/\r?\n|\r/);
+    rest.text = lines.pop() ?? "";
+    for (const line of lines) put(line);
+  };
+}
+
+/**
+ * Builds an image without a container engine: the archive's files in a folder, the plan's commands run in it with the
+ * runtime's own Node.js or Python, and beside it how to start it.
+ */
+export function createImageBuilder(options: { imagesDir: string; cacheDir: string; runtimes: Runtimes }): ImageBuilder {
+  const s3 = new S3Client({ forcePathStyle: true });
+
+  return async (build) => {
+    const input = inputSchema.parse(build.variables);
+    const archive = join(build.folder, "source.zip");
+    const image = join(build.folder, "image");
+    const root = join(image, "root");
+    await mkdir(image, { recursive: true });
+    const [planText, variablesText] = await Promise.all([
+      fetchText(s3, input.ARTIFACT_BUCKET, `${input.ARTIFACT_PREFIX}plan.json`),
+      fetchText(s3, input.ARTIFACT_BUCKET, `${input.ARTIFACT_PREFIX}variables`),
+      fetchArchive(s3, input, archive),
+    ]);
+    const plan = planSchema.parse(JSON.parse(planText));
+    const variables = parseVariables(variablesText);
+    const [home] = await Promise.all([homeOf(plan, options.runtimes, build), unpack(archive, root)]);
+    const digest = `sha256:${createHash("sha256").update(`${input.IMAGE_TAG} ${input.SOURCE_VERSION} ${Date.now()}`).digest("hex")}`;
+    const finalRoot = join(imageFolder(options.imagesDir, digest), "root");
+    await runCommands({ plan, variables, home, root, build });
+    if (plan.static) await writeFile(join(root, plan.root, staticServerFile.name), staticServerFile.text);
+    const started: Image = {
+      command: startArguments(plan),
+      env: { ...plan.env, ...variables, PATH: appPath(plan, home, join(finalRoot, plan.root)), HOME: join(finalRoot, plan.root) },
+      folder: plan.root,
+    };
+    await writeFile(join(image, "image.json"), JSON.stringify(started), { mode: 0o600 });
+    await mkdir(options.imagesDir, { recursive: true });
+    await rename(image, imageFolder(options.imagesDir, digest));
+    const warning = home.warning;
+    return { IMAGE_DIGEST: digest, ...(warning && { IMAGE_WARNING: warning }) };
+  };
+
+  function appPath(plan: Plan, home: RuntimeHome, folder: string): string {
+    const own = plan.language === "nodejs" ? join(folder, "node_modules", ".bin") : join(folder, ".venv", "bin");
+    return searchPath({ ...home, path: plan.language === "nodejs" ? home.path : [own] }, own);
+  }
+
+  async function runCommands(run: {
+    plan: Plan;
+    variables: Record<string, string>;
+    home: RuntimeHome;
+    root: string;
+    build: ImageBuild;
+  }): Promise<void> {
+    const { plan, variables, home, root, build } = run;
+    const cwd = join(root, plan.root);
+    const commands = localCommands(plan, { python: home.program });
+    for (const { stage, command, env } of commands) {
+      build.put(`${stage}: ${command}`);
+      const write = lineWriter(build.put);
+      const result = await runTethered("/bin/sh", ["-c", command], {
+        cwd,
+        env: {
+          ...certificates(),
+          HOME: build.folder,
+          npm_config_cache: join(options.cacheDir, "npm"),
+          npm_config_update_notifier: "false",
+          PIP_CACHE_DIR: join(options.cacheDir, "pip"),
+          CI: "true",
+          ...plan.env,
+          ...env,
+          ...(stage === "build" && variables),
+          PATH: appPath(plan, home, cwd),
+        },
+        signal: build.signal,
+        timeoutMs: buildMinutes * 60_000,
+        onOutput: (_, chunk) => write(chunk),
+      });
+      write(Buffer.from("\n"));
+      if (result.endedBy === "timeout") throw new BuildFailed(`${command} took longer than ${buildMinutes} minutes`);
+      if (result.exitCode !== 0) throw new BuildFailed(`${command} failed with exit code ${result.exitCode}`);
+    }
+  }
+}

@@ -1,0 +1,101 @@
+import { existsSync, realpathSync } from "node:fs";
+import { mkdir, readdir, rename, rm } from "node:fs/promises";
+import { homedir } from "node:os";
+import { delimiter, dirname, join } from "node:path";
+import { runTethered } from "../process/run.ts";
+
+export interface RuntimeHome {
+  /** Folders to put on PATH, first found first. */
+  path: string[];
+  /** The runtime's own program. */
+  program: string;
+  /** Said to the user when the runtime is not exactly the one that was asked for. */
+  warning?: string;
+}
+
+/** The runtime cannot be had on this machine. */
+export class RuntimeMissing extends Error {}
+
+const systemPath = ["/usr/local/bin", "/usr/bin", "/bin"];
+
+/** What every local build and app finds on PATH behind its own runtime. */
+export function searchPath(home: RuntimeHome, ...more: string[]): string {
+  return [...home.path, ...more, ...systemPath].join(delimiter);
+}
+
+function findOnPath(program: string, folders: readonly string[]): string | undefined {
+  return folders.map((folder) => join(folder, program)).find((path) => existsSync(path));
+}
+
+const ownPath = () => (process.env.PATH ?? "").split(delimiter).filter((folder) => folder !== "");
+
+/** The folder of npm's own program; without the project's tools that npm puts before it. */
+function npmFolder(): string[] {
+  const npm = findOnPath("npm", ownPath().filter((folder) => !folder.includes("node_modules")));
+  return npm ? [dirname(npm)] : [];
+}
+
+export interface Runtimes {
+  node(major: string, put: (line: string) => void, signal: AbortSignal): Promise<RuntimeHome>;
+  python(version: string): Promise<RuntimeHome>;
+}
+
+/** Finds the runtimes of this machine; another Node.js line is fetched from npm once and kept in `dir`. */
+export function createRuntimes(dir: string): Runtimes {
+  const fetching = new Map<string, Promise<void>>();
+
+  async function fetchNode(major: string, target: string, put: (line: string) => void, signal: AbortSignal): Promise<void> {
+    put(`Fetching Node.js ${major} from npm; this is done once.`);
+    const temporary = `${target}.${process.pid}.new`;
+    await rm(temporary, { recursive: true, force: true });
+    await mkdir(temporary, { recursive: true });
+    const result = await runTethered("npm", ["install", "--no-audit", "--no-fund", "--no-save", "--prefix", temporary, `node@${major}`], {
+      cwd: temporary,
+      env: { PATH: [dirname(process.execPath), ...npmFolder(), ...systemPath].join(delimiter), HOME: homedir(), ...certificates() },
+      timeoutMs: 300_000,
+      signal,
+      onOutput: (_, chunk) => put(chunk.toString("utf8").trimEnd()),
+    });
+    if (result.exitCode !== 0) throw new RuntimeMissing(`Node.js ${major} could not be fetched from npm.`);
+    await rm(target, { recursive: true, force: true });
+    await rename(temporary, target);
+  }
+
+  return {
+    async node(major, put, signal) {
+      if (process.versions.node.startsWith(`${major}.`)) {
+        const program = realpathSync(process.execPath);
+        return { path: [dirname(program), ...npmFolder()], program };
+      }
+      const target = join(dir, `node-${major}`);
+      const program = join(target, "node_modules", "node", "bin", "node");
+      if (!existsSync(program)) {
+        const running = fetching.get(major) ?? fetchNode(major, target, put, signal).finally(() => fetching.delete(major));
+        fetching.set(major, running);
+        await running;
+      }
+      return { path: [dirname(program), ...npmFolder()], program };
+    },
+    async python(version) {
+      const folders = [...ownPath(), ...(await pyenvFolders(version)), ...systemPath];
+      const exact = findOnPath(`python${version}`, folders);
+      if (exact) return { path: [], program: realpathSync(exact) };
+      const nearest = findOnPath("python3", [...systemPath, ...ownPath()]);
+      if (!nearest) throw new RuntimeMissing(`Python ${version} is not installed on this machine, and no other Python 3 is.`);
+      const warning = `Python ${version} is not installed on this machine; its python3 runs the app instead. In AWS, Python ${version} will.`;
+      return { path: [], program: realpathSync(nearest), warning };
+    },
+  };
+}
+
+async function pyenvFolders(version: string): Promise<string[]> {
+  const versions = join(process.env.PYENV_ROOT ?? join(homedir(), ".pyenv"), "versions");
+  const installed = await readdir(versions).catch(() => []);
+  return installed.filter((name) => name.startsWith(`${version}.`)).map((name) => join(versions, name, "bin"));
+}
+
+/** A machine's own certificates and registry, without which nothing can be fetched behind a company's proxy. */
+export function certificates(): Record<string, string> {
+  const kept = ["NODE_EXTRA_CA_CERTS", "SSL_CERT_FILE", "HTTPS_PROXY", "HTTP_PROXY", "NO_PROXY", "https_proxy", "http_proxy", "no_proxy"];
+  return Object.fromEntries(kept.flatMap((name) => (process.env[name] === undefined ? [] : [[name, process.env[name]]])));
+}

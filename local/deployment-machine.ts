@@ -1,0 +1,54 @@
+import { readFileSync } from "node:fs";
+import { BatchGetBuildsCommand, CodeBuildClient, StartBuildCommand, type StartBuildCommandInput } from "@aws-sdk/client-codebuild";
+import { steps } from "../statemachines/steps.ts";
+import type { CodeBuild } from "./codebuild/codebuild.ts";
+import { FunctionError, type Functions } from "./lambda/functions.ts";
+import { TaskError } from "./stepfunctions/errors.ts";
+import { codeBuildResult, type Integrations, lambdaFailure, lambdaResult } from "./stepfunctions/resources.ts";
+
+/** The tokens of the state machine's file: `analyze` is `AnalyzeFunction`. */
+export function functionToken(stepId: string): string {
+  const words = stepId.split("-").map((word) => word.charAt(0).toUpperCase() + word.slice(1));
+  return `${words.join("")}Function`;
+}
+
+/** The very file that AWS gets, with this machine's names for its tokens. */
+export function readDefinition(names: Record<string, string>): unknown {
+  const text = readFileSync(new URL("../statemachines/deployment.asl.json", import.meta.url), "utf8");
+  const values = new Map(Object.entries({ ...names, ...Object.fromEntries(Object.keys(steps).map((id) => [functionToken(id), id])) }));
+  const filled = text.replaceAll(/\$\{(\w+)\}/g, (token, name: string) => {
+    const value = values.get(name);
+    if (value === undefined) throw new Error(`The state machine's token ${token} has no value`);
+    return value;
+  });
+  return JSON.parse(filled);
+}
+
+function lowerCased(value: unknown): unknown {
+  if (Array.isArray(value)) return value.map(lowerCased);
+  if (typeof value !== "object" || value === null) return value;
+  return Object.fromEntries(Object.entries(value).map(([key, inner]) => [key.charAt(0).toLowerCase() + key.slice(1), lowerCased(inner)]));
+}
+
+/** What Step Functions calls on this machine: the Lambdas, and CodeBuild through its real client. */
+export function createIntegrations(functions: Functions, codeBuild: Pick<CodeBuild, "finished">): Integrations {
+  const client = new CodeBuildClient({});
+  return {
+    "arn:aws:states:::lambda:invoke": async (args) => {
+      const { FunctionName, Payload } = args as { FunctionName: string; Payload: unknown };
+      try {
+        return lambdaResult(await functions.invoke(FunctionName, Payload));
+      } catch (error) {
+        if (error instanceof FunctionError) throw lambdaFailure({ errorType: error.errorType, errorMessage: error.message });
+        throw error;
+      }
+    },
+    "arn:aws:states:::codebuild:startBuild.sync": async (args, { signal }) => {
+      const { build } = await client.send(new StartBuildCommand(lowerCased(args) as StartBuildCommandInput));
+      if (!build?.id) throw new TaskError("CodeBuild.CodeBuildException", "CodeBuild answered without a build");
+      await codeBuild.finished(build.id, signal);
+      const { builds } = await client.send(new BatchGetBuildsCommand({ ids: [build.id] }));
+      return codeBuildResult(builds?.[0] ?? {});
+    },
+  };
+}

@@ -1,0 +1,34 @@
+import { resolve } from "node:path";
+import { HomeInUse } from "./home-lock.ts";
+import { PortInUse, startService } from "./service.ts";
+
+function portOf(text: string | undefined): number {
+  const port = text === undefined || text === "" ? 4000 : Number(text);
+  if (Number.isInteger(port) && port >= 0 && port <= 65_535) return port;
+  console.error(`PORT must be an integer from 0 to 65535, not ${JSON.stringify(text)}.`);
+  process.exit(1);
+}
+
+const home = resolve(process.env.SLIPWAY_HOME || ".slipway");
+try {
+  const service = await startService({ home, port: portOf(process.env.PORT) });
+  let stopping = false;
+  const stop = () => {
+    if (stopping) return;
+    stopping = true;
+    setTimeout(() => process.exit(1), 5_000).unref();
+    service.stop().then(
+      () => process.exit(0),
+      (error: unknown) => {
+        console.error(error);
+        process.exit(1);
+      },
+    );
+  };
+  process.on("SIGTERM", stop);
+  process.on("SIGINT", stop);
+  console.log(`Slipway is ready at ${service.baseUrl}`);
+} catch (error) {
+  console.error(error instanceof HomeInUse || error instanceof PortInUse ? error.message : error);
+  process.exit(1);
+}

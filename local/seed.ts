@@ -1,0 +1,60 @@
+import { existsSync, readFileSync, renameSync, writeFileSync } from "node:fs";
+import { join } from "node:path";
+import * as z from "zod";
+
+const localFile = z.object({
+  baseUrl: z.string(),
+  organizationId: z.string(),
+  projectId: z.string(),
+  databaseId: z.string(),
+  storageId: z.string(),
+  accessKey: z.string(),
+  secretKey: z.string(),
+  token: z.string(),
+});
+
+type Operator = (command: string, input: object) => Promise<unknown>;
+
+const answer = z.object({ ok: z.literal(true), output: z.record(z.string(), z.looseObject({ id: z.union([z.string(), z.int()]) })) });
+
+async function makeSeed(operator: Operator): Promise<Omit<z.infer<typeof localFile>, "baseUrl">> {
+  const make = async (command: string, kind: string, input: object) => {
+    const made = answer.parse(await operator(command, input)).output[kind];
+    if (!made) throw new Error(`${command} made no ${kind}`);
+    return made;
+  };
+  const organization = await make("create-organization", "organization", { name: "Local" });
+  const organizationId = String(organization.id);
+  const user = await make("create-user", "user", { name: "Local user", email: "local@localhost.localdomain" });
+  await operator("add-member", { organizationId, userId: user.id, role: "owner" });
+  const [project, database, storage, token] = await Promise.all([
+    make("create-project", "project", { organizationId, name: "First project" }),
+    make("create-database", "database", { organizationId, name: "First database" }),
+    make("create-storage", "storage", { organizationId, name: "First storage" }),
+    make("create-token", "token", { userId: user.id, description: "local.json" }),
+  ]);
+  const projectId = String(project.id);
+  const credential = await make("create-credential", "credential", { projectId, description: "local.json" });
+  return {
+    organizationId,
+    projectId,
+    databaseId: String(database.id),
+    storageId: String(storage.id),
+    accessKey: String(credential.access),
+    secretKey: String(credential.secret),
+    token: String(token.value),
+  };
+}
+
+/**
+ * `local.json` (CONTRACT §9): a seeded organization with a project, database, storage, key and token, made once and kept.
+ * It is complete or not there: a crash in between leaves an organization that nobody knows of, never half a file.
+ */
+export async function seed(options: { home: string; baseUrl: string; operator: Operator }): Promise<void> {
+  const path = join(options.home, "local.json");
+  const known = existsSync(path) ? localFile.parse(JSON.parse(readFileSync(path, "utf8"))) : undefined;
+  const content = { baseUrl: options.baseUrl, ...(known ?? (await makeSeed(options.operator))) };
+  content.baseUrl = options.baseUrl;
+  writeFileSync(`${path}.new`, `${JSON.stringify(content, null, 2)}\n`, { mode: 0o600 });
+  renameSync(`${path}.new`, path);
+}
