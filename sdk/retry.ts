@@ -1,0 +1,63 @@
+import { setTimeout as after } from "node:timers/promises";
+import { SlipwayError } from "./errors.ts";
+
+/** Waits; rejects with the signal's reason when it is aborted. */
+export type Sleep = (seconds: number, signal?: AbortSignal) => Promise<void>;
+
+export const sleepFor: Sleep = async (seconds, signal) => {
+  try {
+    await after(seconds * 1000, undefined, { signal });
+  } catch (error) {
+    signal?.throwIfAborted();
+    throw error;
+  }
+};
+
+/** Seconds of a Retry-After header, which holds seconds or a date (RFC 9110 §10.2.3); undefined for anything else. */
+export function parseRetryAfter(value: string | null | undefined, now: Date): number | undefined {
+  const text = value?.trim() ?? "";
+  if (/^\d{1,9}$/.test(text)) return Number(text);
+  const date = /[A-Za-z]/.test(text) ? Date.parse(text) : Number.NaN;
+  return Number.isNaN(date) ? undefined : Math.max(0, Math.ceil((date - now.getTime()) / 1000));
+}
+
+const passing: ReadonlySet<number> = new Set([429, 502, 503, 504]);
+
+/** True for what the same request may not meet again: no answer, too many requests, a service that is not there for a moment. */
+export function isPassing(error: unknown): error is SlipwayError {
+  if (!(error instanceof SlipwayError)) return false;
+  return error.status === undefined ? error.code === "network" || error.code === "timeout" : passing.has(error.status);
+}
+
+const backOffSecondsMax = 5;
+const retryAfterSecondsMax = 30;
+
+/** How long to wait before attempt `attempt + 1` (from 1), or undefined when the wait asked for is too long to sit out. */
+export function retryDelaySeconds(error: SlipwayError, attempt: number, random = Math.random): number | undefined {
+  const asked = error.retryAfterSeconds;
+  if (asked !== undefined) return asked <= retryAfterSecondsMax ? asked : undefined;
+  return Math.min(backOffSecondsMax, 0.2 * 2 ** (attempt - 1)) * (0.5 + random() / 2);
+}
+
+interface RetryOptions {
+  attemptsMax: number;
+  sleep: Sleep;
+  signal?: AbortSignal | undefined;
+  /** Which errors are worth another try; `isPassing` when not given. */
+  passes?: (error: unknown) => error is SlipwayError;
+}
+
+/** Repeats `attempt` while it fails with what may pass; the last error is thrown as it is. */
+export async function withRetries<T>(attempt: () => Promise<T>, options: RetryOptions): Promise<T> {
+  const { attemptsMax, sleep, signal, passes = isPassing } = options;
+  for (let count = 1; ; count += 1) {
+    try {
+      return await attempt();
+    } catch (error) {
+      if (count >= attemptsMax || !passes(error)) throw error;
+      const seconds = retryDelaySeconds(error, count);
+      if (seconds === undefined) throw error;
+      await sleep(seconds, signal);
+    }
+  }
+}

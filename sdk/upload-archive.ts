@@ -1,0 +1,132 @@
+import { createReadStream } from "node:fs";
+import { stat } from "node:fs/promises";
+import * as http from "node:http";
+import * as https from "node:https";
+import { type Readable, Transform } from "node:stream";
+import { pipeline } from "node:stream/promises";
+import { connectionCode, SlipwayError } from "./errors.ts";
+import { parseRetryAfter, type Sleep, sleepFor, withRetries } from "./retry.ts";
+
+/** A file's path, or a stream whose length in bytes is known. */
+export type ArchiveSource = string | { stream: Readable; size: number };
+
+export interface UploadOptions {
+  onProgress?: (progress: { sentBytes: number; totalBytes: number }) => void;
+  signal?: AbortSignal;
+  /** `application/zip` when not given; a stored file is uploaded with its own MIME type. */
+  contentType?: string;
+  sleep?: Sleep;
+}
+
+const attemptsMax = 3;
+const silenceSecondsMax = 120;
+/** As long as the AWS SDKs wait: a server that knows nothing of `Expect` gets the body all the same. */
+const continueSecondsMax = 1;
+const answerBytesMax = 64 * 1024;
+
+/**
+ * Puts an archive to its upload address, streaming from disk, without any credential of the service. A file is sent again when the
+ * connection breaks, a stream is not. Rejects with SlipwayError (`network`, `timeout`, `upload_refused`), which never shows the address.
+ */
+export async function uploadArchive(url: string, source: ArchiveSource, options: UploadOptions = {}): Promise<void> {
+  if (!URL.canParse(url) || !/^https?:/.test(url)) throw new TypeError("The upload address is not an http address.");
+  const { signal, sleep = sleepFor } = options;
+  signal?.throwIfAborted();
+  const address = new URL(url);
+  if (typeof source !== "string") return put(address, source, options);
+  const { size } = await stat(source);
+  const attempt = () => put(address, { stream: createReadStream(source), size }, options);
+  await withRetries(attempt, { attemptsMax, sleep, signal, passes: mayPass });
+}
+
+/** Storage asks for another try with 500 and 503 alike, and a broken upload leaves nothing behind. */
+function mayPass(error: unknown): error is SlipwayError {
+  return error instanceof SlipwayError && (error.status === undefined || error.status === 429 || error.status >= 500);
+}
+
+async function put(address: URL, source: { stream: Readable; size: number }, options: UploadOptions): Promise<void> {
+  const { stream, size } = source;
+  const { onProgress, signal, contentType = "application/zip" } = options;
+  const { request } = address.protocol === "https:" ? https : http;
+  const headers = { "content-type": contentType, "content-length": size, expect: "100-continue" };
+  const outgoing = request(address, { method: "PUT", headers, ...(signal && { signal }) });
+  outgoing.setTimeout(silenceSecondsMax * 1000, () => {
+    outgoing.destroy(new SlipwayError("timeout", `The upload stood still for ${silenceSecondsMax} s.`));
+  });
+  const answered = answerTo(outgoing);
+  try {
+    outgoing.flushHeaders();
+    // An address that refuses does so here, before the whole archive has been sent for nothing.
+    if (await wantsBody(outgoing, answered)) {
+      const sent = pipeline(stream, counted(size, onProgress), outgoing);
+      // A server that refuses midway closes the connection: then its words count, not the broken pipe.
+      await Promise.race([sent, answered]);
+    }
+    const answer = await answered;
+    if (answer.status < 200 || answer.status > 299) throw refusal(answer);
+  } catch (error) {
+    signal?.throwIfAborted();
+    if (error instanceof SlipwayError) throw error;
+    throw new SlipwayError("network", `The upload broke off (${connectionCode(error)}).`, { cause: error });
+  } finally {
+    stream.destroy();
+    outgoing.destroy();
+  }
+}
+
+interface UploadAnswer {
+  status: number;
+  text: string;
+  retryAfter: string | undefined;
+}
+
+function answerTo(outgoing: http.ClientRequest): Promise<UploadAnswer> {
+  const answered = new Promise<UploadAnswer>((resolve, reject) => {
+    outgoing.on("error", reject);
+    outgoing.on("response", (response) => {
+      let text = "";
+      response.setEncoding("utf8");
+      response.on("data", (piece: string) => {
+        if (text.length < answerBytesMax) text += piece;
+      });
+      const retryAfter = response.headers["retry-after"];
+      const done = () => resolve({ status: response.statusCode ?? 0, text, retryAfter });
+      response.on("end", done).on("error", done);
+    });
+  });
+  answered.catch(() => undefined);
+  return answered;
+}
+
+function wantsBody(outgoing: http.ClientRequest, answered: Promise<unknown>): Promise<boolean> {
+  return new Promise((resolve, reject) => {
+    const timer = setTimeout(() => resolve(true), continueSecondsMax * 1000);
+    outgoing.once("continue", () => resolve(true));
+    answered.then(() => resolve(false), reject).finally(() => clearTimeout(timer));
+  });
+}
+
+function counted(size: number, onProgress: UploadOptions["onProgress"]): Transform {
+  let sentBytes = 0;
+  const changed = () => new Error("The archive changed while it was sent.");
+  return new Transform({
+    transform(piece: Buffer, _encoding, done) {
+      sentBytes += piece.length;
+      if (sentBytes > size) return done(changed());
+      onProgress?.({ sentBytes, totalBytes: size });
+      done(null, piece);
+    },
+    flush: (done) => done(sentBytes === size ? null : changed()),
+  });
+}
+
+/** Storage's answer as an error; only its code is taken over, for the rest of it repeats the signed address. */
+function refusal({ status, text, retryAfter }: UploadAnswer): SlipwayError {
+  const code = /<Code>([A-Za-z]{1,64})<\/Code>/.exec(text)?.[1];
+  const reason = code === undefined ? String(status) : `${status} ${code}`;
+  const advice = status === 403 ? " The address is valid for an hour only, and for one build." : "";
+  return new SlipwayError("upload_refused", `The archive was not accepted (${reason}).${advice}`, {
+    status,
+    retryAfterSeconds: parseRetryAfter(retryAfter, new Date()),
+  });
+}

@@ -1,0 +1,52 @@
+import type { SingleBuildReply } from "../api/builds.ts";
+import type { Client } from "./client.ts";
+import { isPassing, type Sleep, sleepFor } from "./retry.ts";
+
+export interface WaitOptions {
+  /** Called with the first read, and whenever the status has changed. */
+  onStatus?: (build: SingleBuildReply) => void;
+  signal?: AbortSignal;
+  sleep?: Sleep;
+}
+
+/** True when a build changes no more: `ready`, `error`, or cancelled whatever its status says (SPEC §3 rule 2). */
+export function isFinished(build: { status: string; canceledAt: string | null }): boolean {
+  return build.canceledAt !== null || build.status === "ready" || build.status === "error";
+}
+
+const pollSecondsStandard = 2;
+const pollSecondsMax = 60;
+const failuresMax = 5;
+
+/**
+ * Reads a build as often as the service asks for (Retry-After) until it is finished, and returns it, failed and cancelled builds
+ * too. Rejects when the service could not be read five times in a row, although each read was repeated.
+ */
+export async function waitForBuild(
+  client: Pick<Client, "getBuild">,
+  ids: { orgId: string; projectId: string; buildId: string },
+  { onStatus, signal, sleep = sleepFor }: WaitOptions = {},
+): Promise<SingleBuildReply> {
+  let known: string | undefined;
+  let failures = 0;
+  while (true) {
+    let seconds = pollSecondsStandard;
+    try {
+      const { build } = await client.getBuild(ids, {
+        ...(signal && { signal }),
+        onAnswer: (answer) => {
+          seconds = Math.min(answer.retryAfterSeconds ?? pollSecondsStandard, pollSecondsMax);
+        },
+      });
+      failures = 0;
+      if (build.status !== known) onStatus?.(build);
+      known = build.status;
+      if (isFinished(build)) return build;
+    } catch (error) {
+      failures += 1;
+      if (!isPassing(error) || failures >= failuresMax) throw error;
+      seconds = Math.min(error.retryAfterSeconds ?? pollSecondsStandard * failures, pollSecondsMax);
+    }
+    await sleep(seconds, signal);
+  }
+}
