@@ -28,24 +28,30 @@ export interface VerifyOptions {
 /** An archive whose directory keeps all rules; whether its contents do, `verify` tells. */
 export class Archive {
   readonly #swept: SweptArchive;
-  readonly #byPath: Map<string, StoredEntry>;
+  #byPath: Map<string, StoredEntry> | null = null;
+  readonly #stored: readonly StoredEntry[];
   /** In the order of the directory; no two with one path. */
   readonly entries: readonly ArchiveEntry[];
 
   constructor(swept: SweptArchive, entries: readonly StoredEntry[]) {
     this.#swept = swept;
     this.entries = entries;
-    this.#byPath = new Map(entries.map((entry) => [entry.path, entry]));
+    this.#stored = entries;
   }
 
   /** The entry of exactly this path. */
   find(path: string): ArchiveEntry | undefined {
+    return this.#storedAt(path);
+  }
+
+  #storedAt(path: string): StoredEntry | undefined {
+    this.#byPath ??= new Map(this.#stored.map((entry) => [entry.path, entry]));
     return this.#byPath.get(path);
   }
 
   /** Reads and checks one file (or the target of a link) without the others; refuses one over `bytesMax`, packed or not. */
   async read(entry: ArchiveEntry, bytesMax = contentBytesMax): Promise<Uint8Array> {
-    const stored = this.#byPath.get(entry.path);
+    const stored = this.#storedAt(entry.path);
     if (stored === undefined) throw new RangeError("the entry is of another archive");
     if (Math.max(stored.size, stored.compressedSize) > bytesMax) throw new ArchiveRefused("file_too_large", entry.path);
     const { source, directory } = this.#swept;
@@ -64,7 +70,7 @@ export class Archive {
     await sweep(this.#swept, visitor);
     checkLinks(links);
     for (const [path, target] of links) {
-      const entry = this.#byPath.get(path);
+      const entry = this.#storedAt(path);
       if (entry !== undefined) entry.linkTarget = target;
     }
   }

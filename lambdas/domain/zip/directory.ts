@@ -68,17 +68,18 @@ function readEntry(directory: Buffer, at: number, limits: ArchiveLimits): Stored
   const method = directory.readUInt16LE(at + 10);
   const nameStart = at + fixedBytes;
   const nameLength = directory.readUInt16LE(at + 28);
-  const raw = directory.subarray(nameStart, nameStart + nameLength);
-  const first = decodeName(raw, (flags & namedInUtf8) !== 0);
+  const nameEnd = nameStart + nameLength;
+  const first = decodeName(directory, nameStart, nameEnd, (flags & namedInUtf8) !== 0);
   if (nameLength > limits.nameBytesMax) {
     throw new ArchiveRefused("name_too_long", first, `over ${limits.nameBytesMax} bytes`);
   }
-  const extraStart = nameStart + nameLength;
-  const extra = readExtraFields(directory.subarray(extraStart, extraStart + directory.readUInt16LE(at + 30)), first);
-  const name = extra.unicodePath === null ? first : unicodeName(extra.unicodePath, raw, first);
-  const { path, folder } = entryPath(name, limits);
+  const extra = readExtraFields(directory, nameEnd, nameEnd + directory.readUInt16LE(at + 30), first);
+  const raw = extra.unicodePath && directory.subarray(nameStart, nameEnd);
+  const name = raw && extra.unicodePath ? unicodeName(extra.unicodePath, raw, first) : first;
   checkReadable(name, flags, method, directory.readUInt16LE(at + 6));
-  const { kind, mode } = entryKind(name, folder, directory.readUInt16LE(at + 4), directory.readUInt32LE(at + 38));
+  const { path, folder } = entryPath(name, limits);
+  const external = directory.readUInt32LE(at + 38);
+  const kind = entryKind(name, folder, directory.readUInt16LE(at + 4), external);
   const stated = {
     compressedSize: directory.readUInt32LE(at + 20),
     size: directory.readUInt32LE(at + 24),
@@ -87,11 +88,23 @@ function readEntry(directory: Buffer, at: number, limits: ArchiveLimits): Stored
   };
   const { size, compressedSize, offset, disk } = widen(stated, extra.zip64, name);
   if (disk !== 0) throw new ArchiveRefused("multi_disk", name);
-  const executable = kind === "file" && (mode & 0o111) !== 0;
-  const crc32 = directory.readUInt32LE(at + 16);
-  const place = { crc32, offset, end: offset, nameStart, nameLength };
-  const deflated = method === deflate;
-  const entry = { path, kind, size, compressedSize, mode, executable, linkTarget: null, flags, deflated, ...place };
+  const mode = (external >>> 16) & 0o777;
+  const entry: StoredEntry = {
+    path,
+    kind,
+    size,
+    compressedSize,
+    mode,
+    executable: kind === "file" && (mode & 0o111) !== 0,
+    linkTarget: null,
+    deflated: method === deflate,
+    flags,
+    crc32: directory.readUInt32LE(at + 16),
+    offset,
+    end: offset,
+    nameStart,
+    nameLength,
+  };
   checkSizes(entry, limits);
   return entry;
 }

@@ -8,25 +8,24 @@ export interface ExtraFields {
 
 const none: ExtraFields = { zip64: null, unicodePath: null };
 
-/** Takes the block of additional fields apart; `name` is for the error. */
-export function readExtraFields(block: Buffer, name: string): ExtraFields {
-  if (block.length === 0) return none;
-  const found: ExtraFields = { zip64: null, unicodePath: null };
-  let at = 0;
-  while (at + 4 <= block.length) {
-    const id = block.readUInt16LE(at);
-    const end = at + 4 + block.readUInt16LE(at + 2);
-    if (end > block.length) throw new ArchiveRefused("bad_extra_field", name);
+/** Takes the block of additional fields from `start` to `blockEnd` apart; `name` is for the error. */
+export function readExtraFields(bytes: Buffer, start: number, blockEnd: number, name: string): ExtraFields {
+  let found = none;
+  let at = start;
+  while (at + 4 <= blockEnd) {
+    const id = bytes.readUInt16LE(at);
+    const end = at + 4 + bytes.readUInt16LE(at + 2);
+    if (end > blockEnd) throw new ArchiveRefused("bad_extra_field", name);
     if (id === 0x9901 || id === 0x0017) throw new ArchiveRefused("encrypted", name);
     if (id === 0x0001 || id === 0x7075) {
       const key = id === 0x0001 ? "zip64" : "unicodePath";
       if (found[key] !== null) throw new ArchiveRefused("bad_extra_field", name, "one of them is there twice");
-      found[key] = block.subarray(at + 4, end);
+      found = { ...found, [key]: bytes.subarray(at + 4, end) };
     }
     at = end;
   }
   // Writers that align file contents leave up to three zeros here.
-  for (; at < block.length; at += 1) if (block[at] !== 0) throw new ArchiveRefused("bad_extra_field", name);
+  for (; at < blockEnd; at += 1) if (bytes[at] !== 0) throw new ArchiveRefused("bad_extra_field", name);
   return found;
 }
 
@@ -51,6 +50,8 @@ export interface WideNumbers {
  * go by position and some by order, and so each number must come out the same both ways.
  */
 export function widen(stated: WideNumbers, field: Buffer | null, name: string): WideNumbers {
+  if (field === null && stated.size < inZip64 && stated.compressedSize < inZip64 && stated.offset < inZip64)
+    return stated;
   const isWide = (key: keyof WideNumbers) => stated[key] === (key === "disk" ? 0xffff : inZip64);
   const wide = layout.filter(([key]) => isWide(key));
   if (wide.length === 0 && (field === null || field.length === 0)) return stated;

@@ -27,10 +27,10 @@ export function checkLocalHeader(header: Buffer, entry: StoredEntry, directory: 
   const sameFlags = ((header.readUInt16LE(6) ^ entry.flags) & ~deflateLevel) === 0;
   const sameMethod = header.readUInt16LE(8) === (entry.deflated ? deflate : 0);
   if (!sameName || !sameFlags || !sameMethod) throw new ArchiveRefused("header_mismatch", path);
-  const extra = readExtraFields(header.subarray(nameEnd), path);
+  const extra = readExtraFields(header, nameEnd, header.length, path);
   if (extra.unicodePath !== null) {
-    const raw = header.subarray(localHeaderBytes, nameEnd);
-    const second = unicodeName(extra.unicodePath, raw, decodeName(raw, false));
+    const first = decodeName(header, localHeaderBytes, nameEnd, false);
+    const second = unicodeName(extra.unicodePath, header.subarray(localHeaderBytes, nameEnd), first);
     if (entryPath(second, archiveLimits).path !== path) throw new ArchiveRefused("header_mismatch", path);
   }
   const stated = { compressedSize: header.readUInt32LE(18), size: header.readUInt32LE(22), offset: 0, disk: 0 };

@@ -1,12 +1,16 @@
-import { isAscii, isUtf8 } from "node:buffer";
+import { isUtf8 } from "node:buffer";
 import { crc32 } from "node:zlib";
 import { decodeCodePage437 } from "./code-page-437.ts";
 import type { ArchiveLimits } from "./limits.ts";
 import { ArchiveRefused } from "./refused.ts";
 
+const ascii = /^[\0-\x7f]*$/;
+
 /** The name as text: UTF-8 where it says so or happens to be, else code page 437. */
-export function decodeName(raw: Buffer, saysUtf8: boolean): string {
-  if (isAscii(raw)) return raw.toString("latin1");
+export function decodeName(bytes: Buffer, start: number, end: number, saysUtf8: boolean): string {
+  const narrow = bytes.toString("latin1", start, end);
+  if (ascii.test(narrow)) return narrow;
+  const raw = bytes.subarray(start, end);
   if (isUtf8(raw)) return raw.toString("utf8");
   const text = decodeCodePage437(raw);
   if (saysUtf8) throw new ArchiveRefused("bad_name", text, "it is not valid UTF-8");
@@ -33,11 +37,14 @@ export function unicodeName(field: Buffer, raw: Buffer, name: string): string {
   return text;
 }
 
+/** What nearly every name looks like; no rule below can object to it. */
+const harmless = /^(?:[\w@+-][\w@+.-]*\/)*[\w@+-][\w@+.-]*$/;
 const upwards = /^\.\.[. ]*$/;
 const unprintable = /[\p{Cc}\p{Cs}]/u;
 
 /** The path that a name stands for, and whether the name is that of a folder (it ends in a separator). */
 export function entryPath(name: string, limits: ArchiveLimits): { path: string; folder: boolean } {
+  if (name.length <= limits.segmentBytesMax && harmless.test(name)) return { path: name, folder: false };
   const slashed = name.replaceAll("\\", "/");
   if (name === "") throw new ArchiveRefused("bad_name", name, "it is empty");
   if (unprintable.test(name)) throw new ArchiveRefused("bad_name", name, "it holds control characters");

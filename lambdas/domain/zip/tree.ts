@@ -12,48 +12,32 @@ export function foldPath(path: string): string {
   return path.normalize("NFC").toUpperCase().toLowerCase().normalize("NFC");
 }
 
-interface Placed {
-  key: string;
-  entry: StoredEntry;
-}
-
-/**
- * No two entries with one name, and nothing below a file or a link. Sorted with the separator first, the ancestors of an entry
- * stand directly before it, so that one pass with a stack is enough whatever the depth of the names.
- */
+/** No two entries with one name, and nothing below a file or a link. */
 export function checkTree(entries: readonly StoredEntry[], limits: ArchiveLimits): void {
-  const placed = entries.map((entry): Placed => ({ key: foldPath(entry.path).replaceAll("/", "\0"), entry }));
-  placed.sort((a, b) => (a.key < b.key ? -1 : a.key > b.key ? 1 : 0));
-  const ancestors: Placed[] = [];
-  let previous: Placed | undefined;
-  let folders = 0;
-  for (const current of placed) {
-    if (previous?.key === current.key) throw sameName(previous.entry, current.entry);
-    folders += newFolders(previous?.key ?? "", current.key);
-    if (folders > limits.entriesMax) throw tooManyEntries(limits);
-    while (ancestors.length > 0 && !isBelow(current.key, ancestors.at(-1)?.key ?? "")) ancestors.pop();
-    const parent = ancestors.at(-1)?.entry;
-    if (parent?.kind === "file") throw new ArchiveRefused("file_as_folder", parent.path);
-    if (parent?.kind === "symlink") throw new ArchiveRefused("link_as_folder", current.entry.path);
-    ancestors.push(current);
-    previous = current;
+  const named = new Map<string, StoredEntry>();
+  /** Each folder that a name implies, with the first entry whose name does. */
+  const folders = new Map<string, StoredEntry>();
+  for (const entry of entries) {
+    const key = foldPath(entry.path);
+    const twin = named.get(key);
+    if (twin !== undefined) throw sameName(twin, entry);
+    named.set(key, entry);
+    for (let end = key.lastIndexOf("/"); end > 0; end = key.lastIndexOf("/", end - 1)) {
+      const folder = key.slice(0, end);
+      if (folders.has(folder)) break;
+      folders.set(folder, entry);
+      if (folders.size > limits.entriesMax) throw tooManyEntries(limits);
+    }
   }
-}
-
-function isBelow(key: string, ancestor: string): boolean {
-  return key.length > ancestor.length && key[ancestor.length] === "\0" && key.startsWith(ancestor);
+  for (const [key, entry] of named) {
+    const below = entry.kind === "directory" ? undefined : folders.get(key);
+    if (below === undefined) continue;
+    if (entry.kind === "file") throw new ArchiveRefused("file_as_folder", entry.path);
+    throw new ArchiveRefused("link_as_folder", below.path);
+  }
 }
 
 function sameName(first: StoredEntry, second: StoredEntry): ArchiveRefused {
   const oneIsFolder = (first.kind === "directory") !== (second.kind === "directory");
   return new ArchiveRefused(oneIsFolder ? "file_as_folder" : "duplicate_name", second.path);
-}
-
-/** How many folders a key names that the one before it (in order) does not. */
-function newFolders(previous: string, key: string): number {
-  let at = 0;
-  while (at < previous.length && at < key.length && previous[at] === key[at]) at += 1;
-  let count = 0;
-  for (let next = key.indexOf("\0", at); next >= 0; next = key.indexOf("\0", next + 1)) count += 1;
-  return count;
 }

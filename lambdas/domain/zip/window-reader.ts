@@ -1,7 +1,7 @@
 import { type ByteSource, readExactly } from "./source.ts";
 
 const windowBytes = 8 * 1024 * 1024;
-const windowsAhead = 2;
+const windowsAhead = 3;
 
 /** Reads a source from its start in large windows, some in flight, and never holds more than these windows. */
 export class WindowReader {
