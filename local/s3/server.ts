@@ -88,6 +88,8 @@ async function handle(
     // Without a "continue" nobody knows whether the body will still come.
     if (isWaiting) response.setHeader("connection", "close");
     await sendReply(response, answer, isHead);
+    // The rest of a refused body is read and thrown away; otherwise the client would never get to its next request.
+    http.resume();
   } catch {
     // The client has gone, or the file ended early: either way nothing more can be said on this connection.
     response.destroy();

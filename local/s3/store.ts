@@ -87,7 +87,7 @@ export async function openStore(options: StoreOptions): Promise<ObjectStore> {
     resumeDeliveries: outbox.resume,
     close() {
       outbox.close();
-      database.close();
+      if (database.isOpen) database.close();
     },
   };
 }
