@@ -15,6 +15,7 @@ import { isPortFree, openPorts } from "./ports.ts";
 import { seed } from "./seed.ts";
 import { startS3 } from "./s3/server.ts";
 import { createStepFunctions } from "./stepfunctions/service.ts";
+import { createTaskCredentials } from "./task-credentials.ts";
 import { openCredentials } from "./sts/credentials.ts";
 import { stsService } from "./sts/sts.ts";
 
@@ -137,6 +138,13 @@ async function startParts(home: string, port: number, closers: (() => Promise<vo
   ]);
   closers.push(dynamoDb.close, s3.close);
 
+  let awsEndpoint = "";
+  const taskCredentials = createTaskCredentials({
+    store: credentials,
+    roleArn: roleArn("app"),
+    region,
+    endpoint: () => awsEndpoint,
+  });
   const ecs = createEcs({
     dir: join(home, "ecs"),
     region,
@@ -146,6 +154,7 @@ async function startParts(home: string, port: number, closers: (() => Promise<vo
     logs,
     portFor: (serviceName) => ports.of(serviceName),
     resolveImage: (reference) => resolveImage(join(home, "images"), reference),
+    taskCredentials: (taskId) => taskCredentials.variables(taskId),
   });
   const runtimes = createRuntimes(join(home, "runtimes"));
   const codeBuild = await createCodeBuild({
@@ -182,8 +191,9 @@ async function startParts(home: string, port: number, closers: (() => Promise<vo
   });
   const aws = await startAwsServer({
     json: [ecs.service, codeBuild.service, stepFunctions.service, logs.service],
-    raw: [stsService({ credentials }), functions.service],
+    raw: [taskCredentials.service, stsService({ credentials }), functions.service],
   });
+  awsEndpoint = aws.endpoint;
   closers.push(aws.close);
   closers.push(() => Promise.all([ecs.close(), codeBuild.close(), stepFunctions.close()]).then(() => undefined));
 

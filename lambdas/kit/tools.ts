@@ -6,6 +6,7 @@ import type { ArchiveUploads } from "./tools/archive-uploads.ts";
 import type { ArchiveCopier, ArchiveReader } from "./tools/archives.ts";
 import type { Artifacts } from "./tools/artifacts.ts";
 import type { DeploymentResumer, DeploymentStarter } from "./tools/deployments.ts";
+import type { IdentityProver } from "./tools/identity.ts";
 import type { LogReader } from "./tools/logs.ts";
 
 /** What each capability puts into a handler's hands. */
@@ -22,7 +23,7 @@ interface ToolsOf {
   "apps:deploy": { deployer: AppDeployer };
   "apps:switch": { traffic: AppSwitch };
   "logs:read": { logs: LogReader };
-  "identity:prove": object;
+  "identity:prove": { identity: IdentityProver };
   "files:sign": object;
   "files:manage": object;
   "databases:run": object;
@@ -49,7 +50,7 @@ const loaders: { [C in Capability]: (environment: Environment) => Promise<ToolsO
   "apps:deploy": async (e) => ({ deployer: (await import("./tools/apps.ts")).appDeployer(e) }),
   "apps:switch": async (e) => ({ traffic: (await import("./tools/apps.ts")).appSwitch(e) }),
   "logs:read": async (e) => ({ logs: (await import("./tools/logs.ts")).logReader(e) }),
-  "identity:prove": async () => ({}),
+  "identity:prove": async (e) => ({ identity: (await import("./tools/identity.ts")).identityProver(e) }),
   "files:sign": async () => ({}),
   "files:manage": async () => ({}),
   "databases:run": async () => ({}),

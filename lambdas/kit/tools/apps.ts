@@ -41,6 +41,8 @@ export interface AppReader {
   live(projectId: string): Promise<string | null>;
   /** The address of the project's app; `undefined` before the gateway knows one. */
   address(projectId: string): Promise<string | undefined>;
+  /** The project whose app this task runs; `undefined` for a task that does not run. */
+  projectOf(taskId: string): Promise<string | undefined>;
 }
 
 export interface DeploymentState {
@@ -112,6 +114,12 @@ export function appReader(environment: { CLUSTER_NAME: string }): AppReader {
       const route = await ecs.send(new DescribeGatewayRouteCommand({ gatewayRouteArn }));
       return route.gatewayRoute?.serviceUrl;
     },
+    async projectOf(taskId) {
+      const output = await ecs.send(new DescribeTasksCommand({ cluster, tasks: [taskId] }));
+      const task = output.tasks?.[0];
+      if (task?.lastStatus !== "RUNNING") return undefined;
+      return /^service:app-(prj_[0-9a-z]{26})$/.exec(task.group ?? "")?.[1];
+    },
   };
 }
 
@@ -123,6 +131,7 @@ interface DeployEnvironment {
   APP_SECURITY_GROUPS: string;
   APP_LOG_GROUP: string;
   IMAGE_REPOSITORY: string;
+  SERVICE_HOST: string;
 }
 
 /** How long a paused deployment waits for our verdict before the container service rolls it back by itself. */
@@ -168,6 +177,11 @@ function serviceShape(environment: DeployEnvironment): Shared {
   };
 }
 
+/** Where an app's SDK finds this service. Only the local service is reached without TLS. */
+function serviceUrl(host: string): string {
+  return `${/^(127\.0\.0\.1|localhost)(:|$)/.test(host) ? "http" : "https"}://${host}`;
+}
+
 export function appDeployer(environment: DeployEnvironment): AppDeployer {
   const ecs = ecsClient();
   const cluster = environment.CLUSTER_NAME;
@@ -189,7 +203,10 @@ export function appDeployer(environment: DeployEnvironment): AppDeployer {
               name: containerName,
               image: `${environment.IMAGE_REPOSITORY}@${digest}`,
               essential: true,
-              environment: [{ name: "PORT", value: String(port) }],
+              environment: [
+                { name: "PORT", value: String(port) },
+                { name: "SLIPWAY_URL", value: serviceUrl(environment.SERVICE_HOST) },
+              ],
               portMappings: [{ name: "http", containerPort: port, protocol: "tcp", appProtocol: "http" }],
               linuxParameters: { initProcessEnabled: true },
               stopTimeout: 30,

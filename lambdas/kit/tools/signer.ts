@@ -1,7 +1,6 @@
 import { createHash, createHmac, type Hmac, type Hash } from "node:crypto";
-import { request as httpRequest } from "node:http";
-import { request as httpsRequest } from "node:https";
 import { SignatureV4 } from "@smithy/signature-v4";
+import { post } from "./post.ts";
 
 type Bytes = string | ArrayBuffer | ArrayBufferView;
 
@@ -54,24 +53,6 @@ function signer(service: string, credentials: Credentials): SignatureV4 {
   });
 }
 
-function send(url: URL, headers: Record<string, string>, body: string): Promise<{ status: number; body: string }> {
-  const request = url.protocol === "https:" ? httpsRequest : httpRequest;
-  return new Promise((resolve, reject) => {
-    const sent = request(url, { method: "POST", headers, timeout: 3_000 }, (response) => {
-      let text = "";
-      response.setEncoding("utf8");
-      response.on("data", (chunk: string) => {
-        text += chunk;
-      });
-      response.on("end", () => resolve({ status: response.statusCode ?? 0, body: text }));
-      response.on("error", reject);
-    });
-    sent.on("timeout", () => sent.destroy(Object.assign(new Error("STS did not answer in time"), { code: "ETIMEDOUT" })));
-    sent.on("error", reject);
-    sent.end(body);
-  });
-}
-
 function element(xml: string, name: string): string {
   const value = new RegExp(`<${name}>([^<]*)</${name}>`).exec(xml)?.[1];
   if (value === undefined) throw new Error(`STS answered without ${name}`);
@@ -101,7 +82,7 @@ export async function assumeRole(roleArn: string): Promise<Credentials> {
     headers: { host: url.host, "content-type": "application/x-www-form-urlencoded; charset=utf-8" },
     body,
   });
-  const answer = await send(url, signed.headers, body);
+  const answer = await post(url, signed.headers, body);
   if (answer.status !== 200) {
     throw Object.assign(new Error(`STS refused the signer role with status ${answer.status}`), {
       $fault: answer.status >= 500 ? "server" : "client",
@@ -146,7 +127,7 @@ export async function presign(asked: Presigning): Promise<string> {
       query: { ...asked.query },
       headers: {
         host: url.host,
-        "x-amz-content-sha256": "UNSIGNED-PAYLOAD",
+        "X-Amz-Content-Sha256": "UNSIGNED-PAYLOAD",
         ...(asked.contentType && { "content-type": asked.contentType }),
       },
     },

@@ -1,0 +1,73 @@
+import { listBuildLogs } from "../../api/builds.ts";
+import { limits } from "../../api/limits.ts";
+import { Build, type BuildRow, Variable } from "../data/rows.ts";
+import { claimedPosition, isGenuine, sealCursor } from "../domain/cursor.ts";
+import { masker } from "../domain/mask.ts";
+import { endpoint } from "../kit/endpoint.ts";
+import { invalid, notFound } from "../kit/problem.ts";
+import type { LogReader } from "../kit/tools/logs.ts";
+
+interface Stream {
+  stage: "building" | "deploying";
+  source: "build" | "app";
+  name: string | undefined;
+}
+
+function streamsOf(build: BuildRow): Stream[] {
+  return [
+    { stage: "building", source: "build", name: build.buildLog },
+    { stage: "deploying", source: "app", name: build.appLog },
+  ];
+}
+
+interface Line {
+  at: string;
+  stage: string;
+  text: string;
+}
+
+/** Reads on from stream `index` and token until the page is full or nothing more is there. */
+async function readPage(logs: LogReader, streams: Stream[], from: { index: number; token: string }, limit: number) {
+  const lines: Line[] = [];
+  let { index, token } = from;
+  while (index < streams.length && lines.length < limit) {
+    const stream = streams[index];
+    if (!stream?.name) {
+      index += 1;
+      token = "";
+      continue;
+    }
+    const page = await logs.page(stream.source, stream.name, limit - lines.length, token || undefined);
+    lines.push(...page.lines.map((line) => ({ at: line.at.toISOString(), stage: stream.stage, text: line.text })));
+    const ended = page.lines.length === 0 || page.nextToken === undefined || page.nextToken === token;
+    token = ended ? "" : (page.nextToken ?? "");
+    if (ended) index += 1;
+  }
+  return { lines, next: index < streams.length ? { index, token } : undefined };
+}
+
+export const handler = endpoint(listBuildLogs, async ({ params, query, access }, { table, logs }) => {
+  const { projectId, buildId } = params;
+  const [{ project, rows }, variables] = await Promise.all([
+    access.read(Build.key({ projectId, id: buildId })),
+    table.query({ pk: `PRJ#${projectId}`, prefix: "ENV#", limit: limits.variablesPerProjectMax }),
+  ]);
+  const build = Build.maybe(rows[0]);
+  if (!build) throw notFound();
+  const list = `logs:${buildId}`;
+  const secret = project?.secret ?? "";
+  let from = { index: 0, token: "" };
+  if (query.cursor !== undefined) {
+    if (!isGenuine(secret, list, query.cursor)) {
+      throw invalid([{ path: "cursor", message: "must be a cursor that this list gave out" }]);
+    }
+    const [index = "0", ...token] = claimedPosition(query.cursor).split(":");
+    from = { index: Number(index), token: token.join(":") };
+  }
+  const { lines, next } = await readPage(logs, streamsOf(build), from, query.limit);
+  const mask = masker(variables.items.map((item) => Variable.read(item).value));
+  return {
+    lines: lines.map((line) => ({ ...line, text: mask(line.text) })),
+    nextCursor: next ? sealCursor(secret, list, `${next.index}:${next.token}`) : null,
+  };
+});

@@ -1,0 +1,22 @@
+import { rebuild } from "../../api/builds.ts";
+import { Live, Lock } from "../data/rows.ts";
+import { buildById, copyBuild, knownLive, refuseWhileRunning } from "../kit/copy-build.ts";
+import { endpoint } from "../kit/endpoint.ts";
+import { Problem } from "../kit/problem.ts";
+
+const gone = "The source archive of the deployed build is gone. Upload the source as a new build.";
+
+export const handler = endpoint(rebuild, async ({ params, access, now }, tools) => {
+  const { projectId } = params;
+  const { rows } = await access.read(Lock.key({ projectId }), Live.key({ projectId }));
+  refuseWhileRunning(rows[0]);
+  const live = await knownLive(rows[1], projectId, tools);
+  const deployed = live.buildId === null ? undefined : await buildById(tools.table, projectId, live.buildId);
+  if (!deployed) {
+    throw new Problem("never_deployed", "The project has no successful deployment to rebuild. Create a build first.");
+  }
+  if (deployed.status !== "ready") {
+    throw new Problem("deployed_build_not_successful", "The deployed build did not finish successfully. Create a new build.");
+  }
+  return copyBuild(deployed, access, tools, now, gone);
+});

@@ -1,0 +1,43 @@
+import { limits } from "../../api/limits.ts";
+import { createSession } from "../../api/sessions.ts";
+import { absent } from "../data/entity.ts";
+import { Project, Session } from "../data/rows.ts";
+import { newSession, readClaim, secretHash } from "../domain/keys.ts";
+import { accessFor } from "../kit/access.ts";
+import { endpoint } from "../kit/endpoint.ts";
+import { unauthorized } from "../kit/problem.ts";
+
+/** A session token, its row and its answer; the token itself is stored nowhere. */
+function sessionOf(organizationId: string, now: Date) {
+  const { sessionId, token } = newSession(organizationId);
+  const expires = new Date(now.getTime() + limits.sessionValidSeconds * 1000);
+  const row = {
+    organizationId,
+    hash: secretHash(token),
+    expiresAt: expires.toISOString(),
+    ttl: Math.ceil(expires.getTime() / 1000),
+  };
+  return {
+    write: Session.put({ id: sessionId }, row, { pk: absent }),
+    reply: { session: { token, organizationId, expiresAt: row.expiresAt } },
+  };
+}
+
+export const handler = endpoint(createSession, async ({ body, headers, now }, { table, apps, identity }) => {
+  if (body.proof) {
+    const task = await identity.task(body.proof);
+    const projectId = task && (await apps.projectOf(task));
+    if (!projectId) throw unauthorized();
+    const [item] = await table.get([Project.key({ id: projectId })]);
+    const project = Project.maybe(item);
+    if (!project) throw unauthorized();
+    const { write, reply } = sessionOf(project.organizationId, now);
+    await table.write([write]);
+    return reply;
+  }
+  const claim = readClaim(headers);
+  if (claim?.kind !== "key") throw unauthorized();
+  const { write, reply } = sessionOf(claim.organizationId, now);
+  await accessFor({ claim, now, managed: false }, table).commit([write]);
+  return reply;
+});

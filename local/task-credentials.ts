@@ -1,0 +1,54 @@
+import { randomBytes, timingSafeEqual } from "node:crypto";
+import { jsonError, AwsError, type RawService } from "./aws/service.ts";
+import type { CredentialStore } from "./sts/credentials.ts";
+
+const path = "/task-credentials/";
+const sessionSeconds = 3600;
+
+export interface TaskCredentials {
+  /** What a task's environment gets, so that any AWS SDK in it finds the credentials of its role. */
+  variables(taskId: string): Record<string, string>;
+  /** The endpoint behind those variables, as the container agent serves it in AWS. */
+  service: RawService;
+}
+
+/** Credentials of the one role that all apps share, with the task's id as the name of the session (DESIGN §6). */
+export function createTaskCredentials(options: {
+  store: CredentialStore;
+  roleArn: string;
+  region: string;
+  /** Where the embedded services are; known once they are started. */
+  endpoint(): string;
+}): TaskCredentials {
+  const tokens = new Map<string, Buffer>();
+  return {
+    variables(taskId) {
+      const token = randomBytes(32);
+      tokens.set(taskId, token);
+      return {
+        AWS_CONTAINER_CREDENTIALS_FULL_URI: `${options.endpoint()}${path}${taskId}`,
+        AWS_CONTAINER_AUTHORIZATION_TOKEN: token.toString("base64url"),
+        AWS_REGION: options.region,
+        AWS_ENDPOINT_URL_STS: options.endpoint(),
+      };
+    },
+    service: async (request) => {
+      if (!request.path.startsWith(path)) return undefined;
+      const taskId = request.path.slice(path.length);
+      const expected = tokens.get(taskId);
+      const given = Buffer.from(request.headers.authorization ?? "", "base64url");
+      if (!expected || given.length !== expected.length || !timingSafeEqual(given, expected)) {
+        return jsonError(new AwsError("AccessDeniedException", "This is not the task's token", 403));
+      }
+      const issued = options.store.issue({ roleArn: options.roleArn, sessionName: taskId, durationSeconds: sessionSeconds });
+      const body = {
+        AccessKeyId: issued.accessKeyId,
+        SecretAccessKey: issued.secretAccessKey,
+        Token: issued.sessionToken,
+        Expiration: issued.expiration,
+        RoleArn: options.roleArn,
+      };
+      return { status: 200, headers: { "content-type": "application/json" }, body: JSON.stringify(body) };
+    },
+  };
+}
