@@ -1,0 +1,56 @@
+import { Stack, Validations } from "aws-cdk-lib";
+import * as iam from "aws-cdk-lib/aws-iam";
+import type { Construct } from "constructs";
+
+export interface Allowance {
+  actions: readonly string[];
+  resources: readonly string[];
+  conditions?: Record<string, Record<string, unknown>>;
+  /** Why a resource may hold a `*`; needed exactly when one does. */
+  because?: string;
+}
+
+type Resolved = string | { Ref: string } | { "Fn::GetAtt": [string, string] } | { "Fn::Join": [string, Resolved[]] };
+
+/** The way cdk-nag writes a resource in the ids of its findings. */
+function findingOf(resolved: Resolved): string {
+  if (typeof resolved === "string") return resolved;
+  if ("Ref" in resolved) return `<${resolved.Ref}>`;
+  if ("Fn::GetAtt" in resolved) return `<${resolved["Fn::GetAtt"].join(".")}>`;
+  return resolved["Fn::Join"][1].map(findingOf).join(resolved["Fn::Join"][0]);
+}
+
+/** Notes for the reviewer, and for cdk-nag, why these resources of a role hold a `*`. */
+export function acknowledgeWildcards(scope: Construct, allowance: Allowance): void {
+  for (const resource of allowance.resources) {
+    const resolved: Resolved = Stack.of(scope).resolve(resource);
+    const finding = findingOf(resolved);
+    if (!finding.includes("*")) continue;
+    if (!allowance.because)
+      throw new Error(`${scope.node.path}: ${allowance.actions.join(", ")} on ${finding} needs a reason.`);
+    Validations.of(scope).acknowledge({ id: `AwsSolutions-IAM5[Resource::${finding}]`, reason: allowance.because });
+  }
+}
+
+export interface RoleProps {
+  assumedBy: iam.IPrincipal;
+  allow?: readonly Allowance[];
+  managedPolicies?: iam.IManagedPolicy[];
+  description?: string;
+  path?: string;
+}
+
+/** A role whose whole policy is inline: nothing can be attached to it from elsewhere in the stack. */
+export function roleFor(scope: Construct, id: string, props: RoleProps): iam.Role {
+  const { allow = [], ...rest } = props;
+  const statements = allow.map(
+    ({ actions, resources, conditions }) =>
+      new iam.PolicyStatement({ actions: [...actions], resources: [...resources], ...(conditions && { conditions }) }),
+  );
+  const role = new iam.Role(scope, id, {
+    ...rest,
+    ...(statements.length > 0 && { inlinePolicies: { allow: new iam.PolicyDocument({ statements, minimize: true }) } }),
+  });
+  for (const allowance of allow) acknowledgeWildcards(role, allowance);
+  return role;
+}

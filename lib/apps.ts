@@ -1,0 +1,124 @@
+import { Aws, Duration, Fn, RemovalPolicy, Stack } from "aws-cdk-lib";
+import * as ecr from "aws-cdk-lib/aws-ecr";
+import * as ecs from "aws-cdk-lib/aws-ecs";
+import * as iam from "aws-cdk-lib/aws-iam";
+import type * as kms from "aws-cdk-lib/aws-kms";
+import * as logs from "aws-cdk-lib/aws-logs";
+import { Construct } from "constructs";
+import { acknowledge } from "./acknowledge.ts";
+import { roleFor } from "./allow.ts";
+import type { Network } from "./network.ts";
+
+/** Tags that a build may overwrite: the layers kept for the project's next build. Every other tag is written once. */
+const cacheTags = "cache-*";
+
+/** Where the customers' apps run: cluster, shared ingress, images, output, and their two roles. */
+export class Apps extends Construct {
+  readonly cluster: ecs.Cluster;
+  readonly gateway: ecs.CfnGateway;
+  readonly gatewayName = `${Aws.STACK_NAME}-apps`;
+  readonly images: ecr.Repository;
+  readonly output: logs.LogGroup;
+  readonly taskRole: iam.Role;
+  readonly executionRole: iam.Role;
+  /** Requests that carry this header reach the version that waits for its health check. */
+  readonly probeHeader = {
+    name: "x-slipway-probe",
+    // The stack's own id: the same at every deployment, and not to be guessed from outside.
+    value: Fn.select(2, Fn.split("/", Aws.STACK_ID)),
+  };
+
+  constructor(scope: Construct, id: string, props: { network: Network; key: kms.IKey }) {
+    super(scope, id);
+    this.cluster = new ecs.Cluster(this, "Cluster", { vpc: props.network.vpc });
+    acknowledge(this.cluster, {
+      ECS4: "Container Insights is paid for per app; the pipeline and the gateway watch each app's health.",
+    });
+    this.images = new ecr.Repository(this, "Images", {
+      encryption: ecr.RepositoryEncryption.KMS,
+      encryptionKey: props.key,
+      imageScanOnPush: true,
+      imageTagMutability: ecr.TagMutability.IMMUTABLE_WITH_EXCLUSION,
+      imageTagMutabilityExclusionFilters: [ecr.ImageTagMutabilityExclusionFilter.wildcard(cacheTags)],
+      lifecycleRules: [
+        { description: "replaced cache layers", tagStatus: ecr.TagStatus.UNTAGGED, maxImageAge: Duration.days(7) },
+      ],
+      removalPolicy: RemovalPolicy.RETAIN,
+    });
+    this.output = new logs.LogGroup(this, "Output", {
+      retention: logs.RetentionDays.ONE_MONTH,
+      removalPolicy: RemovalPolicy.DESTROY,
+    });
+    this.taskRole = roleFor(this, "TaskRole", {
+      description: "Every app's own role: allows nothing, exists to be proved",
+      assumedBy: this.#tasks(),
+    });
+    this.executionRole = this.#executionRole();
+    this.gateway = this.#gateway(props.network);
+    new ecs.CfnGatewayClusterAssociations(this, "GatewayAssociation", {
+      cluster: this.cluster.clusterName,
+      gateway: this.gateway.attrArn,
+    });
+  }
+
+  #tasks(): iam.IPrincipal {
+    const anyTask = Stack.of(this).formatArn({ service: "ecs", resource: "*" });
+    return new iam.ServicePrincipal("ecs-tasks.amazonaws.com", {
+      conditions: { ArnLike: { "aws:SourceArn": anyTask }, StringEquals: { "aws:SourceAccount": Aws.ACCOUNT_ID } },
+    });
+  }
+
+  #executionRole(): iam.Role {
+    return roleFor(this, "ExecutionRole", {
+      description: "Pulls an app's image and writes its output",
+      assumedBy: this.#tasks(),
+      allow: [
+        {
+          actions: ["ecr:GetAuthorizationToken"],
+          resources: ["*"],
+          because: "The registry's token has no resource.",
+        },
+        {
+          actions: ["ecr:BatchCheckLayerAvailability", "ecr:BatchGetImage", "ecr:GetDownloadUrlForLayer"],
+          resources: [this.images.repositoryArn],
+        },
+        {
+          actions: ["logs:CreateLogStream", "logs:PutLogEvents"],
+          resources: [this.output.logGroupArn],
+          because: "Streams are named after tasks.",
+        },
+      ],
+    });
+  }
+
+  #gateway(network: Network): ecs.CfnGateway {
+    const role = roleFor(this, "GatewayRole", {
+      description: "Lets ECS manage the shared load balancers",
+      assumedBy: new iam.ServicePrincipal("ecs.amazonaws.com"),
+      managedPolicies: [
+        iam.ManagedPolicy.fromAwsManagedPolicyName("AmazonECSInfrastructureRoleForGatewayHostSharedALB"),
+      ],
+    });
+    acknowledge(role, {
+      "IAM4[Policy::arn:<AWS::Partition>:iam::aws:policy/AmazonECSInfrastructureRoleForGatewayHostSharedALB]":
+        "The policy that ECS maintains for the load balancers it makes itself.",
+    });
+    return new ecs.CfnGateway(this, "Gateway", {
+      gatewayName: this.gatewayName,
+      infrastructureRoleArn: role.roleArn,
+      deletionProtection: true,
+      configuration: {
+        hostSharedAlb: {
+          scheme: "internet-facing",
+          networkConfiguration: {
+            subnets: network.vpc.publicSubnets.map((subnet) => subnet.subnetId),
+            inboundSecurityGroup: network.ingress.securityGroupId,
+            ipAddressType: "ipv4",
+          },
+          httpDesync: "strictest",
+          testTrafficRules: { header: { name: this.probeHeader.name, values: [this.probeHeader.value] } },
+        },
+      },
+    });
+  }
+}

@@ -1,0 +1,135 @@
+import { Duration, RemovalPolicy } from "aws-cdk-lib";
+import * as dynamodb from "aws-cdk-lib/aws-dynamodb";
+import * as kms from "aws-cdk-lib/aws-kms";
+import * as s3 from "aws-cdk-lib/aws-s3";
+import { Construct } from "constructs";
+import { acknowledge } from "./acknowledge.ts";
+
+/** S3 tells EventBridge of this bucket's objects; the construct's own switch would add a custom-resource Lambda. */
+function tellEventBridge(bucket: s3.Bucket): void {
+  const resource = bucket.node.defaultChild;
+  if (!(resource instanceof s3.CfnBucket)) throw new Error(`${bucket.node.path} is no bucket`);
+  resource.notificationConfiguration = { eventBridgeConfiguration: { eventBridgeEnabled: true } };
+}
+
+const bucketDefaults = {
+  blockPublicAccess: s3.BlockPublicAccess.BLOCK_ALL,
+  enforceSSL: true,
+  minimumTLSVersion: 1.2,
+  objectOwnership: s3.ObjectOwnership.BUCKET_OWNER_ENFORCED,
+  removalPolicy: RemovalPolicy.RETAIN,
+} as const;
+
+const unfinishedUploads = { id: "unfinished-uploads", abortIncompleteMultipartUploadAfter: Duration.days(1) };
+
+/** Everything stateful: the table, the three buckets, and the key of what holds secrets. */
+export class Data extends Construct {
+  /** Encrypts variables, sources and build inputs, which can hold secrets. */
+  readonly key: kms.Key;
+  readonly table: dynamodb.Table;
+  readonly archives: s3.Bucket;
+  readonly artifacts: s3.Bucket;
+  readonly files: s3.Bucket;
+  readonly #accessLogs: s3.Bucket;
+
+  constructor(scope: Construct, id: string) {
+    super(scope, id);
+    this.key = new kms.Key(this, "Key", {
+      description: "Slipway: variables, source archives and build inputs",
+      enableKeyRotation: true,
+      removalPolicy: RemovalPolicy.RETAIN,
+    });
+    this.table = this.#table();
+    this.#accessLogs = new s3.Bucket(this, "AccessLogs", {
+      ...bucketDefaults,
+      encryption: s3.BucketEncryption.S3_MANAGED,
+      lifecycleRules: [{ id: "old-logs", expiration: Duration.days(90) }, unfinishedUploads],
+    });
+    acknowledge(this.#accessLogs, { S1: "The access logs' own bucket; logging it into itself would never end." });
+    this.archives = this.#archives();
+    this.artifacts = this.#artifacts();
+    this.files = this.#files();
+  }
+
+  #table(): dynamodb.Table {
+    const table = new dynamodb.Table(this, "Table", {
+      partitionKey: { name: "pk", type: dynamodb.AttributeType.STRING },
+      sortKey: { name: "sk", type: dynamodb.AttributeType.STRING },
+      billingMode: dynamodb.BillingMode.PAY_PER_REQUEST,
+      encryption: dynamodb.TableEncryption.CUSTOMER_MANAGED,
+      encryptionKey: this.key,
+      timeToLiveAttribute: "ttl",
+      pointInTimeRecoverySpecification: { pointInTimeRecoveryEnabled: true },
+      deletionProtection: true,
+      removalPolicy: RemovalPolicy.RETAIN,
+    });
+    table.addGlobalSecondaryIndex({
+      indexName: "locks",
+      partitionKey: { name: "lockShard", type: dynamodb.AttributeType.STRING },
+      sortKey: { name: "leaseUntil", type: dynamodb.AttributeType.STRING },
+    });
+    return table;
+  }
+
+  #secretBucket(id: string, props: s3.BucketProps): s3.Bucket {
+    return new s3.Bucket(this, id, {
+      ...bucketDefaults,
+      encryption: s3.BucketEncryption.KMS,
+      encryptionKey: this.key,
+      bucketKeyEnabled: true,
+      serverAccessLogsBucket: this.#accessLogs,
+      serverAccessLogsPrefix: `${id.toLowerCase()}/`,
+      ...props,
+    });
+  }
+
+  #archives(): s3.Bucket {
+    const bucket = this.#secretBucket("Archives", {
+      versioned: true,
+      lifecycleRules: [
+        { id: "overwritten", noncurrentVersionExpiration: Duration.days(90), expiredObjectDeleteMarker: true },
+        {
+          id: "rarely-read",
+          transitions: [
+            { storageClass: s3.StorageClass.GLACIER_INSTANT_RETRIEVAL, transitionAfter: Duration.days(90) },
+          ],
+        },
+        unfinishedUploads,
+      ],
+    });
+    tellEventBridge(bucket);
+    return bucket;
+  }
+
+  /** What an image build reads lives for days, so that values of variables do not gather here. */
+  #artifacts(): s3.Bucket {
+    return this.#secretBucket("Artifacts", {
+      lifecycleRules: [{ id: "used", expiration: Duration.days(3) }, unfinishedUploads],
+    });
+  }
+
+  #files(): s3.Bucket {
+    const bucket = new s3.Bucket(this, "Files", {
+      ...bucketDefaults,
+      encryption: s3.BucketEncryption.S3_MANAGED,
+      versioned: true,
+      serverAccessLogsBucket: this.#accessLogs,
+      serverAccessLogsPrefix: "files/",
+      cors: [
+        {
+          allowedOrigins: ["*"],
+          allowedMethods: [s3.HttpMethods.GET, s3.HttpMethods.HEAD, s3.HttpMethods.PUT],
+          allowedHeaders: ["content-type"],
+          exposedHeaders: ["etag"],
+          maxAge: 3600,
+        },
+      ],
+      lifecycleRules: [
+        { id: "deleted", noncurrentVersionExpiration: Duration.days(30), expiredObjectDeleteMarker: true },
+        unfinishedUploads,
+      ],
+    });
+    tellEventBridge(bucket);
+    return bucket;
+  }
+}

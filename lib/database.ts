@@ -1,0 +1,41 @@
+import { Duration, RemovalPolicy } from "aws-cdk-lib";
+import * as ec2 from "aws-cdk-lib/aws-ec2";
+import type * as kms from "aws-cdk-lib/aws-kms";
+import * as rds from "aws-cdk-lib/aws-rds";
+import { Construct } from "constructs";
+
+/** The organizations' databases: PostgreSQL that stops when nobody asks, reached through the Data API only. */
+export class Database extends Construct {
+  readonly cluster: rds.DatabaseCluster;
+  /** Made and rotated by RDS. */
+  readonly secretArn: string;
+
+  constructor(scope: Construct, id: string, props: { vpc: ec2.IVpc; key: kms.IKey }) {
+    super(scope, id);
+    this.cluster = new rds.DatabaseCluster(this, "Cluster", {
+      engine: rds.DatabaseClusterEngine.auroraPostgres({ version: rds.AuroraPostgresEngineVersion.VER_17_7 }),
+      writer: rds.ClusterInstance.serverlessV2("Writer", { publiclyAccessible: false }),
+      serverlessV2MinCapacity: 0,
+      serverlessV2MaxCapacity: 8,
+      serverlessV2AutoPauseDuration: Duration.minutes(10),
+      vpc: props.vpc,
+      vpcSubnets: { subnetType: ec2.SubnetType.PRIVATE_ISOLATED },
+      // Nobody connects to it: the Data API does not go through the VPC, so its group allows nothing in.
+      port: 5433,
+      enableDataApi: true,
+      credentials: rds.Credentials.fromUsername("slipway"),
+      manageMasterUserPassword: true,
+      iamAuthentication: true,
+      defaultDatabaseName: "slipway",
+      storageEncrypted: true,
+      storageEncryptionKey: props.key,
+      backup: { retention: Duration.days(14) },
+      copyTagsToSnapshot: true,
+      deletionProtection: true,
+      removalPolicy: RemovalPolicy.RETAIN,
+    });
+    const secretArn = this.cluster.secret?.secretArn;
+    if (secretArn === undefined) throw new Error("RDS manages no password for the cluster");
+    this.secretArn = secretArn;
+  }
+}

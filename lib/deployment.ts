@@ -1,0 +1,108 @@
+import { readFileSync } from "node:fs";
+import { RemovalPolicy, Stack } from "aws-cdk-lib";
+import * as iam from "aws-cdk-lib/aws-iam";
+import type * as lambda from "aws-cdk-lib/aws-lambda";
+import * as logs from "aws-cdk-lib/aws-logs";
+import * as sfn from "aws-cdk-lib/aws-stepfunctions";
+import { Construct } from "constructs";
+import { steps } from "../statemachines/steps.ts";
+import { type Allowance, roleFor } from "./allow.ts";
+import type { Functions } from "./functions.ts";
+import type { Resources } from "./resources.ts";
+
+const definitionFile = new URL("../statemachines/deployment.asl.json", import.meta.url);
+
+/** `await-upload` is `AwaitUploadFunction` in the definition. */
+const tokenOf = (id: string) => `${id.replaceAll(/(?:^|-)(\w)/g, (_, letter: string) => letter.toUpperCase())}Function`;
+
+/** The state machine of `statemachines/`, word for word, with its steps behind it. */
+export class Deployment extends Construct {
+  readonly machine: sfn.StateMachine;
+  readonly #resources: Resources;
+
+  constructor(scope: Construct, id: string, props: { functions: Functions; resources: Resources }) {
+    super(scope, id);
+    this.#resources = props.resources;
+    const { data, apps, imageBuild, stateMachine } = props.resources;
+    const handlers = Object.entries(steps).map(([step, { uses, timeoutSeconds, memory }]) => ({
+      step,
+      handler: props.functions.add({
+        id: step,
+        folder: "pipeline",
+        uses,
+        timeoutSeconds,
+        memory,
+        description: "A step of the deployment.",
+      }),
+    }));
+    const output = new logs.LogGroup(this, "Output", {
+      // Step Functions needs this prefix: its log delivery policy would otherwise outgrow its limit.
+      logGroupName: `/aws/vendedlogs/states/${stateMachine.name}`,
+      retention: logs.RetentionDays.ONE_MONTH,
+      removalPolicy: RemovalPolicy.DESTROY,
+    });
+    const role = roleFor(this, "Role", {
+      description: "Runs deployments",
+      assumedBy: new iam.ServicePrincipal("states.amazonaws.com"),
+      allow: this.#allowances(handlers.map(({ handler }) => handler)),
+    });
+    this.machine = new sfn.StateMachine(this, "Machine", {
+      stateMachineName: stateMachine.name,
+      definitionBody: sfn.DefinitionBody.fromString(readFileSync(definitionFile, "utf8")),
+      definitionSubstitutions: {
+        ...Object.fromEntries(handlers.map(({ step, handler }) => [tokenOf(step), handler.functionArn])),
+        ImageBuildProject: imageBuild.project.projectName,
+        ArchivesBucket: data.archives.bucketName,
+        ArtifactsBucket: data.artifacts.bucketName,
+        ImageRepository: apps.images.repositoryUri,
+      },
+      role: role.withoutPolicyUpdates(),
+      tracingEnabled: true,
+      // Task tokens and inputs stay out of the log.
+      logs: { destination: output, level: sfn.LogLevel.ALL, includeExecutionData: false },
+      removalPolicy: RemovalPolicy.DESTROY,
+    });
+    // A machine that exists before its role allows logging is refused.
+    this.machine.node.addDependency(role);
+  }
+
+  #allowances(handlers: lambda.Function[]): Allowance[] {
+    const syncRule = Stack.of(this).formatArn({
+      service: "events",
+      resource: "rule",
+      resourceName: "StepFunctionsGetEventForCodeBuildStartBuildRule",
+    });
+    return [
+      { actions: ["lambda:InvokeFunction"], resources: handlers.map((handler) => handler.functionArn) },
+      {
+        actions: ["codebuild:BatchGetBuilds", "codebuild:StartBuild", "codebuild:StopBuild"],
+        resources: [this.#resources.imageBuild.project.projectArn],
+      },
+      { actions: ["events:DescribeRule", "events:PutRule", "events:PutTargets"], resources: [syncRule] },
+      {
+        actions: [
+          "logs:CreateLogDelivery",
+          "logs:DeleteLogDelivery",
+          "logs:DescribeLogGroups",
+          "logs:DescribeResourcePolicies",
+          "logs:GetLogDelivery",
+          "logs:ListLogDeliveries",
+          "logs:PutResourcePolicy",
+          "logs:UpdateLogDelivery",
+        ],
+        resources: ["*"],
+        because: "Log deliveries have no resource.",
+      },
+      {
+        actions: [
+          "xray:GetSamplingRules",
+          "xray:GetSamplingTargets",
+          "xray:PutTelemetryRecords",
+          "xray:PutTraceSegments",
+        ],
+        resources: ["*"],
+        because: "X-Ray has no resource to write to.",
+      },
+    ];
+  }
+}

@@ -1,0 +1,75 @@
+import { Aws, Duration, RemovalPolicy } from "aws-cdk-lib";
+import * as iam from "aws-cdk-lib/aws-iam";
+import * as lambda from "aws-cdk-lib/aws-lambda";
+import * as logs from "aws-cdk-lib/aws-logs";
+import { Construct } from "constructs";
+import type { Capability } from "../api/capabilities.ts";
+import { type Allowance, roleFor } from "./allow.ts";
+import { capabilityAllowances, environmentOf } from "./capabilities.ts";
+import type { Resources } from "./resources.ts";
+import { functionRolePath } from "./signers.ts";
+
+export interface FunctionProps {
+  /** File name = function name = the last part of the construct's path. */
+  id: string;
+  /** Folder below lambdas/. */
+  folder: string;
+  uses: readonly Capability[];
+  timeoutSeconds: number;
+  memory: number;
+  description: string;
+  /** What it may do beyond its capabilities, for the wiring around it. */
+  allow?: readonly Allowance[];
+  onFailure?: lambda.IDestination;
+}
+
+/** Makes every Lambda from the one bundle: they differ in handler, role and environment only. */
+export class Functions extends Construct {
+  readonly #code: lambda.Code;
+  readonly #resources: Resources;
+  readonly output: logs.LogGroup;
+  readonly all: lambda.Function[] = [];
+
+  constructor(scope: Construct, id: string, props: { bundle: string; resources: Resources }) {
+    super(scope, id);
+    this.#code = lambda.Code.fromAsset(props.bundle);
+    this.#resources = props.resources;
+    this.output = new logs.LogGroup(this, "Output", {
+      retention: logs.RetentionDays.ONE_MONTH,
+      removalPolicy: RemovalPolicy.DESTROY,
+    });
+  }
+
+  add(props: FunctionProps): lambda.Function {
+    const role = roleFor(this, `${props.id}-role`, {
+      description: `Slipway function ${props.id}`,
+      path: functionRolePath,
+      assumedBy: new iam.ServicePrincipal("lambda.amazonaws.com"),
+      allow: [
+        {
+          actions: ["logs:CreateLogStream", "logs:PutLogEvents"],
+          resources: [this.output.logGroupArn],
+          because: "Lambda names a function's log streams.",
+        },
+        ...props.uses.flatMap((capability) => capabilityAllowances[capability](this.#resources)),
+        ...(props.allow ?? []),
+      ],
+    });
+    const made = new lambda.Function(this, props.id, {
+      functionName: `${Aws.STACK_NAME}-${props.id}`,
+      description: props.description,
+      runtime: lambda.Runtime.NODEJS_24_X,
+      architecture: lambda.Architecture.ARM_64,
+      code: this.#code,
+      handler: `${props.folder}/${props.id}.handler`,
+      role: role.withoutPolicyUpdates(),
+      environment: { ...environmentOf(this.#resources, props.uses) },
+      timeout: Duration.seconds(props.timeoutSeconds),
+      memorySize: props.memory,
+      logGroup: this.output,
+      ...(props.onFailure && { onFailure: props.onFailure, retryAttempts: 2 }),
+    });
+    this.all.push(made);
+    return made;
+  }
+}

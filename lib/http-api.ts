@@ -1,0 +1,96 @@
+import { Duration, RemovalPolicy, Stack } from "aws-cdk-lib";
+import { AccessLogFormat } from "aws-cdk-lib/aws-apigateway";
+import * as apigateway from "aws-cdk-lib/aws-apigatewayv2";
+import { HttpLambdaIntegration } from "aws-cdk-lib/aws-apigatewayv2-integrations";
+import type * as lambda from "aws-cdk-lib/aws-lambda";
+import * as logs from "aws-cdk-lib/aws-logs";
+import { Construct } from "constructs";
+import { routes } from "../api/index.ts";
+import { acknowledge } from "./acknowledge.ts";
+import type { Functions } from "./functions.ts";
+
+/** API Gateway gives up after 30 s; the function must have answered before, or the client learns nothing. */
+export const routeTimeoutSeconds = 25;
+/** MiB: more memory is also more processor, and a cold start is all processor. */
+const routeMemory = 1024;
+
+const accessLogFormat = JSON.stringify({
+  requestId: "$context.requestId",
+  at: "$context.requestTime",
+  route: "$context.routeKey",
+  status: "$context.status",
+  latencyMs: "$context.responseLatency",
+  bytes: "$context.responseLength",
+  ip: "$context.identity.sourceIp",
+  error: "$context.integrationErrorMessage",
+});
+
+/** The API with nothing behind it yet; `connect` gives each route of the contract its function. */
+export class ServiceApi extends Construct {
+  readonly api: apigateway.HttpApi;
+  readonly host: string;
+  readonly address: string;
+
+  constructor(scope: Construct, id: string) {
+    super(scope, id);
+    this.api = new apigateway.HttpApi(this, "Api", {
+      apiName: Stack.of(this).stackName,
+      description: "Slipway",
+      createDefaultStage: false,
+    });
+    const accessLogs = new logs.LogGroup(this, "AccessLogs", {
+      retention: logs.RetentionDays.ONE_MONTH,
+      removalPolicy: RemovalPolicy.DESTROY,
+    });
+    new apigateway.HttpStage(this, "Stage", {
+      httpApi: this.api,
+      stageName: "$default",
+      autoDeploy: true,
+      detailedMetricsEnabled: true,
+      throttle: { rateLimit: 1000, burstLimit: 500 },
+      accessLogSettings: {
+        destination: new apigateway.LogGroupLogDestination(accessLogs),
+        format: AccessLogFormat.custom(accessLogFormat),
+      },
+    });
+    const { region, urlSuffix } = Stack.of(this);
+    this.host = `${this.api.apiId}.execute-api.${region}.${urlSuffix}`;
+    this.address = `https://${this.host}`;
+  }
+
+  #route(id: string, key: apigateway.HttpRouteKey, handler: lambda.IFunction): void {
+    const route = new apigateway.HttpRoute(this, id, {
+      httpApi: this.api,
+      routeKey: key,
+      integration: new HttpLambdaIntegration(id, handler, { timeout: Duration.seconds(29) }),
+    });
+    acknowledge(route, {
+      APIG4: "The handler proves every caller itself: an authorizer's cache would keep a revoked key alive.",
+    });
+  }
+
+  /** One function per route of the contract, and the answer to everything else. */
+  connect(functions: Functions, props: { databases: boolean }): void {
+    for (const { id, method, path, definition, resource } of routes) {
+      if (!props.databases && definition.uses.includes("databases:run")) continue;
+      const handler = functions.add({
+        id,
+        folder: resource,
+        uses: definition.uses,
+        timeoutSeconds: routeTimeoutSeconds,
+        memory: routeMemory,
+        description: definition.summary,
+      });
+      this.#route(id, apigateway.HttpRouteKey.with(path, apigateway.HttpMethod[method]), handler);
+    }
+    const notFound = functions.add({
+      id: "not-found",
+      folder: "service",
+      uses: [],
+      timeoutSeconds: 5,
+      memory: 256,
+      description: "Answers every path and method that is no route.",
+    });
+    this.#route("not-found", apigateway.HttpRouteKey.DEFAULT, notFound);
+  }
+}

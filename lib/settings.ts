@@ -1,0 +1,44 @@
+import type { Node } from "constructs";
+
+export interface Settings {
+  stackName: string;
+  /** "aurora" gives organizations databases; "none" leaves out the database routes and what they cost. */
+  database: "aurora" | "none";
+  /** Who hears of alarms; the address has to confirm the subscription. */
+  alarmEmail: string | undefined;
+}
+
+const known = ["stackName", "database", "alarmEmail"] as const;
+
+/** The toolkit's own keys carry a colon or a slash; a plain word was typed by a person. */
+const isOurs = (key: string) => !/[:/]/.test(key);
+
+function text(node: Node, key: (typeof known)[number]): string | undefined {
+  const value: unknown = node.tryGetContext(key);
+  if (value === undefined) return undefined;
+  if (typeof value === "string" && value !== "") return value;
+  throw new Error(`The context value "${key}" must be text: -c ${key}=…`);
+}
+
+/** Reads the `-c` values of a deployment; an unknown name or value is an error that says what to write instead. */
+export function readSettings(node: Node): Settings {
+  const unknown = Object.keys(node.getAllContext()).filter((key) => isOurs(key) && !known.some((one) => one === key));
+  if (unknown.length > 0) {
+    throw new Error(`Unknown context value "${unknown[0]}". Use -c with one of: ${known.join(", ")}.`);
+  }
+  const database = text(node, "database") ?? "aurora";
+  if (database !== "aurora" && database !== "none") {
+    throw new Error(`Unknown database "${database}". Use -c database=aurora or -c database=none.`);
+  }
+  const stackName = text(node, "stackName") ?? "Slipway";
+  if (!/^[A-Za-z][A-Za-z0-9-]{0,31}$/.test(stackName)) {
+    throw new Error(
+      `"${stackName}" cannot name the stack. Use at most 32 letters, digits and hyphens, a letter first.`,
+    );
+  }
+  const alarmEmail = text(node, "alarmEmail");
+  if (alarmEmail !== undefined && !/^[^@\s]+@[^@\s]+$/.test(alarmEmail)) {
+    throw new Error(`"${alarmEmail}" is no e-mail address. Use -c alarmEmail=name@example.com or leave it out.`);
+  }
+  return { stackName, database, alarmEmail };
+}

@@ -1,0 +1,54 @@
+import { Aws } from "aws-cdk-lib";
+import { AccountPrincipal, type IPrincipal, type Role } from "aws-cdk-lib/aws-iam";
+import { Construct } from "constructs";
+import { roleFor } from "./allow.ts";
+import type { Data } from "./data.ts";
+
+/** The IAM path of every function's role: tells them apart from the account's other roles. */
+export const functionRolePath = `/${Aws.STACK_NAME}/functions/`;
+
+/**
+ * Roles that only ever sign addresses: a presigned address dies with the session that signed it, so each signing
+ * assumes one of these for the hour the address lives.
+ */
+export class Signers extends Construct {
+  readonly archives: Role;
+  readonly files: Role;
+
+  constructor(scope: Construct, id: string, data: Data) {
+    super(scope, id);
+    this.archives = roleFor(this, "Archives", {
+      description: "Signs upload addresses of source archives",
+      assumedBy: this.#functions(),
+      allow: [
+        {
+          actions: ["s3:PutObject"],
+          resources: [data.archives.arnForObjects("archives/*")],
+          because: "Signs for one object at a time; objects are named after builds.",
+        },
+        {
+          actions: ["kms:Decrypt", "kms:GenerateDataKey"],
+          resources: [data.key.keyArn],
+          conditions: { StringEquals: { "kms:ViaService": `s3.${Aws.REGION}.amazonaws.com` } },
+        },
+      ],
+    });
+    this.files = roleFor(this, "Files", {
+      description: "Signs upload and download addresses of stored files",
+      assumedBy: this.#functions(),
+      allow: [
+        {
+          actions: ["s3:GetObject", "s3:GetObjectVersion", "s3:PutObject"],
+          resources: [data.files.arnForObjects("*")],
+          because: "Signs for one object at a time; objects are named after files.",
+        },
+      ],
+    });
+  }
+
+  /** Who may assume it is decided by the functions' own policies; this keeps everyone else in the account out. */
+  #functions(): IPrincipal {
+    const functionRoles = `arn:${Aws.PARTITION}:iam::${Aws.ACCOUNT_ID}:role${functionRolePath}*`;
+    return new AccountPrincipal(Aws.ACCOUNT_ID).withConditions({ ArnLike: { "aws:PrincipalArn": functionRoles } });
+  }
+}

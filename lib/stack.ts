@@ -1,0 +1,91 @@
+import { ArnFormat, CfnOutput, Stack, type StackProps } from "aws-cdk-lib";
+import type { Construct } from "constructs";
+import { operatorUses } from "../statemachines/steps.ts";
+import { Alarms } from "./alarms.ts";
+import { Apps } from "./apps.ts";
+import type { Bundle } from "./bundle.ts";
+import { Data } from "./data.ts";
+import { Database } from "./database.ts";
+import { Deployment } from "./deployment.ts";
+import { Events } from "./events.ts";
+import { Functions } from "./functions.ts";
+import { ServiceApi } from "./http-api.ts";
+import { ImageBuild } from "./image-build.ts";
+import { Network } from "./network.ts";
+import type { Resources } from "./resources.ts";
+import type { Settings } from "./settings.ts";
+import { Signers } from "./signers.ts";
+
+export interface SlipwayProps extends StackProps {
+  settings: Settings;
+  bundle: Bundle;
+}
+
+/** The whole service in one stack, for any account and region. */
+export class SlipwayStack extends Stack {
+  constructor(scope: Construct, id: string, props: SlipwayProps) {
+    super(scope, id, { description: "Slipway: zip in, health-checked URL out, rolled back by itself", ...props });
+    const service = new ServiceApi(this, "Service");
+    const resources = this.#resources(props, service);
+    const functions = new Functions(this, "Functions", { bundle: props.bundle.functions, resources });
+    service.connect(functions, { databases: resources.database !== undefined });
+    const deployment = new Deployment(this, "Deployment", { functions, resources });
+    const events = new Events(this, "Events", { functions, resources });
+    const operator = functions.add({
+      id: "operator",
+      folder: "operator",
+      uses: operatorUses,
+      timeoutSeconds: 60,
+      memory: 512,
+      description: "What the console does: organizations, users, projects, databases, storages.",
+    });
+    new Alarms(this, "Alarms", { resources, service, functions, deployment, events, email: props.settings.alarmEmail });
+    this.#outputs(service, operator.functionName);
+  }
+
+  #resources({ settings, bundle }: SlipwayProps, service: ServiceApi): Resources {
+    const data = new Data(this, "Data");
+    const network = new Network(this, "Network", { database: settings.database === "aurora" });
+    const apps = new Apps(this, "Apps", { network, key: data.key });
+    const name = `${this.stackName}-deployment`;
+    return {
+      data,
+      network,
+      apps,
+      signers: new Signers(this, "Signers", data),
+      imageBuild: new ImageBuild(this, "ImageBuild", { data, apps, buildspec: bundle.buildspec }),
+      database:
+        settings.database === "aurora"
+          ? new Database(this, "Database", { vpc: network.vpc, key: data.key })
+          : undefined,
+      stateMachine: {
+        name,
+        arn: this.formatArn({
+          service: "states",
+          resource: "stateMachine",
+          resourceName: name,
+          arnFormat: ArnFormat.COLON_RESOURCE_NAME,
+        }),
+        executionArns: this.formatArn({
+          service: "states",
+          resource: "execution",
+          resourceName: `${name}:*`,
+          arnFormat: ArnFormat.COLON_RESOURCE_NAME,
+        }),
+      },
+      serviceHost: service.host,
+    };
+  }
+
+  #outputs(service: ServiceApi, operator: string): void {
+    const outputs = {
+      ApiAddress: { value: service.address, description: "The API's base address" },
+      OperatorFunction: { value: operator, description: "The Lambda behind the operator commands" },
+      FirstOrganization: {
+        value: `npm run --silent operator -- create-organization '{"name":"Acme"}' --stack ${this.stackName}`,
+        description: "How to create the first organization",
+      },
+    };
+    for (const [id, output] of Object.entries(outputs)) new CfnOutput(this, id, output);
+  }
+}

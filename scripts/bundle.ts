@@ -1,0 +1,19 @@
+import { join } from "node:path";
+import { bundleLambdas } from "./bundle/bundle.ts";
+
+const outdir = join(import.meta.dirname, "..", "dist", "lambdas");
+
+/** `npm run bundle`: writes dist/lambdas, the one asset that all functions share. */
+try {
+  const startedMs = performance.now();
+  const { outputs } = await bundleLambdas(outdir);
+  const bytes = Object.values(outputs).reduce((sum, output) => sum + output.bytes, 0);
+  const entries = Object.values(outputs).filter(
+    (output) => output.entryPoint?.startsWith("lambdas/") && output.exports.includes("handler"),
+  );
+  const seconds = ((performance.now() - startedMs) / 1000).toFixed(1);
+  console.log(`${entries.length} functions, ${Math.round(bytes / 1024)} KB, in ${seconds} s: dist/lambdas`);
+} catch (error) {
+  console.error(error instanceof Error ? error.message : error);
+  process.exitCode = 1;
+}

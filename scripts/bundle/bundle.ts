@@ -1,0 +1,49 @@
+import { rm } from "node:fs/promises";
+import { join } from "node:path";
+import { build, type Metafile } from "esbuild";
+import { handlerFiles, missingHandlers } from "./handlers.ts";
+import { environmentCredentials, externals, quickHttp } from "./lean.ts";
+
+const root = join(import.meta.dirname, "..", "..");
+
+/** A CommonJS dependency inside an ES module still calls `require` for Node's own modules. */
+const requireBanner =
+  'import { createRequire as requireFrom } from "node:module"; const require = requireFrom(import.meta.url);';
+
+/**
+ * Bundles every Lambda in one pass into `outdir`: shared code once, in chunks. `files` are names below lambdas/ without
+ * ending; one that has no file is an error that names it.
+ */
+export async function bundleLambdas(outdir: string, files: readonly string[] = handlerFiles): Promise<Metafile> {
+  const missing = missingHandlers(root).filter((file) => files.includes(file));
+  if (missing.length > 0) {
+    throw new Error(
+      `These handlers are declared but have no file: ${missing.map((file) => `lambdas/${file}.ts`).join(", ")}.`,
+    );
+  }
+  await rm(outdir, { recursive: true, force: true });
+  const result = await build({
+    absWorkingDir: root,
+    entryPoints: files.map((file) => `lambdas/${file}.ts`),
+    outbase: "lambdas",
+    outdir,
+    outExtension: { ".js": ".mjs" },
+    chunkNames: "chunks/[name]-[hash]",
+    bundle: true,
+    splitting: true,
+    format: "esm",
+    platform: "node",
+    target: "node24",
+    mainFields: ["module", "main"],
+    conditions: ["module", "import", "node"],
+    minify: true,
+    keepNames: true,
+    metafile: true,
+    legalComments: "none",
+    logLevel: "warning",
+    banner: { js: requireBanner },
+    external: externals,
+    plugins: [quickHttp, environmentCredentials],
+  });
+  return result.metafile;
+}
