@@ -2,8 +2,8 @@ import { rmSync } from "node:fs";
 import { type Archive, fileNameOf, openArchive } from "./archive.ts";
 import type { Clock } from "./clock.ts";
 import { Interrupted } from "./errors.ts";
-import { begin, type Execution, record } from "./execution.ts";
-import { type Answer, type Identity, openJournal } from "./journal.ts";
+import { begin, type Execution, recordNow } from "./execution.ts";
+import { type Identity, openJournal } from "./journal.ts";
 import type { Machine } from "./machine.ts";
 import { createOutbox } from "./outbox.ts";
 import type { Integrations } from "./resources.ts";
@@ -11,25 +11,20 @@ import { type Outcome, runExecution } from "./runner.ts";
 import type { StatusChangeEvent } from "./status-event.ts";
 import { recordEvent, type Surroundings } from "./step.ts";
 import { openStore } from "./store.ts";
-import { executionOfToken } from "./task-token.ts";
+import { createTokens, type Tokens } from "./task-token.ts";
 
 /** What the journal and the memory hold, and what can be done to executions; the API is a layer over this. */
-export interface Engine {
+export interface Engine extends Tokens {
   archive: Archive;
   /** Executions that have not ended, by ARN. */
   open: ReadonlyMap<string, Execution>;
   start(identity: Omit<Identity, "definition" | "deadline" | "startedAt">, machine: Machine): Execution;
   /** Does nothing to an execution that has ended. */
   end(execution: Execution, outcome: Outcome): void;
-  /** "unknown": never a token; "gone": its execution does not exist; "closed": used, timed out or replaced. */
-  answer(token: string, answer: Answer): TokenState;
-  heartbeat(token: string): TokenState;
   resume(): void;
   close(): Promise<void>;
   idle(): Promise<void>;
 }
-
-export type TokenState = "taken" | "unknown" | "gone" | "closed";
 
 const ENDED_EVENTS = {
   SUCCEEDED: "ExecutionSucceeded",
@@ -37,6 +32,11 @@ const ENDED_EVENTS = {
   TIMED_OUT: "ExecutionTimedOut",
   ABORTED: "ExecutionAborted",
 } as const;
+
+/** The disk cannot be written: the execution stands still and goes on at the next resume. */
+function warn(execution: Execution, error: unknown): void {
+  process.emitWarning(`${execution.identity.arn} stands still: ${String(error)}`, "StepFunctions");
+}
 
 /** Reads `dir` and stands ready; executions found there go on at `resume()`. */
 export function createEngine(options: {
@@ -84,8 +84,7 @@ export function createEngine(options: {
     const stoppedAt = clock.now();
     const { status, output: _, ...reason } = outcome;
     recordEvent(execution, stoppedAt, ENDED_EVENTS[status], reason);
-    record(execution, { t: "ended", ...outcome, stoppedAt });
-    execution.journal.flush();
+    recordNow(execution, { t: "ended", ...outcome, stoppedAt });
     deadlines.get(execution)?.();
     deadlines.delete(execution);
     execution.interrupt?.();
@@ -97,16 +96,20 @@ export function createEngine(options: {
       const outcome = await runExecution(surroundings, execution);
       end(execution, outcome);
     } catch (error) {
-      if (error instanceof Interrupted) return;
-      // The journal cannot be written: the execution stands still and goes on at the next resume.
-      process.emitWarning(`${execution.identity.arn} stands still: ${String(error)}`, "StepFunctions");
+      if (!(error instanceof Interrupted)) warn(execution, error);
     }
   };
 
   const launch = (execution: Execution) => {
     if (runs.has(execution) || execution.ending) return;
     const { deadline } = execution.identity;
-    const expire = () => end(execution, { status: "TIMED_OUT", error: "States.Timeout" });
+    const expire = () => {
+      try {
+        end(execution, { status: "TIMED_OUT", error: "States.Timeout" });
+      } catch (error) {
+        warn(execution, error);
+      }
+    };
     if (deadline !== undefined && deadline <= clock.now()) return expire();
     if (deadline !== undefined) deadlines.set(execution, clock.at(deadline, expire));
     outbox.deliver(execution);
@@ -127,15 +130,7 @@ export function createEngine(options: {
     undelivered.push(execution);
   }
 
-  const awaiting = (token: string): Execution | Exclude<TokenState, "taken"> => {
-    const arn = executionOfToken(token);
-    if (arn === undefined) return "unknown";
-    const execution = open.get(arn);
-    if (!execution) return archive.find(arn) ? "closed" : "gone";
-    const { attempt } = execution.position;
-    if (execution.ending || attempt?.token !== token || attempt.answer) return "closed";
-    return clock.now() < (attempt.deadline ?? Number.POSITIVE_INFINITY) ? execution : "closed";
-  };
+  const tokens = createTokens(clock, open, archive);
 
   return {
     archive,
@@ -158,22 +153,7 @@ export function createEngine(options: {
       launch(execution);
       return execution;
     },
-    answer(token, answer) {
-      const execution = awaiting(token);
-      if (typeof execution === "string") return execution;
-      record(execution, { t: "answer", answer });
-      execution.journal.flush();
-      execution.onAnswer?.();
-      return "taken";
-    },
-    heartbeat(token) {
-      const execution = awaiting(token);
-      if (typeof execution === "string") return execution;
-      record(execution, { t: "heartbeat", at: clock.now() });
-      execution.journal.flush();
-      execution.onHeartbeat?.();
-      return "taken";
-    },
+    ...tokens,
     resume() {
       for (const execution of undelivered.splice(0)) outbox.deliver(execution);
       for (const execution of [...open.values()]) launch(execution);
@@ -184,7 +164,6 @@ export function createEngine(options: {
       outbox.close();
       for (const cancel of deadlines.values()) cancel();
       for (const execution of open.values()) {
-        execution.journal.flush();
         execution.journal.seal();
         execution.halted = true;
         execution.interrupt?.();

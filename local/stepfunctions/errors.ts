@@ -24,6 +24,9 @@ export class DefinitionError extends Error {
 /** The execution was stopped, timed out, or the service closes: whoever waits gives up and writes nothing. */
 export class Interrupted extends Error {}
 
+/** An execution's journal cannot be written: the execution stands still until the next resume. */
+export class JournalBroken extends Error {}
+
 /** The error names of the States Language and of Step Functions; a definition may name no other `States.` error. */
 export const STATES_ERRORS: ReadonlySet<string> = new Set([
   "States.ALL",

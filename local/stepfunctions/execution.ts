@@ -162,7 +162,14 @@ export function replay(execution: Execution, entry: Entry): void {
   }
 }
 
-/** Writes an entry and applies it, so that memory and journal cannot differ. */
+/** Writes an entry to disk, then applies it: memory is never ahead. Throws JournalBroken. */
+export function recordNow(execution: Execution, entry: Entry): void {
+  execution.journal.append(entry);
+  execution.journal.flush();
+  replay(execution, entry);
+}
+
+/** Applies an entry that reaches the disk with the next flush: enough for what can be done over. */
 export function record(execution: Execution, entry: Entry): void {
   execution.journal.append(entry);
   replay(execution, entry);

@@ -1,5 +1,6 @@
 import { appendFileSync, readFileSync, truncateSync } from "node:fs";
 import * as z from "zod";
+import { JournalBroken } from "./errors.ts";
 
 const answer = z.union([
   z.strictObject({ error: z.string(), cause: z.string().optional() }),
@@ -84,7 +85,7 @@ export const endingSchema = ending;
 export interface Journal {
   append(entry: Entry): void;
   flush(): void;
-  /** From now on nothing is written: the service is closing and what follows belongs to its successor. */
+  /** Flushes if it can; from now on nothing is written: the service closes and what follows belongs to its successor. */
   seal(): void;
 }
 
@@ -94,17 +95,17 @@ const BUFFER_MAX = 64 * 1024;
 export function openJournal(path: string): Journal {
   let buffer = "";
   let sealed = false;
-  let failure: unknown;
+  let failure: JournalBroken | undefined;
   const flush = () => {
-    if (failure !== undefined) throw failure;
+    if (failure) throw failure;
     if (buffer === "" || sealed) return;
     const lines = buffer;
     buffer = "";
     try {
       appendFileSync(path, lines, { mode: 0o600 });
     } catch (error) {
-      failure = error;
-      throw error;
+      failure = new JournalBroken(`${path}: ${String(error)}`);
+      throw failure;
     }
   };
   return {
@@ -115,6 +116,11 @@ export function openJournal(path: string): Journal {
     },
     flush,
     seal() {
+      try {
+        flush();
+      } catch {
+        // A journal that cannot be written resumes from its last written line.
+      }
       sealed = true;
     },
   };

@@ -1,5 +1,4 @@
 import { createHash } from "node:crypto";
-import * as z from "zod";
 import { type Definition, definitionSchema, type Retrier, type StateDefinition } from "./definition-schema.ts";
 import { DefinitionError } from "./errors.ts";
 import type { Scope } from "./expression-check.ts";
@@ -85,74 +84,91 @@ function flowProblems(definition: Definition): string[] {
   }
   for (const [name, state] of Object.entries(definition.States)) {
     if (!reached.has(name)) problems.push(`${name}: no state leads here`);
-    if (!("Next" in state || "End" in state) && !["Task", "Wait", "Pass"].includes(state.Type)) continue;
-    const { Next, End } = z.object({ Next: z.string().optional(), End: z.literal(true).optional() }).parse(state);
-    if ((Next === undefined) === (End === undefined)) problems.push(`${name}: needs either Next or End`);
+    if (state.Type === "Choice" || state.Type === "Succeed" || state.Type === "Fail") continue;
+    if ((state.Next === undefined) === (state.End === undefined)) problems.push(`${name}: needs either Next or End`);
   }
   return problems;
 }
 
-/** Compiles the fields of one state; problems are reported under the state's name. */
-function compileState(name: string, state: StateDefinition, variables: Set<string>, problems: string[]): State {
-  const found: string[] = [];
+/** Compiles templates of one state, each in the scope of the field it stands in. */
+function templatesOf(variables: ReadonlySet<string>, problems: string[]) {
   const plain: Scope = { variables, result: false, errorOutput: false, taskToken: false };
-  const template = (value: unknown, field: string, scope: Scope = plain) => compileTemplate(value, field, scope, found);
-  const optional = (value: unknown, field: string) => (value === undefined ? undefined : template(value, field));
-  const exit = (from: Assigns & { Output?: unknown }, next: string | undefined, prefix = "", scope = plain): Exit => ({
-    next,
-    assign: Object.entries(from.Assign ?? {}).map(([key, value]) => [
-      key,
-      template(value, `${prefix}Assign/${key}`, scope),
-    ]),
-    output: from.Output === undefined ? undefined : template(from.Output, `${prefix}Output`, scope),
-  });
-  const compile = (): State => {
-    switch (state.Type) {
-      case "Task": {
-        const token = waitsForToken(state.Resource);
-        if (state.HeartbeatSeconds !== undefined && !token) found.push("HeartbeatSeconds needs .waitForTaskToken");
-        return {
-          type: "Task",
-          resource: state.Resource,
-          token,
-          args: template(state.Arguments, "Arguments", { ...plain, taskToken: token }),
-          timeoutSeconds: optional(state.TimeoutSeconds, "TimeoutSeconds"),
-          heartbeatSeconds: optional(state.HeartbeatSeconds, "HeartbeatSeconds"),
-          retry: state.Retry,
-          catch: state.Catch.map((catcher, index) => ({
-            errorEquals: catcher.ErrorEquals,
-            exit: exit(catcher, catcher.Next, `Catch[${index}]/`, { ...plain, errorOutput: true }),
-          })),
-          exit: exit(state, state.Next, "", { ...plain, result: true }),
-        };
-      }
-      case "Choice":
-        return {
-          type: "Choice",
-          choices: state.Choices.map((rule, index) => ({
-            condition: template(rule.Condition, `Choices[${index}]/Condition`),
-            exit: exit(rule, rule.Next, `Choices[${index}]/`),
-          })),
-          otherwise: state.Default === undefined ? undefined : exit(state, state.Default),
-        };
-      case "Wait":
-        return {
-          type: "Wait",
-          seconds: optional(state.Seconds, "Seconds"),
-          timestamp: optional(state.Timestamp, "Timestamp"),
-          exit: exit(state, state.Next),
-        };
-      case "Pass":
-        return { type: "Pass", exit: exit(state, state.Next) };
-      case "Succeed":
-        return { type: "Succeed", exit: exit(state, undefined) };
-      case "Fail":
-        return { type: "Fail", error: optional(state.Error, "Error"), cause: optional(state.Cause, "Cause") };
-    }
+  const template = (value: unknown, field: string, more: Partial<Scope> = {}) =>
+    compileTemplate(value, field, { ...plain, ...more }, problems);
+  return {
+    template,
+    optional: (value: unknown, field: string) => (value === undefined ? undefined : template(value, field)),
+    exit: (from: Assigns & { Output?: unknown }, next?: string, prefix = "", more: Partial<Scope> = {}): Exit => ({
+      next,
+      assign: Object.entries(from.Assign ?? {}).map(([key, value]) => [
+        key,
+        template(value, `${prefix}Assign/${key}`, more),
+      ]),
+      output: from.Output === undefined ? undefined : template(from.Output, `${prefix}Output`, more),
+    }),
   };
-  const compiled = compile();
-  problems.push(...found.map((problem) => `${name}: ${problem}`));
-  return compiled;
+}
+
+type Templates = ReturnType<typeof templatesOf>;
+type Kind<T extends StateDefinition["Type"]> = Extract<StateDefinition, { Type: T }>;
+
+function compileTask(state: Kind<"Task">, { template, optional, exit }: Templates): TaskState {
+  const token = waitsForToken(state.Resource);
+  return {
+    type: "Task",
+    resource: state.Resource,
+    token,
+    args: template(state.Arguments, "Arguments", { taskToken: token }),
+    timeoutSeconds: optional(state.TimeoutSeconds, "TimeoutSeconds"),
+    heartbeatSeconds: optional(state.HeartbeatSeconds, "HeartbeatSeconds"),
+    retry: state.Retry,
+    catch: state.Catch.map((catcher, index) => ({
+      errorEquals: catcher.ErrorEquals,
+      exit: exit(catcher, catcher.Next, `Catch[${index}]/`, { errorOutput: true }),
+    })),
+    exit: exit(state, state.Next, "", { result: true }),
+  };
+}
+
+function compileChoice(state: Kind<"Choice">, { template, exit }: Templates): ChoiceState {
+  return {
+    type: "Choice",
+    choices: state.Choices.map((rule, index) => ({
+      condition: template(rule.Condition, `Choices[${index}]/Condition`),
+      exit: exit(rule, rule.Next, `Choices[${index}]/`),
+    })),
+    otherwise: state.Default === undefined ? undefined : exit(state, state.Default),
+  };
+}
+
+function compileState(state: StateDefinition, templates: Templates): State {
+  const { optional, exit } = templates;
+  switch (state.Type) {
+    case "Task":
+      return compileTask(state, templates);
+    case "Choice":
+      return compileChoice(state, templates);
+    case "Wait": {
+      const { Seconds, Timestamp } = state;
+      const times = { seconds: optional(Seconds, "Seconds"), timestamp: optional(Timestamp, "Timestamp") };
+      return { type: "Wait", ...times, exit: exit(state, state.Next) };
+    }
+    case "Pass":
+      return { type: "Pass", exit: exit(state, state.Next) };
+    case "Succeed":
+      return { type: "Succeed", exit: exit(state) };
+    case "Fail":
+      return { type: "Fail", error: optional(state.Error, "Error"), cause: optional(state.Cause, "Cause") };
+  }
+}
+
+function taskProblems(state: StateDefinition, integrations: Integrations): string[] {
+  if (state.Type !== "Task") return [];
+  const problems = resourceProblems(integrations, state.Resource, state.Arguments);
+  if (state.HeartbeatSeconds !== undefined && !waitsForToken(state.Resource)) {
+    problems.push("HeartbeatSeconds has no effect without .waitForTaskToken");
+  }
+  return problems;
 }
 
 /** Loads a parsed ASL definition. Throws DefinitionError for anything unknown: nothing is ever ignored silently. */
@@ -167,12 +183,12 @@ export function loadMachine(source: unknown, integrations: Integrations): Machin
   const variables = new Set(
     all.flatMap(([, state]) => assigns(state).flatMap((from) => Object.keys(from.Assign ?? {}))),
   );
+  const states = new Map<string, State>();
   for (const [name, state] of all) {
-    if (state.Type !== "Task") continue;
-    const found = resourceProblems(integrations, state.Resource, state.Arguments);
+    const found = taskProblems(state, integrations);
+    states.set(name, compileState(state, templatesOf(variables, found)));
     problems.push(...found.map((problem) => `${name}: ${problem}`));
   }
-  const states = new Map(all.map(([name, state]) => [name, compileState(name, state, variables, problems)]));
   if (problems.length > 0) throw new DefinitionError(problems);
   const text = JSON.stringify(source);
   return {

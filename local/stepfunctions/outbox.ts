@@ -1,6 +1,6 @@
 import { rmSync } from "node:fs";
 import type { Clock } from "./clock.ts";
-import { type Execution, record } from "./execution.ts";
+import { type Execution, recordNow } from "./execution.ts";
 import { type StatusChangeEvent, statusEvent } from "./status-event.ts";
 
 const BACKOFF_FIRST_MS = 100;
@@ -29,8 +29,11 @@ export function createOutbox(options: {
   const taken = (execution: Execution, status: string) => {
     const statuses = underway.get(execution);
     statuses?.delete(status);
-    record(execution, { t: "delivered", status });
-    execution.journal.flush();
+    try {
+      recordNow(execution, { t: "delivered", status });
+    } catch {
+      // The journal is broken: the event is delivered again at the next resume.
+    }
     if (statuses?.size === 0) underway.delete(execution);
     if (execution.ending && !underway.has(execution)) rmSync(options.journalPath(execution.file), { force: true });
     options.changed();
@@ -39,7 +42,6 @@ export function createOutbox(options: {
   const attempt = async (execution: Execution, event: StatusChangeEvent, tries: number): Promise<void> => {
     try {
       await options.take(event);
-      if (!closed) taken(execution, event.detail.status);
     } catch {
       if (closed) return;
       const delay = Math.min(BACKOFF_MAX_MS, BACKOFF_FIRST_MS * 2 ** tries);
@@ -48,7 +50,9 @@ export function createOutbox(options: {
         void attempt(execution, event, tries + 1);
       });
       timers.add(cancel);
+      return;
     }
+    if (!closed) taken(execution, event.detail.status);
   };
 
   return {

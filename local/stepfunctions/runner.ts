@@ -1,6 +1,6 @@
 import { setImmediate as nextTurn } from "node:timers/promises";
-import { Interrupted, TaskError } from "./errors.ts";
-import { type Execution, enter, isOver, record } from "./execution.ts";
+import { Interrupted, JournalBroken, TaskError } from "./errors.ts";
+import { type Execution, enter, isOver, recordNow } from "./execution.ts";
 import type { Ending } from "./journal.ts";
 import type { ChoiceState, FailState, State, WaitState } from "./machine.ts";
 import { bindingsOf, leave, pauseUntil, recordEvent, recordPosition, type Step, type Surroundings } from "./step.ts";
@@ -42,8 +42,7 @@ async function wait(surroundings: Surroundings, execution: Execution, state: Wai
     const timestamp = state.timestamp && (await evaluateAs(state.timestamp, bindings, "timestamp", isTimestamp));
     const until = timestamp === undefined ? position.enteredAt + (seconds ?? 0) * 1_000 : Date.parse(timestamp);
     recordPosition(execution);
-    record(execution, { t: "waiting", until });
-    execution.journal.flush();
+    recordNow(execution, { t: "waiting", until });
   }
   await pauseUntil(surroundings, execution, position.waitUntil ?? 0);
   return leave(execution, state.exit, position.input, bindings);
@@ -116,14 +115,15 @@ async function runToEnd(surroundings: Surroundings, execution: Execution): Promi
   }
 }
 
-/** Runs an execution from where it stands to its end. Throws Interrupted when something else ended or halted it. */
+/** Runs an execution from where it stands to its end. Throws Interrupted when something else ended or halted it, and JournalBroken. */
 export async function runExecution(surroundings: Surroundings, execution: Execution): Promise<Outcome> {
   try {
     return await runToEnd(surroundings, execution);
   } catch (error) {
     if (error instanceof Interrupted || isOver(execution)) throw new Interrupted();
-    if (!(error instanceof TaskError)) throw error;
-    const failure = locate(execution, error);
+    if (error instanceof JournalBroken) throw error;
+    const known = error instanceof TaskError ? error : new TaskError("States.Runtime", String(error));
+    const failure = locate(execution, known);
     const { cause } = failure;
     return { status: "FAILED", error: failure.error, ...(cause === undefined ? {} : { cause }) };
   }

@@ -1,7 +1,8 @@
 import * as z from "zod";
 import { AwsError, type Operation, operation } from "../aws/service.ts";
-import type { Engine, TokenState } from "./engine.ts";
+import type { Engine } from "./engine.ts";
 import { isPayload } from "./lookup.ts";
+import type { TokenState } from "./task-token.ts";
 
 function tokenAnswer(state: TokenState): object {
   switch (state) {

@@ -1,4 +1,8 @@
 import { createHash, randomBytes } from "node:crypto";
+import type { Archive } from "./archive.ts";
+import type { Clock } from "./clock.ts";
+import { type Execution, recordNow } from "./execution.ts";
+import type { Answer } from "./journal.ts";
 
 function checksum(body: string): string {
   return createHash("sha256").update(body).digest("base64url").slice(0, 8);
@@ -11,9 +15,47 @@ export function issueToken(executionArn: string): string {
 }
 
 /** The execution that a token belongs to; `undefined` for what was never a token of ours. */
-export function executionOfToken(token: string): string | undefined {
+function executionOfToken(token: string): string | undefined {
   const [body = "", sum, ...rest] = token.split(".");
   if (rest.length > 0 || sum !== checksum(body)) return undefined;
   const parsed: unknown = JSON.parse(Buffer.from(body, "base64url").toString("utf8"));
   return Array.isArray(parsed) && typeof parsed[0] === "string" ? parsed[0] : undefined;
+}
+
+/** "unknown": never a token; "gone": its execution does not exist; "closed": used, timed out or replaced. */
+export type TokenState = "taken" | "unknown" | "gone" | "closed";
+
+/** What can be done with a task token; what was "taken" is on disk. */
+export interface Tokens {
+  answer(token: string, answer: Answer): TokenState;
+  heartbeat(token: string): TokenState;
+}
+
+/** Finds the Task that waits for a token, before and after `resume()` alike. */
+export function createTokens(clock: Clock, open: ReadonlyMap<string, Execution>, archive: Archive): Tokens {
+  const awaiting = (token: string): Execution | Exclude<TokenState, "taken"> => {
+    const arn = executionOfToken(token);
+    if (arn === undefined) return "unknown";
+    const execution = open.get(arn);
+    if (!execution) return archive.find(arn) ? "closed" : "gone";
+    const { attempt } = execution.position;
+    if (execution.ending || attempt?.token !== token || attempt.answer) return "closed";
+    return clock.now() < (attempt.deadline ?? Number.POSITIVE_INFINITY) ? execution : "closed";
+  };
+  return {
+    answer(token, answer) {
+      const execution = awaiting(token);
+      if (typeof execution === "string") return execution;
+      recordNow(execution, { t: "answer", answer });
+      execution.onAnswer?.();
+      return "taken";
+    },
+    heartbeat(token) {
+      const execution = awaiting(token);
+      if (typeof execution === "string") return execution;
+      recordNow(execution, { t: "heartbeat", at: clock.now() });
+      execution.onHeartbeat?.();
+      return "taken";
+    },
+  };
 }

@@ -1,5 +1,5 @@
-import { asTaskError, HeartbeatTimeout, Interrupted, matchesError, TaskError } from "./errors.ts";
-import { type Attempt, type Execution, isOver, record } from "./execution.ts";
+import { asTaskError, HeartbeatTimeout, Interrupted, JournalBroken, matchesError, TaskError } from "./errors.ts";
+import { type Attempt, type Execution, isOver, record, recordNow } from "./execution.ts";
 import type { Answer } from "./journal.ts";
 import type { TaskState } from "./machine.ts";
 import { integrationOf } from "./resources.ts";
@@ -124,8 +124,7 @@ async function attemptTask(surroundings: Surroundings, execution: Execution, sta
     const submitted = () => {
       if (!paused || execution.position.attempt !== attempt) return;
       recordEvent(execution, surroundings.clock.now(), "TaskSubmitted", { resource: state.resource });
-      record(execution, { t: "submitted" });
-      execution.journal.flush();
+      recordNow(execution, { t: "submitted" });
       park();
     };
     execution.onAnswer = () => attempt.answer && take(attempt.answer, settle);
@@ -172,8 +171,7 @@ async function retryOrCatch(
   if (retry) {
     recordPosition(execution);
     const due = surroundings.clock.now() + retry.delaySeconds * 1_000;
-    record(execution, { t: "retry", retrier: retry.retrier, due });
-    execution.journal.flush();
+    recordNow(execution, { t: "retry", retrier: retry.retrier, due });
     return undefined;
   }
   position.attempt = undefined;
@@ -198,6 +196,7 @@ export async function runTask(surroundings: Surroundings, execution: Execution, 
       return await leave(execution, state.exit, result, bindingsOf(execution, { result }));
     } catch (error) {
       if (error instanceof Interrupted || isOver(execution)) throw new Interrupted();
+      if (error instanceof JournalBroken) throw error;
       const step = await retryOrCatch(surroundings, execution, state, locate(execution, asTaskError(error)));
       if (step) return step;
     }
