@@ -1,0 +1,71 @@
+import { limits } from "../../api/limits.ts";
+import { advance, type BuildKey } from "../data/builds.ts";
+import { absent, present } from "../data/entity.ts";
+import { Build, type BuildRow, Variable } from "../data/rows.ts";
+import type { TableReader, TableWriter } from "../data/table.ts";
+import { archiveKey, isFinished } from "../domain/builds.ts";
+import { inspect } from "../domain/inspection.ts";
+import { renderDockerfile } from "../domain/image/dockerfile.ts";
+import { encodeVariables } from "../domain/image/variables.ts";
+import { BuildCanceled, BuildRejected, step } from "../kit/step.ts";
+
+type Table = TableReader & TableWriter;
+
+/** pending → analyzing, pinning the version that arrived; a repeated step finds it done. */
+async function begin(table: Table, key: BuildKey, archive: { key: string; version: string }, size: number): Promise<void> {
+  const started = await advance(table, key, "pending", "analyzing", { archive, size }, new Date());
+  if (started.won) return;
+  const build = started.build;
+  if (!build || isFinished(build) || (build.status !== "analyzing" && build.status !== "building")) throw new BuildCanceled();
+}
+
+/** analyzing → building with what was found; a canceled build keeps what was found and goes no further. */
+async function conclude(table: Table, key: BuildKey, found: Partial<BuildRow>): Promise<void> {
+  const moved = await advance(table, key, "analyzing", "building", found, new Date());
+  if (moved.won || (moved.build?.status === "building" && !isFinished(moved.build))) return;
+  const id = { projectId: key.projectId, id: key.buildId };
+  await table.write([Build.update(id, { set: found }, { status: "analyzing", canceledAt: present })]);
+  throw new BuildCanceled();
+}
+
+async function variablesOf(table: Table, projectId: string): Promise<{ name: string; value: string }[]> {
+  const page = await table.query({ pk: `PRJ#${projectId}`, prefix: "ENV#", limit: limits.variablesPerProjectMax });
+  return page.items.map(Variable.read);
+}
+
+/**
+ * Checks the whole archive, detects the runtime, plans the image, and writes what its build reads. The variables are
+ * those of the moment the analysis starts (SPEC §4 rule 6).
+ */
+export const handler = step("analyze", async ({ deployment, archive }, { table, archives, artifacts }) => {
+  const { organizationId, projectId, buildId } = deployment;
+  const pinned = { key: archiveKey({ organizationId, projectId, id: buildId }), version: archive.version };
+  const started = begin(table, deployment, pinned, archive.size);
+  const [inspected, variables] = await Promise.all([
+    inspect(archives.bytes(pinned, archive.size)),
+    variablesOf(table, projectId),
+    started,
+  ]);
+  if (!inspected.ok) {
+    if (inspected.runtime) await recordRuntime(table, deployment, inspected.runtime);
+    throw new BuildRejected(inspected.message);
+  }
+  const { plan, suggestion, warning, findings } = inspected;
+  await artifacts.put(buildId, {
+    "plan.json": JSON.stringify(plan),
+    Dockerfile: renderDockerfile(plan, { variableNames: variables.map(({ name }) => name), projectId }),
+    variables: encodeVariables(variables),
+  });
+  await conclude(table, deployment, { runtime: plan.runtime, suggestion, warning, findings, port: plan.port });
+  return {
+    archiveKey: pinned.key,
+    archiveVersion: pinned.version,
+    artifactPrefix: artifacts.prefix(buildId),
+    port: plan.port,
+  };
+});
+
+async function recordRuntime(table: Table, key: BuildKey, runtime: NonNullable<BuildRow["runtime"]>): Promise<void> {
+  const id = { projectId: key.projectId, id: key.buildId };
+  await table.write([Build.update(id, { set: { runtime } }, { status: "analyzing", canceledAt: absent })]);
+}

@@ -1,0 +1,129 @@
+import { afterAll, beforeAll, describe, expect, test } from "vitest";
+import { routes } from "../../api/index.ts";
+import { newKeyPair } from "../../lambdas/domain/keys.ts";
+import { type Running, startRunning } from "../harness/service.ts";
+
+/** A body that passes each route's rules, so that nothing but the credential or the path can be refused. */
+const bodies: Record<string, unknown> = {
+  "create-environment": { name: "NAME", value: "value" },
+  "update-environment": { value: "value" },
+  "create-table": { name: "things", columns: [{ name: "title", type: "string" }] },
+  "update-table": { comment: "new" },
+  "create-row": { row: {} },
+  "update-row": { row: { title: "x" } },
+  "create-files": { files: [{ name: "a", mime: "text/plain" }] },
+};
+
+const guarded = routes.filter((route) => route.definition.credential !== "none");
+
+describe("every endpoint", () => {
+  let running: Running;
+  let other: { organizationId: string; projectId: string; bearer: string };
+  const unknownIds: Record<string, string> = {
+    orgId: "org_00000000000000000000000000",
+    projectId: "prj_00000000000000000000000000",
+    buildId: "bld_00000000000000000000000000",
+    envId: "env_00000000000000000000000000",
+    credentialId: "1",
+    dbId: "dbs_00000000000000000000000000",
+    storageId: "sto_00000000000000000000000000",
+    fileId: "fil_00000000000000000000000000",
+    tableName: "nothing",
+    rowId: "1",
+  };
+  let own: Record<string, string>;
+
+  beforeAll(async () => {
+    running = await startRunning();
+    const { seed } = running;
+    own = {
+      orgId: seed.organizationId,
+      projectId: seed.projectId,
+      dbId: seed.databaseId,
+      storageId: seed.storageId,
+    };
+    const { organization } = await running.operator("create-organization", { name: "Other" });
+    const organizationId = String(organization?.id);
+    const { project } = await running.operator("create-project", { organizationId, name: "Other" });
+    const { credential } = await running.operator("create-credential", { projectId: project?.id });
+    other = {
+      organizationId,
+      projectId: String(project?.id),
+      bearer: `${credential?.access}:${credential?.secret}`,
+    };
+  });
+  afterAll(() => running.stop());
+
+  const fill = (path: string, ids: Record<string, string>) =>
+    path.replaceAll(/\{(\w+)\}/g, (_, name: string) => ids[name] ?? unknownIds[name] ?? "x");
+
+  const call = (route: (typeof routes)[number], ids: Record<string, string>, bearer?: string | null) =>
+    running.call(route.method, fill(route.path, ids), {
+      ...(bearer !== undefined && { bearer }),
+      ...(bodies[route.id] !== undefined && { body: bodies[route.id] }),
+    });
+
+  describe.each(guarded.map((route) => [route.id, route] as const))("%s", (_, route) => {
+    test("answers 401 to a missing, malformed, unknown or wrong credential, with one body for all", async () => {
+      const stranger = newKeyPair(running.seed.organizationId);
+      const { accessKey, secretKey, token } = running.seed;
+      const bad = [
+        null,
+        "",
+        "nonsense",
+        ":",
+        accessKey,
+        `${accessKey}:${stranger.secret}`,
+        `${stranger.access}:${secretKey}`,
+        `${stranger.access}:${stranger.secret}`,
+        `${accessKey}:${secretKey}x`,
+        `${token.slice(0, -1)}0`,
+        "x".repeat(5_000),
+      ];
+      const answers = await Promise.all(bad.map((bearer) => call(route, own, bearer)));
+      for (const answer of answers) {
+        expect(answer.status).toBe(401);
+        expect(answer.headers.get("www-authenticate")).toBe("Bearer");
+        const { requestId, ...body } = answer.body;
+        expect(requestId).toBe(answer.headers.get("x-request-id"));
+        expect(body).toEqual({
+          status: "Unauthorized",
+          message: "A valid credential is required.",
+          code: "unauthorized",
+        });
+      }
+    });
+
+    test.runIf(route.path.includes("{"))("answers the 404 of a missing resource for everything that is another's", async () => {
+      const missing = await call(route, unknownIds);
+      expect(missing.status).toBe(404);
+      const strangers = await Promise.all([
+        call(route, own, other.bearer),
+        call(route, { ...own, orgId: other.organizationId }),
+        call(route, { ...own, orgId: other.organizationId, projectId: other.projectId }),
+        call(route, { ...own, orgId: other.organizationId }, other.bearer),
+        ...(route.path.includes("{projectId}") ? [call(route, { ...own, projectId: other.projectId })] : []),
+        call(route, { ...own, orgId: "org_%2Fx", projectId: "%00" }),
+      ]);
+      for (const answer of strangers) {
+        expect(answer.status).toBe(404);
+        expect({ ...answer.body, requestId: "" }).toEqual({ ...missing.body, requestId: "" });
+      }
+    });
+  });
+
+  test("accepts the older headers, and lets Authorization win over them", async () => {
+    const { accessKey, secretKey } = running.seed;
+    const older = { "x-access-key": accessKey, "x-secret-key": secretKey };
+    expect((await running.call("GET", "/ping", { bearer: null, headers: older })).status).toBe(200);
+    expect((await running.call("GET", "/ping", { bearer: "wrong", headers: older })).status).toBe(401);
+  });
+
+  test("an unknown route is a 404 in the same shape", async () => {
+    for (const [method, path] of [["GET", "/nothing"], ["DELETE", "/ping"], ["GET", "/organizations/"]] as const) {
+      const answer = await running.call(method, path);
+      expect(answer.status).toBe(404);
+      expect(answer.body).toMatchObject({ status: "Not Found", code: "not_found" });
+    }
+  });
+});

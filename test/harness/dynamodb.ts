@@ -1,0 +1,68 @@
+import { createServer, request as httpRequest } from "node:http";
+import type { AddressInfo } from "node:net";
+
+/** What the proxy does with a call: pass it on, refuse it, or pass it on and lose the answer. */
+export type Fault = { kind: "error"; name: string; status?: number } | { kind: "lost-answer" };
+
+export interface DynamoProxy {
+  endpoint: string;
+  /** Operations in the order of their arrival since the last `clear`, with the instants they began and ended. */
+  calls: { operation: string; began: number; ended: number }[];
+  clear(): void;
+  /** Asked for every call; `undefined` lets it pass. */
+  fault: ((operation: string, index: number) => Fault | undefined) | undefined;
+  /** Time that every call takes at least, so that calls made side by side are seen to overlap. */
+  delayMs: number;
+  close(): Promise<void>;
+}
+
+/** Stands between the service and its DynamoDB: counts, and fails on demand as the real one does. */
+export async function startDynamoProxy(target: string): Promise<DynamoProxy> {
+  const to = new URL(target);
+  const proxy: DynamoProxy = {
+    endpoint: "",
+    calls: [],
+    clear: () => void proxy.calls.splice(0),
+    fault: undefined,
+    delayMs: 0,
+    close: async () => undefined,
+  };
+  const server = createServer((request, response) => {
+    const operation = String(request.headers["x-amz-target"]).split(".")[1] ?? "";
+    const call = { operation, began: performance.now(), ended: Number.POSITIVE_INFINITY };
+    const index = proxy.calls.push(call) - 1;
+    const fault = proxy.fault?.(operation, index);
+    if (fault?.kind === "error") {
+      request.resume();
+      response.writeHead(fault.status ?? 400, { "content-type": "application/x-amz-json-1.0" });
+      response.end(JSON.stringify({ __type: `com.amazonaws.dynamodb.v20120810#${fault.name}`, message: "injected" }));
+      return;
+    }
+    const sent = httpRequest(
+      { host: to.hostname, port: to.port, path: request.url, method: request.method, headers: request.headers },
+      (answer) => {
+        call.ended = performance.now();
+        if (fault?.kind === "lost-answer") {
+          answer.resume();
+          answer.on("end", () => request.socket.destroy());
+          return;
+        }
+        setTimeout(() => {
+          call.ended = performance.now();
+          response.writeHead(answer.statusCode ?? 500, answer.headers);
+          answer.pipe(response);
+        }, proxy.delayMs);
+      },
+    );
+    sent.on("error", () => request.socket.destroy());
+    request.pipe(sent);
+  });
+  await new Promise<void>((resolve) => server.listen(0, "127.0.0.1", resolve));
+  proxy.endpoint = `http://127.0.0.1:${(server.address() as AddressInfo).port}`;
+  proxy.close = () =>
+    new Promise((resolve) => {
+      server.close(() => resolve());
+      server.closeAllConnections();
+    });
+  return proxy;
+}

@@ -1,0 +1,89 @@
+import { mkdtempSync, readFileSync, rmSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import * as z from "zod";
+import { type LocalService, startService } from "../../local/service.ts";
+
+const localFile = z.object({
+  baseUrl: z.string(),
+  organizationId: z.string(),
+  projectId: z.string(),
+  databaseId: z.string(),
+  storageId: z.string(),
+  accessKey: z.string(),
+  secretKey: z.string(),
+  token: z.string(),
+});
+export type Seed = z.infer<typeof localFile>;
+
+export interface Answer {
+  status: number;
+  headers: Headers;
+  // biome-ignore lint/suspicious/noExplicitAny: a test reads whatever the service answered
+  body: any;
+}
+
+export interface CallOptions {
+  body?: unknown;
+  /** Sent as it is, instead of JSON. */
+  text?: string | Uint8Array;
+  headers?: Record<string, string>;
+  /** `null` sends no credential. */
+  bearer?: string | null;
+}
+
+export interface Running {
+  seed: Seed;
+  home: string;
+  /** `/organizations/…/projects/…` of the seeded project. */
+  project: string;
+  call(method: string, path: string, options?: CallOptions): Promise<Answer>;
+  operator(command: string, input: object): Promise<Record<string, { id: string; [name: string]: unknown }>>;
+  stop(): Promise<void>;
+}
+
+const operatorAnswer = z.object({ ok: z.boolean(), output: z.any().optional(), error: z.any().optional() });
+
+/** One request to a service; the answer's body parsed. */
+export async function callAt(baseUrl: string, bearer: string | null, method: string, path: string, options: CallOptions = {}): Promise<Answer> {
+  const credential = options.bearer === undefined ? bearer : options.bearer;
+  const body = options.text ?? (options.body === undefined ? undefined : JSON.stringify(options.body));
+  const response = await fetch(baseUrl + path, {
+    method,
+    headers: {
+      ...(credential !== null && { authorization: `Bearer ${credential}` }),
+      ...(options.body !== undefined && { "content-type": "application/json" }),
+      ...options.headers,
+    },
+    ...(body !== undefined && { body: body as BodyInit }),
+  });
+  const text = await response.text();
+  return { status: response.status, headers: response.headers, body: text === "" ? undefined : JSON.parse(text) };
+}
+
+/** The whole local service in this process, on free ports, with a home of its own that goes with it. */
+export async function startRunning(home = mkdtempSync(join(tmpdir(), "slipway-test-"))): Promise<Running> {
+  const service: LocalService = await startService({ home, port: 0 });
+  const seed = localFile.parse(JSON.parse(readFileSync(join(home, "local.json"), "utf8")));
+  const runtime = JSON.parse(readFileSync(join(home, "runtime.json"), "utf8"));
+  const key = `${seed.accessKey}:${seed.secretKey}`;
+  return {
+    seed,
+    home,
+    project: `/organizations/${seed.organizationId}/projects/${seed.projectId}`,
+    call: (method, path, options) => callAt(seed.baseUrl, key, method, path, options),
+    async operator(command, input) {
+      const response = await fetch(`${runtime.awsEndpoint}/2015-03-31/functions/operator/invocations`, {
+        method: "POST",
+        body: JSON.stringify({ command, input }),
+      });
+      const answer = operatorAnswer.parse(await response.json());
+      if (!answer.ok) throw Object.assign(new Error(answer.error?.message), answer.error);
+      return answer.output;
+    },
+    async stop() {
+      await service.stop();
+      rmSync(home, { recursive: true, force: true });
+    },
+  };
+}
