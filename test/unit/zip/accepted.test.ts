@@ -1,0 +1,241 @@
+import { describe, expect, it } from "vitest";
+import { endRecord, extraField, type ForgedEntry, forge, pack, unicodePath, unixFile, unixLink } from "./forge.ts";
+import { verified } from "./opened.ts";
+import { a, b, packedText, text } from "./refusals.ts";
+
+type Accepted = [sentence: string, archive: Buffer, files: Record<string, string>];
+
+const dosFolder = { madeBy: 20, external: 0x10 };
+const streamed = (descriptor: ForgedEntry["descriptor"], entry: ForgedEntry = packedText): Buffer =>
+  forge([{ ...entry, descriptor }, b]);
+const streamedFiles = { "p.txt": text, "b.txt": "second file" };
+const wide = { size: 0xffffffff, compressedSize: 0xffffffff };
+const wideEnd = { entries: 0xffff, entriesHere: 0xffff, directoryBytes: 0xffffffff, directoryOffset: 0xffffffff };
+
+const groups: Record<string, Accepted[]> = {
+  "the end of the file": [
+    ["an archive of nothing", forge([]), {}],
+    ["an archive of nothing with a comment", forge([], { comment: "nothing" }), {}],
+    ["a comment of 64 KiB", forge([a], { comment: "c".repeat(65_535) }), { "a.txt": "first" }],
+    [
+      "a comment that mentions the signature",
+      forge([a], { comment: "PK\x05\x06 marks the end of a zip" }),
+      { "a.txt": "first" },
+    ],
+    ["a comment that ends in the signature", forge([a], { comment: "marked by PK\x05\x06" }), { "a.txt": "first" }],
+    [
+      "an archive stored in an archive",
+      forge([{ name: "in.zip", data: forge([a]) }]),
+      { "in.zip": forge([a]).toString("latin1") },
+    ],
+    ["zip64 that nothing needs", forge([a], { zip64: {} }), { "a.txt": "first" }],
+    ["zip64 with all numbers in it", forge([a], { zip64: {}, ...wideEnd }), { "a.txt": "first" }],
+    ["zip64 with disks unknown", forge([a], { zip64: {}, disk: 0xffff, directoryDisk: 0xffff }), { "a.txt": "first" }],
+  ],
+  "sizes and descriptors": [
+    ["a descriptor", streamed("honest"), streamedFiles],
+    ["a descriptor without signature", streamed("unsigned"), streamedFiles],
+    ["a descriptor of zip64", streamed("wide"), streamedFiles],
+    ["a descriptor of zip64 without signature", streamed("wide-unsigned"), streamedFiles],
+    ["a descriptor behind a stored file", streamed("honest", { name: "p.txt", data: text }), streamedFiles],
+    [
+      "a descriptor though the sizes were known",
+      forge([{ ...packedText, descriptor: "honest", local: { size: text.length } }]),
+      { "p.txt": text },
+    ],
+    [
+      "a file that contains descriptors and headers",
+      streamed("honest", { name: "p.txt", data: forge([{ ...a, descriptor: "honest" }]) }),
+      { ...streamedFiles, "p.txt": forge([{ ...a, descriptor: "honest" }]).toString("latin1") },
+    ],
+    [
+      "zip64 sizes",
+      forge([
+        {
+          ...b,
+          central: { ...wide, extra: extraField(1, pack([11, 8], [11, 8])) },
+          local: { ...wide, extra: extraField(1, pack([11, 8], [11, 8])) },
+        },
+      ]),
+      { "b.txt": "second file" },
+    ],
+    [
+      "zip64 sizes and offset",
+      forge([
+        a,
+        { ...b, central: { ...wide, offset: 0xffffffff, extra: extraField(1, pack([11, 8], [11, 8], [40, 8])) } },
+      ]),
+      { "a.txt": "first", "b.txt": "second file" },
+    ],
+    [
+      "a full zip64 row beside sizes that need none",
+      forge([{ ...b, central: { extra: extraField(1, pack([11, 8], [11, 8], [0, 8], [0, 4])) } }]),
+      { "b.txt": "second file" },
+    ],
+    [
+      "an empty zip64 field",
+      forge([{ ...packedText, descriptor: "honest", local: { extra: extraField(1, Buffer.alloc(0)) } }]),
+      { "p.txt": text },
+    ],
+    [
+      "zeros of zip64 in a streamed file",
+      forge([{ ...packedText, descriptor: "wide", local: { ...wide, extra: extraField(1, Buffer.alloc(16)) } }]),
+      { "p.txt": text },
+    ],
+    [
+      "a level of compression noted in one place",
+      forge([{ ...packedText, flags: 2, local: { flags: 0 } }]),
+      { "p.txt": text },
+    ],
+    ["an empty file, packed", forge([{ name: "e", deflate: true }]), { e: "" }],
+    [
+      "fields that align the contents",
+      forge([{ ...b, local: { extra: Buffer.alloc(7) } }]),
+      { "b.txt": "second file" },
+    ],
+    [
+      "fields of jar, times and owners",
+      forge([
+        {
+          ...b,
+          extra: Buffer.concat([
+            extraField(0xcafe, Buffer.alloc(0)),
+            extraField(0x5455, Buffer.alloc(5)),
+            extraField(0x7875, Buffer.alloc(11)),
+          ]),
+        },
+      ]),
+      { "b.txt": "second file" },
+    ],
+    [
+      "comments on entries",
+      forge([{ ...b, comment: Buffer.from("about b") }, a]),
+      { "b.txt": "second file", "a.txt": "first" },
+    ],
+    [
+      "a directory in another order than the files",
+      forge([{ ...a, name: "b.txt", central: { name: "b.txt" } }, { name: "a.txt" }]),
+      { "b.txt": "first", "a.txt": "" },
+    ],
+  ],
+  names: [
+    [
+      "backslashes of old Windows writers",
+      forge([
+        { name: "x\\", ...dosFolder },
+        { name: "x\\y\\f", data: "1" },
+      ]),
+      { "x/y/f": "1" },
+    ],
+    ["a dot in front", forge([{ name: "./" }, { name: "./x/" }, { name: "./x/f", data: "1" }]), { "x/f": "1" }],
+    ["needless separators", forge([{ name: "x//./f", data: "1" }]), { "x/f": "1" }],
+    ["UTF-8 with the flag", forge([{ name: "naïve/日本.txt", flags: 0x800 }]), { "naïve/日本.txt": "" }],
+    ["UTF-8 without the flag", forge([{ name: "naïve/日本.txt" }]), { "naïve/日本.txt": "" }],
+    ["UTF-8 with accents apart, as macOS writes it", forge([{ name: "nai\u0308ve" }]), { "nai\u0308ve": "" }],
+    ["code page 437", forge([{ name: Buffer.from([0x81, 0x62, 0x65, 0x72]) }]), { über: "" }],
+    ["a second name that is the same", forge([{ name: "é", flags: 0x800, extra: unicodePath("é", "é") }]), { é: "" }],
+    [
+      "a second name for one of another code page",
+      forge([
+        {
+          name: Buffer.from([0x62, 0xe4, 0x2e, 0x6a]),
+          extra: unicodePath(Buffer.from([0x62, 0xe4, 0x2e, 0x6a]), "bä.j"),
+        },
+      ]),
+      { "bä.j": "" },
+    ],
+    [
+      "dots, brackets and blanks",
+      forge([{ name: ".env" }, { name: "app/[...slug]/page one.tsx" }, { name: "a..b/..c" }]),
+      { ".env": "", "app/[...slug]/page one.tsx": "", "a..b/..c": "" },
+    ],
+    ["folders in two spellings", forge([{ name: "Src/a" }, { name: "src/b" }]), { "Src/a": "", "src/b": "" }],
+    ["a part of 255 bytes", forge([{ name: "n".repeat(255) }]), { ["n".repeat(255)]: "" }],
+    ["very deep folders", forge([{ name: `${"d/".repeat(1000)}f` }]), { [`${"d/".repeat(1000)}f`]: "" }],
+  ],
+  folders: [
+    [
+      "listed before, after and not at all",
+      forge([{ name: "x/" }, { name: "x/f" }, { name: "y/f" }, { name: "y/" }, { name: "z/f" }]),
+      { "x/f": "", "y/f": "", "z/f": "" },
+    ],
+    ["marked by the name alone", forge([{ name: "x/" }]), {}],
+    ["packed to two bytes", forge([{ name: "x/", deflate: true }]), {}],
+    ["packed to nothing", forge([{ name: "x/", deflate: true, packed: Buffer.alloc(0) }]), {}],
+    [
+      "packed with a descriptor, as streaming writers do",
+      forge([{ name: "x/", deflate: true, descriptor: "honest" }]),
+      {},
+    ],
+  ],
+};
+
+describe.each(Object.entries(groups))("%s", (_, rows) => {
+  it.each(rows)("%s: accepted", async (_sentence, archive, files) => {
+    expect(Object.fromEntries((await verified(archive)).files)).toEqual(files);
+  });
+});
+
+it("an archive without zip64 may count its entries modulo 65,536, as macOS does", async () => {
+  const rows = Array.from({ length: 65_537 }, (_, n) => ({ name: `${n}` }));
+  const { archive } = await verified(bigArchive(rows.map(({ name }) => name)));
+  expect(archive.entries).toHaveLength(65_537);
+});
+
+/** `forge` for very many empty files: it joins its parts once. */
+function bigArchive(names: readonly string[]): Buffer {
+  const [local, row] = [30, 46];
+  const files: Buffer[] = [];
+  const rows: Buffer[] = [];
+  let offset = 0;
+  for (const name of names) {
+    const single = forge([{ name, central: { offset } }]);
+    const length = local + name.length;
+    files.push(single.subarray(0, length));
+    rows.push(single.subarray(length, length + row + name.length));
+    offset += length;
+  }
+  const directory = Buffer.concat(rows);
+  const counted = { entries: names.length % 0x10000, directoryBytes: directory.length, directoryOffset: offset };
+  return Buffer.concat([...files, directory, endRecord({}, counted)]);
+}
+
+describe("kinds and modes", () => {
+  it("the executable bit of Unix is kept, and nobody else's attributes make one", async () => {
+    const { entries } = await verified(
+      forge([
+        { name: "run", ...unixFile, external: 0o100755 * 0x10000 },
+        { name: "read", ...unixFile },
+        { name: "dos", madeBy: 20, external: 0x20 },
+      ]),
+    );
+    expect(entries.get("run")).toMatchObject({ kind: "file", executable: true, mode: 0o755 });
+    expect(entries.get("read")).toMatchObject({ kind: "file", executable: false, mode: 0o644 });
+    expect(entries.get("dos")).toMatchObject({ kind: "file", executable: false, mode: 0 });
+  });
+
+  it("a link has its target once it is verified, even when it leads through others or to nothing", async () => {
+    const { archive, entries } = await verified(
+      forge([
+        { name: "x/y/f" },
+        { name: "x/link", data: "../x/y", ...unixLink },
+        { name: "through", data: "x/link/../y/f", deflate: true, ...unixLink },
+        { name: "nowhere", data: "missing/file", ...unixLink },
+        { name: "here", data: ".", ...unixLink },
+      ]),
+    );
+    expect(entries.get("x/link")).toMatchObject({ kind: "symlink", linkTarget: "../x/y" });
+    expect(entries.get("through")?.linkTarget).toBe("x/link/../y/f");
+    expect(entries.get("nowhere")?.linkTarget).toBe("missing/file");
+    expect(entries.get("here")?.linkTarget).toBe(".");
+    expect(archive.find("x/y/f")?.linkTarget).toBeNull();
+  });
+
+  it("a folder has no separator at its end, and the top folder is a dot", async () => {
+    const { archive } = await verified(forge([{ name: "./" }, { name: "x\\y\\" }]));
+    expect(archive.entries.map(({ path, kind }) => [path, kind])).toEqual([
+      [".", "directory"],
+      ["x/y", "directory"],
+    ]);
+  });
+});
