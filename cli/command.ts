@@ -1,0 +1,106 @@
+import { type ParseArgsOptionsConfig, parseArgs } from "node:util";
+import { UsageError } from "./failure.ts";
+import type { Terminal } from "./terminal.ts";
+
+interface Option {
+  type: "string" | "boolean";
+  /** What stands for the value in the help: `--title <text>`. */
+  value?: string;
+  describe: string;
+}
+
+/** What a command runs with. */
+export interface Context {
+  terminal: Terminal;
+  environment: Readonly<Record<string, string | undefined>>;
+  /** The folder that relative paths on the command line start from. */
+  workingFolder: string;
+  /** Aborted with `Interrupted` by Ctrl-C. */
+  signal: AbortSignal;
+}
+
+/** The options and operands of a command line; only what the command declares can be asked for. */
+export class Arguments<Name extends string> {
+  readonly #values: Record<string, unknown>;
+  readonly operands: readonly string[];
+
+  constructor(values: Record<string, unknown>, operands: readonly string[]) {
+    this.#values = values;
+    this.operands = operands;
+  }
+
+  text(name: Name): string | undefined {
+    const value = this.#values[name];
+    return typeof value === "string" ? value : undefined;
+  }
+
+  flag(name: Name): boolean {
+    return this.#values[name] === true;
+  }
+}
+
+interface Definition<Name extends string> {
+  name: string;
+  summary: string;
+  /** The operands as the help shows them, and how many there may be. */
+  operands?: { shown: string; min: number; max: number };
+  options: Record<Name, Option>;
+  run: (args: Arguments<Name>, context: Context) => Promise<number>;
+}
+
+export interface Command {
+  name: string;
+  summary: string;
+  help: string;
+  /** Runs with the words after the command's name; the result is the exit code. Throws UsageError. */
+  run: (words: string[], context: Context) => Promise<number>;
+}
+
+/** The options of every command that talks to the service. */
+export const serviceOptions = {
+  url: { type: "string", value: "address", describe: "the service (SLIPWAY_URL)" },
+  organization: { type: "string", value: "id", describe: "the organization (SLIPWAY_ORGANIZATION)" },
+  project: { type: "string", value: "id", describe: "the project (SLIPWAY_PROJECT)" },
+  json: { type: "boolean", describe: "print JSON for machines" },
+} as const satisfies Record<string, Option>;
+
+/** Declares a command once: its parser and its help follow from the declaration. */
+export function command<Name extends string>(definition: Definition<Name>): Command {
+  const { name, summary, operands = { shown: "", min: 0, max: 0 }, run } = definition;
+  const options: Record<string, Option> = definition.options;
+  return {
+    name,
+    summary,
+    help: helpOf(name, summary, operands.shown, options),
+    run: (words, context) => {
+      const { values, positionals } = parse(name, words, options);
+      if (positionals.length < operands.min || positionals.length > operands.max) {
+        throw new UsageError(`It is used like this: slipway ${name} ${operands.shown || "(nothing more)"}`);
+      }
+      return run(new Arguments<Name>(values, positionals), context);
+    },
+  };
+}
+
+function parse(name: string, words: string[], options: Record<string, Option>) {
+  const config: ParseArgsOptionsConfig = Object.fromEntries(
+    Object.entries(options).map(([option, { type }]) => [option, { type }]),
+  );
+  try {
+    return parseArgs({ args: words, options: config, allowPositionals: true, strict: true });
+  } catch (error) {
+    if (!(error instanceof TypeError)) throw error;
+    const unknown = /^Unknown option '([^']*)'/.exec(error.message)?.[1];
+    if (unknown !== undefined) throw new UsageError(`slipway ${name} has no option ${unknown}.`);
+    throw new UsageError(`${error.message.replace(/\s+/g, " ").replace(/\.?$/, ".")}`);
+  }
+}
+
+function helpOf(name: string, summary: string, operands: string, options: Record<string, Option>): string {
+  const rows = Object.entries(options).map(([option, { value, describe }]) => {
+    const shown = value === undefined ? `--${option}` : `--${option} <${value}>`;
+    return `  ${shown.padEnd(24)} ${describe}`;
+  });
+  const usage = ["slipway", name, operands, rows.length > 0 ? "[options]" : ""].filter(Boolean).join(" ");
+  return [`Usage: ${usage}`, "", summary, "", ...rows].join("\n");
+}

@@ -1,0 +1,40 @@
+import { command, serviceOptions } from "../command.ts";
+import { openTarget } from "../configuration.ts";
+import { UsageError } from "../failure.ts";
+import { columnsText, printable } from "../terminal.ts";
+
+/** `slipway builds`: the newest builds of the project. */
+export const builds = command({
+  name: "builds",
+  summary: "Lists the newest builds of the project.",
+  options: {
+    limit: { type: "string", value: "number", describe: "how many, 1 to 100; 20 when not given" },
+    ...serviceOptions,
+  },
+  run: async (args, context) => {
+    const limit = Number(args.text("limit") ?? 20);
+    if (!Number.isInteger(limit) || limit < 1 || limit > 100)
+      throw new UsageError("--limit is a number from 1 to 100.");
+    const { client, project } = await openTarget(args, context);
+    const reply = await client.listBuilds({ ...project, limit });
+    const { terminal } = context;
+    if (args.flag("json")) {
+      terminal.result(JSON.stringify(reply));
+      return 0;
+    }
+    if (reply.builds.length === 0) terminal.note("No build yet. Create one with: slipway deploy <folder>");
+    const rows = reply.builds.map((build) => [
+      build.id,
+      build.status,
+      build.isLive && (build.status === "ready" || build.status === "error") ? "live" : "",
+      build.runtime ?? "",
+      build.createdAt,
+      printable(build.title ?? ""),
+    ]);
+    for (const line of columnsText(rows)) terminal.result(line);
+    if (reply.redeployAvailability.status === "temporarily_unavailable") {
+      terminal.note("Which build is live could not be found out just now.", "yellow");
+    }
+    return 0;
+  },
+});

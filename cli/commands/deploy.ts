@@ -1,0 +1,134 @@
+import { randomUUID } from "node:crypto";
+import { resolve } from "node:path";
+import * as z from "zod";
+import { SlipwayError } from "../../sdk/errors.ts";
+import { uploadArchive } from "../../sdk/upload-archive.ts";
+import { waitForBuild } from "../../sdk/wait-for-build.ts";
+import { type Context, command, serviceOptions } from "../command.ts";
+import { openTarget, type Target } from "../configuration.ts";
+import { Failure } from "../failure.ts";
+import { type PackedArchive, packFolder } from "../folder/pack.ts";
+import { selectFiles } from "../folder/select-files.ts";
+import { followBuild, reportOutcome } from "../follow-build.ts";
+import { barText, bytesText, durationText, printable } from "../terminal.ts";
+import { readVariables, storeVariables } from "../variables.ts";
+
+/** `slipway deploy <folder>`: from a folder to an address that answers. */
+export const deploy = command({
+  name: "deploy",
+  summary:
+    "Uploads a folder, builds it and puts it live; prints its address.\n" +
+    "Left out: what .gitignore and .dockerignore name, .git, node_modules, .venv, __pycache__, .slipway and .env files.",
+  operands: { shown: "<folder>", min: 1, max: 1 },
+  options: {
+    title: { type: "string", value: "text", describe: "the build's title, at most 128 characters" },
+    description: { type: "string", value: "text", describe: "the build's description, at most 4096 characters" },
+    "env-file": { type: "string", value: "file", describe: "set the project's variables from this file first" },
+    wait: { type: "boolean", describe: "wait for a build in progress to end, then deploy" },
+    ...serviceOptions,
+  },
+  run: async (args, context) => {
+    const { terminal, workingFolder, signal } = context;
+    const startedAt = performance.now();
+    const [folder = "."] = args.operands;
+    const envFile = args.text("env-file");
+    const variables = envFile === undefined ? null : readVariables(resolve(workingFolder, envFile));
+    const target = await openTarget(args, context);
+    using archive = await pack(resolve(workingFolder, folder), context);
+    if (variables !== null) terminal.note(`Set ${(await storeVariables(target, variables)).join(", ")}.`);
+    const texts = { title: args.text("title"), description: args.text("description") };
+    const { id, url } = await create(target, texts, args.flag("wait"), context);
+    const build = await cancelOnFailure(target, id, context, async (sent) => {
+      await upload(url, archive, context);
+      sent();
+      return followBuild(target, id, terminal, signal);
+    });
+    return reportOutcome(target, build, { terminal, json: args.flag("json"), startedAt });
+  },
+});
+
+async function pack(folder: string, { terminal, signal }: Context): Promise<PackedArchive> {
+  const selection = selectFiles(folder);
+  terminal.progress("Packing …");
+  const archive = await packFolder(selection, signal);
+  const files = archive.fileCount === 1 ? "1 file" : `${archive.fileCount} files`;
+  terminal.note(`Packed ${files}, ${bytesText(archive.size)}.`);
+  if (selection.environmentFiles.length > 0) {
+    const [first, ...others] = selection.environmentFiles.map(printable);
+    const names = others.length === 0 ? first : `${first} and ${others.length} more`;
+    terminal.note(`Left out ${names}: variables come from slipway env set, or --env-file.`);
+  }
+  return archive;
+}
+
+const conflict = z.object({ build: z.object({ id: z.string(), status: z.string(), createdAt: z.string() }) });
+
+async function create(
+  target: Target,
+  texts: { title: string | undefined; description: string | undefined },
+  wait: boolean,
+  { terminal, signal }: Context,
+): Promise<{ id: string; url: string }> {
+  while (true) {
+    try {
+      // Not interrupted midway: a build that nobody knows of would keep the project locked.
+      const { build, url } = await target.client.createBuild(
+        { ...target.project, ...texts },
+        { idempotencyKey: randomUUID() },
+      );
+      terminal.note(`Build ${build.id}.`);
+      return { id: build.id, url };
+    } catch (error) {
+      const running =
+        error instanceof SlipwayError && error.status === 409 ? conflict.safeParse(error.body).data : null;
+      if (!running) throw error;
+      const { id, status, createdAt } = running.build;
+      if (!wait) {
+        throw new Failure(
+          `Build ${id} of this project is in progress (${status}, since ${createdAt}). Use --wait to deploy after it, ` +
+            `slipway status ${id} to look at it, or slipway cancel ${id} to stop it.`,
+          { cause: error },
+        );
+      }
+      terminal.note(`Waiting for build ${id} (${status}) to end.`);
+      await waitForBuild(target.client, { ...target.project, buildId: id }, { signal });
+    }
+  }
+}
+
+/** A build whose archive will not come would lock the project for an hour, so it is cancelled; so is one that Ctrl-C ends. */
+async function cancelOnFailure<T>(
+  { client, project }: Target,
+  buildId: string,
+  { terminal, signal }: Context,
+  work: (sent: () => void) => Promise<T>,
+): Promise<T> {
+  let isSent = false;
+  try {
+    signal.throwIfAborted();
+    return await work(() => {
+      isSent = true;
+    });
+  } catch (error) {
+    if (isSent && !signal.aborted) {
+      terminal.note(`Build ${buildId} goes on; look at it with: slipway status ${buildId}`);
+      throw error;
+    }
+    await client.cancelBuild({ ...project, buildId }).then(
+      () => terminal.note(`Cancelled build ${buildId}.`),
+      (refusal: unknown) => {
+        const reason = refusal instanceof Error ? refusal.message : String(refusal);
+        terminal.note(`Build ${buildId} could not be cancelled: ${printable(reason)}`);
+      },
+    );
+    throw error;
+  }
+}
+
+async function upload(url: string, archive: PackedArchive, { terminal, signal }: Context): Promise<void> {
+  const since = performance.now();
+  const onProgress = ({ sentBytes, totalBytes }: { sentBytes: number; totalBytes: number }) =>
+    terminal.progress(`Uploading ${barText(sentBytes, totalBytes)} of ${bytesText(totalBytes)}`);
+  await uploadArchive(url, archive.path, { signal, onProgress });
+  terminal.note(`Uploaded ${bytesText(archive.size)} in ${durationText(performance.now() - since)}.`);
+}

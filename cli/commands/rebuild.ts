@@ -1,0 +1,43 @@
+import { randomUUID } from "node:crypto";
+import { type Context, command, serviceOptions } from "../command.ts";
+import { openTarget, type Target } from "../configuration.ts";
+import { followBuild, reportOutcome } from "../follow-build.ts";
+
+/** `slipway rebuild`: the way to apply changed variables. */
+export const rebuild = command({
+  name: "rebuild",
+  summary: "Builds the deployed source again, with the variables as they are now.",
+  options: serviceOptions,
+  run: async (args, context) => {
+    const target = await openTarget(args, context);
+    const { build } = await target.client.rebuild(target.project, { idempotencyKey: randomUUID() });
+    return follow(target, build.id, args.flag("json"), context);
+  },
+});
+
+/** `slipway redeploy <build>`: the whole way again for an earlier source. */
+export const redeploy = command({
+  name: "redeploy",
+  summary: "Builds and deploys the source of an earlier successful build.",
+  operands: { shown: "<build id>", min: 1, max: 1 },
+  options: serviceOptions,
+  run: async (args, context) => {
+    const target = await openTarget(args, context);
+    const [buildId = ""] = args.operands;
+    const { build } = await target.client.redeployBuild(
+      { ...target.project, buildId },
+      { idempotencyKey: randomUUID() },
+    );
+    return follow(target, build.id, args.flag("json"), context);
+  },
+});
+
+async function follow(target: Target, buildId: string, json: boolean, { terminal, signal }: Context): Promise<number> {
+  const startedAt = performance.now();
+  terminal.note(`Build ${buildId}.`);
+  const build = await followBuild(target, buildId, terminal, signal).catch((error: unknown) => {
+    terminal.note(`Build ${buildId} goes on; stop it with: slipway cancel ${buildId}`);
+    throw error;
+  });
+  return reportOutcome(target, build, { terminal, json, startedAt });
+}

@@ -1,0 +1,20 @@
+/** A command that cannot go on; the message is a sentence for the user, the exit code is 1. */
+export class Failure extends Error {
+  override readonly name = "Failure";
+}
+
+/** A command line that cannot be understood; the exit code is 2. */
+export class UsageError extends Error {
+  override readonly name = "UsageError";
+}
+
+/** Ctrl-C or its like; the exit code is the shell's: 128 and the signal's number. */
+export class Interrupted extends Error {
+  override readonly name = "Interrupted";
+  readonly exitCode: number;
+
+  constructor(exitCode: number) {
+    super("interrupted");
+    this.exitCode = exitCode;
+  }
+}

@@ -1,0 +1,97 @@
+import type { SingleBuildReply } from "../api/builds.ts";
+import { SlipwayError } from "../sdk/errors.ts";
+import { waitForBuild } from "../sdk/wait-for-build.ts";
+import type { Target } from "./configuration.ts";
+import { durationText, printable, type Terminal } from "./terminal.ts";
+
+const stageNames = {
+  pending: "queued",
+  analyzing: "analyzing",
+  building: "building",
+  deploying: "deploying",
+  ready: "ready",
+  error: "error",
+} as const satisfies Record<SingleBuildReply["status"], string>;
+
+/** Waits for a build and tells each stage with the time it took, as far as the polls could see it. */
+export async function followBuild(
+  { client, project }: Target,
+  buildId: string,
+  terminal: Terminal,
+  signal: AbortSignal,
+): Promise<SingleBuildReply> {
+  let stage: { name: string; since: number } | undefined;
+  const finishStage = () => {
+    if (stage) terminal.note(`  ${stage.name.padEnd(10)} ${durationText(performance.now() - stage.since)}`);
+    stage = undefined;
+  };
+  const ticking = setInterval(() => {
+    if (stage) terminal.progress(`  ${stage.name.padEnd(10)} ${durationText(performance.now() - stage.since)} …`);
+  }, 200);
+  try {
+    const onStatus = ({ status }: SingleBuildReply) => {
+      finishStage();
+      if (status !== "ready" && status !== "error") stage = { name: stageNames[status], since: performance.now() };
+    };
+    return await waitForBuild(client, { ...project, buildId }, { signal, onStatus });
+  } finally {
+    clearInterval(ticking);
+    finishStage();
+  }
+}
+
+/** Tells how a finished build ended; the result is the exit code. With `json` one object goes to stdout, else the addresses. */
+export async function reportOutcome(
+  target: Target,
+  build: SingleBuildReply,
+  { terminal, json, startedAt }: { terminal: Terminal; json: boolean; startedAt: number },
+): Promise<number> {
+  const isReady = build.status === "ready" && build.canceledAt === null;
+  const endpoints = isReady ? (await target.client.listEndpoints(target.project)).endpoints : [];
+  if (json) terminal.result(JSON.stringify({ build, endpoints }));
+  if (!isReady) {
+    await tellFailure(target, build, terminal);
+    return 1;
+  }
+  terminal.note(`Ready after ${durationText(performance.now() - startedAt)}.`, "green");
+  for (const line of adviceOf(build)) terminal.note(line, "yellow");
+  if (!json) for (const endpoint of endpoints) terminal.result(endpoint);
+  return 0;
+}
+
+/** The suggestion and the warning of a build, one line each. */
+export function adviceOf({ suggestion, warning }: SingleBuildReply): string[] {
+  const told = (kind: string, text: string | null) =>
+    (text ?? "").split("\n").flatMap((line) => (line.trim() === "" ? [] : [`${kind}: ${printable(line)}`]));
+  return [...told("Suggestion", suggestion), ...told("Warning", warning)];
+}
+
+const linesShown = 20;
+
+async function tellFailure(target: Target, build: SingleBuildReply, terminal: Terminal): Promise<void> {
+  if (build.canceledAt !== null) {
+    terminal.note(`Build ${build.id} was cancelled while ${build.status}.`, "red");
+    return;
+  }
+  terminal.note(`Build ${build.id} failed.`, "red");
+  for (const line of (build.error ?? "The service gave no reason.").split("\n")) terminal.note(printable(line));
+  const lines = await lastLines(target, build.id).catch((error: unknown) => {
+    if (error instanceof SlipwayError) return [];
+    throw error;
+  });
+  if (lines.length === 0) return;
+  terminal.note(`The last lines of its output (all of them: slipway logs ${build.id}):`);
+  for (const { stage, text } of lines) terminal.note(`  ${terminal.style("dim", printable(stage))} ${printable(text)}`);
+}
+
+async function lastLines({ client, project }: Target, buildId: string) {
+  let last: { stage: string; text: string }[] = [];
+  let cursor: string | undefined;
+  for (let page = 0; page < 100; page += 1) {
+    const { lines, nextCursor } = await client.listBuildLogs({ ...project, buildId, limit: 1000, cursor });
+    last = [...last, ...lines].slice(-linesShown);
+    if (nextCursor === null) break;
+    cursor = nextCursor;
+  }
+  return last;
+}

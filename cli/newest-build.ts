@@ -1,0 +1,10 @@
+import type { Target } from "./configuration.ts";
+import { Failure } from "./failure.ts";
+
+/** The build that a command is about when it names none: the project's newest. */
+export async function newestBuild({ client, project }: Target): Promise<string> {
+  const { builds } = await client.listBuilds({ ...project, limit: 1 });
+  const [newest] = builds;
+  if (newest === undefined) throw new Failure("The project has no build yet.");
+  return newest.id;
+}

@@ -1,0 +1,104 @@
+import { stripVTControlCharacters, styleText } from "node:util";
+
+type Style = Parameters<typeof styleText>[0];
+
+export interface TerminalStream {
+  isTTY?: boolean;
+  columns?: number;
+  write(text: string): unknown;
+}
+
+/** Text of strangers (output of apps, names of files) without what would steer the terminal. */
+export function printable(text: string): string {
+  return stripVTControlCharacters(text).replace(/(?!\t)[\p{Cc}\p{Cf}\p{Zl}\p{Zp}]/gu, "�");
+}
+
+/**
+ * Results go to stdout, everything a person reads on the way to stderr, so that the output of a command can be used in scripts.
+ * Colours and the moving line only where a person looks on, and NO_COLOR is not set.
+ */
+export class Terminal {
+  readonly #out: TerminalStream;
+  readonly #err: TerminalStream;
+  readonly #colours: boolean;
+  readonly #isLive: boolean;
+  #moving = false;
+
+  constructor(out: TerminalStream, err: TerminalStream, environment: Readonly<Record<string, string | undefined>>) {
+    this.#out = out;
+    this.#err = err;
+    const dumb = environment.TERM === "dumb";
+    this.#isLive = err.isTTY === true && !dumb;
+    this.#colours = this.#isLive && !environment.NO_COLOR;
+  }
+
+  /** One line of the result, on stdout. */
+  result(line: string): void {
+    this.#clear();
+    this.#out.write(`${line}\n`);
+  }
+
+  /** One line about what is going on, on stderr. */
+  note(line: string, style?: Style): void {
+    this.#clear();
+    this.#err.write(`${style === undefined ? line : this.style(style, line)}\n`);
+  }
+
+  /** The line that shows how far something is; it replaces itself, and is nothing where nobody looks on. */
+  progress(line: string): void {
+    if (!this.#isLive) return;
+    const width = (this.#err.columns ?? 80) - 1;
+    this.#err.write(`\r\u001b[K${line.slice(0, width)}`);
+    this.#moving = true;
+  }
+
+  style(style: Style, text: string): string {
+    return this.#colours ? styleText(style, text, { validateStream: false }) : text;
+  }
+
+  #clear(): void {
+    if (this.#moving) this.#err.write("\r\u001b[K");
+    this.#moving = false;
+  }
+}
+
+/** 1234567 → "1.2 MB". */
+export function bytesText(bytes: number): string {
+  const units = ["bytes", "kB", "MB", "GB"];
+  let value = bytes;
+  let unit = 0;
+  while (value >= 1000 && unit < units.length - 1) {
+    value /= 1000;
+    unit += 1;
+  }
+  return unit === 0 ? `${bytes} ${bytes === 1 ? "byte" : "bytes"}` : `${value.toFixed(1)} ${units[unit]}`;
+}
+
+/** Milliseconds as "0.4 s" or "3 min 20 s". */
+export function durationText(milliseconds: number): string {
+  const seconds = milliseconds / 1000;
+  if (seconds < 60) return `${seconds.toFixed(1)} s`;
+  const whole = Math.round(seconds);
+  return whole < 3600 ? `${Math.floor(whole / 60)} min ${whole % 60} s` : `${(seconds / 3600).toFixed(1)} h`;
+}
+
+/** "[██████░░░░░░]  50 %"; a part over the whole counts as the whole. */
+export function barText(part: number, whole: number, width = 24): string {
+  const share = whole === 0 ? 1 : Math.min(1, part / whole);
+  const full = Math.floor(share * width);
+  return `[${"█".repeat(full)}${"░".repeat(width - full)}] ${String(Math.floor(share * 100)).padStart(3)} %`;
+}
+
+/** Rows as columns, the last one unpadded. */
+export function columnsText(rows: readonly (readonly string[])[]): string[] {
+  const widths: number[] = [];
+  for (const row of rows) {
+    for (const [at, cell] of row.entries()) widths[at] = Math.max(widths[at] ?? 0, cell.length);
+  }
+  return rows.map((row) =>
+    row
+      .map((cell, at) => cell.padEnd(widths[at] ?? 0))
+      .join("  ")
+      .trimEnd(),
+  );
+}

@@ -1,0 +1,33 @@
+import { readFileSync } from "node:fs";
+import { parseEnv } from "node:util";
+import type { Target } from "./configuration.ts";
+import { Failure } from "./failure.ts";
+
+/** Variables by name; their values are secrets. */
+export type Variables = ReadonlyMap<string, string>;
+
+/** Reads a file of NAME=value lines as Node reads .env files. */
+export function readVariables(file: string): Variables {
+  let text: string;
+  try {
+    text = readFileSync(file, "utf8");
+  } catch (error) {
+    throw new Failure(`${file} cannot be read.`, { cause: error });
+  }
+  const variables = new Map<string, string>();
+  for (const [name, value] of Object.entries(parseEnv(text))) if (value !== undefined) variables.set(name, value);
+  if (variables.size === 0) throw new Failure(`${file} holds no NAME=value line.`);
+  return variables;
+}
+
+/** Creates or changes the variables of the project, in their order, and returns their names; those that are set already stay as they are. */
+export async function storeVariables({ client, project }: Target, variables: Variables): Promise<string[]> {
+  const { environments } = await client.listEnvironments(project);
+  const known = new Map(environments.map((variable) => [variable.name, variable]));
+  for (const [name, value] of variables) {
+    const old = known.get(name);
+    if (old === undefined) await client.createEnvironment({ ...project, name, value });
+    else if (old.value !== value) await client.updateEnvironment({ ...project, envId: old.id, value });
+  }
+  return [...variables.keys()];
+}
