@@ -63,13 +63,18 @@ function tell(error: unknown, terminal: Terminal): number {
   return 1;
 }
 
+/** npm passes on the signal that the terminal has already sent, so one Ctrl-C arrives twice. */
+const sameInterruptMilliseconds = 1000;
+
 function interruptible(): AbortSignal {
   const controller = new AbortController();
+  let since = 0;
   for (const name of ["SIGINT", "SIGTERM", "SIGHUP"] as const) {
     const exitCode = 128 + constants.signals[name];
     process.on(name, () => {
       // The first one lets the command put things in order, the second does not wait for it.
-      if (controller.signal.aborted) process.exit(exitCode);
+      if (!controller.signal.aborted) since = performance.now();
+      else if (performance.now() - since > sameInterruptMilliseconds) process.exit(exitCode);
       controller.abort(new Interrupted(exitCode));
     });
   }

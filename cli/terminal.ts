@@ -8,9 +8,9 @@ export interface TerminalStream {
   write(text: string): unknown;
 }
 
-/** Text of strangers (output of apps, names of files) without what would steer the terminal. */
+/** One line of strangers' text (output of apps, names of files), without what would steer the terminal. */
 export function printable(text: string): string {
-  return stripVTControlCharacters(text).replace(/(?!\t)[\p{Cc}\p{Cf}\p{Zl}\p{Zp}]/gu, "�");
+  return stripVTControlCharacters(text).replace(/(?!\t)[\p{Cc}\p{Zl}\p{Zp}\u202a-\u202e\u2066-\u2069]/gu, "�");
 }
 
 /**
