@@ -1,0 +1,50 @@
+import { parentPort, workerData } from "node:worker_threads";
+import { PGlite } from "@electric-sql/pglite";
+import * as z from "zod";
+import type { Answer } from "./engine.ts";
+import { oid } from "./fields.ts";
+
+const asText = (text: string) => text;
+const parsers = Object.fromEntries(Object.values(oid).map((id) => [id, asText]));
+const serializers = Object.fromEntries([0, ...Object.values(oid)].map((id) => [id, asText]));
+
+const task = z.object({
+  id: z.int(),
+  sql: z.string(),
+  bound: z.array(z.object({ type: z.int(), text: z.string().nullable() })),
+});
+const complaint = z.object({
+  message: z.string(),
+  code: z.string().regex(/^[0-9A-Z]{5}$/),
+  detail: z.string().optional(),
+  hint: z.string().optional(),
+  position: z.string().optional(),
+});
+
+const database = await PGlite.create(z.object({ dir: z.string() }).parse(workerData).dir, { parsers, serializers });
+await database.query("SET TIME ZONE 'UTC'");
+
+async function run({ id, sql, bound }: z.infer<typeof task>): Promise<Answer> {
+  try {
+    const texts = bound.map((value) => value.text);
+    const types = bound.map((value) => value.type);
+    const result = await database.query<(string | null)[]>(sql, texts, { rowMode: "array", paramTypes: types });
+    const columns = result.fields.map((field) => ({ name: field.name, type: field.dataTypeID }));
+    const outcome = { columns, rows: result.rows, command: result.command ?? "", affected: result.affectedRows ?? 0 };
+    return { id, outcome, inTransaction: database.isInTransaction() };
+  } catch (error) {
+    const known = complaint.safeParse(error);
+    // Anything but a complaint of PostgreSQL's means that the WebAssembly has crashed: the thread ends with it.
+    if (!known.success) throw error;
+    return { id, complaint: known.data, inTransaction: database.isInTransaction() };
+  }
+}
+
+parentPort?.on("message", async (message: unknown) => {
+  if (message === "close") {
+    await database.close();
+    process.exit(0);
+  }
+  parentPort?.postMessage(await run(task.parse(message)));
+});
+parentPort?.postMessage("ready");

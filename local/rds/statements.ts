@@ -1,0 +1,87 @@
+import { AwsError } from "../aws/service.ts";
+import type { Bound, Engine, Outcome } from "./engine.ts";
+import { boundValue, type Parameter, plainValue, resultField, typeName } from "./fields.ts";
+import { positional } from "./named-parameters.ts";
+
+/** AWS: an answer of at most 1 MiB, a row of at most 64 KiB. */
+const answerBytesMax = 1024 * 1024;
+const rowBytesMax = 64 * 1024;
+
+const transactionControl =
+  /^\s*(begin|start\s+transaction|commit|end|rollback|abort|savepoint|release|prepare\s+transaction)\b/i;
+
+function bind(names: string[], parameters: Parameter[]): Bound[] {
+  const byName = new Map(parameters.map((parameter) => [parameter.name, parameter]));
+  return names.map((name) => {
+    const parameter = byName.get(name);
+    if (!parameter) throw new AwsError("BadRequestException", `Cannot find parameter: ${name}`);
+    return boundValue(parameter);
+  });
+}
+
+/** Runs one statement with its parameters. */
+export async function runStatement(engine: Engine, statement: string, parameters: Parameter[]): Promise<Outcome> {
+  if (transactionControl.test(statement)) {
+    throw new AwsError("BadRequestException", "Transactions are controlled by BeginTransaction and its companions");
+  }
+  const { sql, names } = positional(statement);
+  try {
+    return await engine.run(sql, bind(names, parameters));
+  } catch (error) {
+    if (error instanceof AwsError && error.message.includes("cannot insert multiple commands")) {
+      throw new AwsError("ValidationException", "Multistatements aren't supported");
+    }
+    throw error;
+  }
+}
+
+export interface AnswerOptions {
+  includeResultMetadata: boolean;
+  formatRecordsAs: "NONE" | "JSON";
+  longReturnType: "LONG" | "STRING";
+}
+
+function checkSizes(rows: Outcome["rows"]): void {
+  let total = 0;
+  for (const row of rows) {
+    const bytes = row.reduce((sum, text) => sum + Buffer.byteLength(text ?? ""), 0);
+    if (bytes > rowBytesMax)
+      throw new AwsError("UnsupportedResultException", "A row of the result is larger than 64 KB");
+    total += bytes;
+  }
+  if (total > answerBytesMax) throw tooLarge();
+}
+
+function tooLarge(): AwsError {
+  return new AwsError("UnsupportedResultException", "Database returned more than the allowed response size limit");
+}
+
+/** A result as ExecuteStatement answers it. */
+export function statementAnswer(outcome: Outcome, options: AnswerOptions): object {
+  const { columns, rows } = outcome;
+  const changed = /^(INSERT|UPDATE|DELETE|MERGE)$/.test(outcome.command) && columns.length === 0;
+  const head = { numberOfRecordsUpdated: changed ? outcome.affected : 0, generatedFields: [] };
+  if (columns.length === 0) return head;
+  checkSizes(rows);
+  const metadata = columns.map(({ name, type }) => ({
+    name,
+    label: name,
+    typeName: typeName(type),
+    isSigned: true,
+    nullable: 2,
+  }));
+  const asString = options.longReturnType === "STRING";
+  const records =
+    options.formatRecordsAs === "JSON"
+      ? { formattedRecords: JSON.stringify(rows.map((row) => namedValues(columns, row))) }
+      : {
+          records: rows.map((row) => row.map((text, index) => resultField(columns[index]?.type ?? 0, text, asString))),
+        };
+  const answer = { ...head, ...records, ...(options.includeResultMetadata && { columnMetadata: metadata }) };
+  if (Buffer.byteLength(JSON.stringify(answer)) > answerBytesMax) throw tooLarge();
+  return answer;
+}
+
+function namedValues(columns: Outcome["columns"], row: (string | null)[]): Record<string, unknown> {
+  return Object.fromEntries(columns.map(({ name, type }, index) => [name, plainValue(type, row[index] ?? null)]));
+}
