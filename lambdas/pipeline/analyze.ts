@@ -5,7 +5,8 @@ import { Build, type BuildRow, Variable } from "../data/rows.ts";
 import type { TableReader, TableWriter } from "../data/table.ts";
 import { archiveKey, isFinished } from "../domain/builds.ts";
 import { inspect } from "../domain/inspection.ts";
-import { renderDockerfile } from "../domain/image/dockerfile.ts";
+import { renderDockerfile, renderDockerignore } from "../domain/image/dockerfile.ts";
+import { staticServer } from "../domain/image/static-server.ts";
 import { encodeVariables } from "../domain/image/variables.ts";
 import { BuildCanceled, BuildRejected, step } from "../kit/step.ts";
 
@@ -54,6 +55,8 @@ export const handler = step("analyze", async ({ deployment, archive }, { table, 
   await artifacts.put(buildId, {
     "plan.json": JSON.stringify(plan),
     Dockerfile: renderDockerfile(plan, { variableNames: variables.map(({ name }) => name), projectId }),
+    "Dockerfile.dockerignore": renderDockerignore(plan),
+    "static-server.mjs": staticServer,
     variables: encodeVariables(variables),
   });
   await conclude(table, deployment, { runtime: plan.runtime, suggestion, warning, findings, port: plan.port });

@@ -1,13 +1,16 @@
 import { createHash } from "node:crypto";
 import { createWriteStream } from "node:fs";
 import { mkdir, rename, writeFile } from "node:fs/promises";
-import { join } from "node:path";
+import { delimiter, dirname, join } from "node:path";
 import type { Readable } from "node:stream";
 import { pipeline } from "node:stream/promises";
 import { GetObjectCommand, S3Client } from "@aws-sdk/client-s3";
 import * as z from "zod";
 import { type Plan, planSchema } from "../../lambdas/domain/analysis/plan.ts";
-import { localCommands, startArguments, staticServerFile } from "../../lambdas/domain/image/local.ts";
+import { staticServerPath } from "../../lambdas/domain/analysis/static-command.ts";
+import { localCommands } from "../../lambdas/domain/image/local.ts";
+import { startArguments } from "../../lambdas/domain/image/start.ts";
+import { staticServer } from "../../lambdas/domain/image/static-server.ts";
 import { parseVariables } from "../../lambdas/domain/image/variables.ts";
 import { openArchive } from "../../lambdas/domain/zip/archive.ts";
 import { ArchiveRefused } from "../../lambdas/domain/zip/refused.ts";
@@ -61,6 +64,16 @@ async function homeOf(plan: Plan, runtimes: Runtimes, build: ImageBuild): Promis
   }
 }
 
+async function writeStaticServer(path: string): Promise<void> {
+  await mkdir(dirname(path), { recursive: true });
+  await writeFile(path, staticServer);
+}
+
+/** npm comes with Node.js itself and pip with a virtual environment, in the version at hand. */
+function onThisMachine(plan: Plan): ReadonlySet<string> {
+  return new Set(plan.language === "nodejs" ? ["npm"] : ["pip"]);
+}
+
 /** Cuts output into lines; a line that is still growing waits for its end. */
 function lineWriter(put: (line: string) => void): (chunk: Buffer) => void {
   const rest = { text: "" };
@@ -95,7 +108,7 @@ export function createImageBuilder(options: { imagesDir: string; cacheDir: strin
     const digest = `sha256:${createHash("sha256").update(`${input.IMAGE_TAG} ${input.SOURCE_VERSION} ${Date.now()}`).digest("hex")}`;
     const finalRoot = join(imageFolder(options.imagesDir, digest), "root");
     await runCommands({ plan, variables, home, root, build });
-    if (plan.static) await writeFile(join(root, plan.root, staticServerFile.name), staticServerFile.text);
+    if (plan.static) await writeStaticServer(join(root, plan.root, staticServerPath));
     const started: Image = {
       command: startArguments(plan),
       env: { ...plan.env, ...variables, PATH: appPath(plan, home, join(finalRoot, plan.root)), HOME: join(finalRoot, plan.root) },
@@ -122,7 +135,8 @@ export function createImageBuilder(options: { imagesDir: string; cacheDir: strin
   }): Promise<void> {
     const { plan, variables, home, root, build } = run;
     const cwd = join(root, plan.root);
-    const commands = localCommands(plan, { python: home.program });
+    const tools = join(build.folder, "tools");
+    const commands = localCommands(plan, { python: home.program, tools, managers: onThisMachine(plan) });
     for (const { stage, command, env } of commands) {
       build.put(`${stage}: ${command}`);
       const write = lineWriter(build.put);
@@ -138,7 +152,7 @@ export function createImageBuilder(options: { imagesDir: string; cacheDir: strin
           ...plan.env,
           ...env,
           ...(stage === "build" && variables),
-          PATH: appPath(plan, home, cwd),
+          PATH: [join(tools, "bin"), appPath(plan, home, cwd)].join(delimiter),
         },
         signal: build.signal,
         timeoutMs: buildMinutes * 60_000,
