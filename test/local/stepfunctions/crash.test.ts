@@ -11,9 +11,12 @@ import {
   SFNClient,
   StartExecutionCommand,
 } from "@aws-sdk/client-sfn";
-import { expect, onTestFinished, test } from "vitest";
+import { expect, onTestFinished, test, vi } from "vitest";
 import * as z from "zod";
 import { LAMBDA, LAMBDA_TOKEN, MACHINE_ARN, machine, REGION, temporaryDir } from "./harness.ts";
+
+// Each test starts processes, which takes long on a busy machine.
+vi.setConfig({ testTimeout: 60_000 });
 
 const callSchema = z.object({
   mode: z.string(),

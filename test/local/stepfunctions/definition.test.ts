@@ -167,7 +167,7 @@ const refused: [string, unknown, string][] = [
   ["JSONata that is not closed", pass("{% $states.input"), "whole string"],
   ["JSONata within a text", pass({ a: "id {% $states.input.id %}" }), "Output/a"],
   ["a JSONPath key", pass({ "a.$": "$.a" }), "JSONPath key"],
-  ["$eval", pass("{% $eval('1') %}"), "$eval"],
+  ["$eval", pass("{% $eval('1') %}"), "use $parse"],
   ["a function that does not exist", pass("{% $uuidv7() %}"), "$uuidv7"],
   ["a variable that nothing assigns", pass("{% $upload.key %}"), "$upload"],
   ["a field name without $states", pass("{% input.id %}"), "top level"],

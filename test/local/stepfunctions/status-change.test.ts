@@ -55,10 +55,13 @@ test("an event that is refused is delivered again, later and later, with the sam
 
 test("an event that was not taken before the service closed is delivered at the next resume, and only that one", async () => {
   const definition = machine(states);
+  const refused: string[] = [];
   const first = await startLocal({
     definition,
     onStatusChange: async (event) => {
-      if (event.detail.status === "FAILED") throw new Error("the receiver is down");
+      if (event.detail.status !== "FAILED") return;
+      refused.push(event.id);
+      throw new Error("the receiver is down");
     },
   });
   const arn = await first.start();
@@ -69,6 +72,7 @@ test("an event that was not taken before the service closed is delivered at the 
   const second = await startLocal({ definition, dir: first.dir });
   await second.sfn.idle();
   expect(second.events.map((event) => event.detail.status)).toEqual(["FAILED"]);
+  expect(second.events[0]?.id).toBe(refused[0]);
   expect(openJournals(first.dir)).toEqual([]);
   expect(await second.describe(arn)).toMatchObject({ status: "FAILED", error: "E", cause: "C" });
 });
