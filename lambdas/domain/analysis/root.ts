@@ -63,7 +63,8 @@ function isStrongMarker(tree: SourceTree, folder: string, name: string): boolean
 const isWeakMarker = (_tree: SourceTree, _folder: string, name: string): boolean => name.endsWith(".py");
 
 function severalApps(folders: string[]): NoPlan {
-  return new NoPlan("several_apps", `Found apps in ${listed(folders)}; upload one of them.`);
+  const more = folders.length > 12 ? ` and ${folders.length - 12} more folders` : "";
+  return new NoPlan("several_apps", `Found apps in ${folders.slice(0, 12).join(", ")}${more}; upload one of them.`);
 }
 
 function nothingDetected(tree: SourceTree): NoPlan {

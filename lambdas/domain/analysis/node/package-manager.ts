@@ -1,6 +1,6 @@
 import semver from "semver";
 import type { App } from "../app.ts";
-import { lineOf, lineOfKey, listed, type Notes, quoted, suggest } from "../notes.ts";
+import { listed, type Notes, quoted, suggest } from "../notes.ts";
 import type { PackageManager } from "../plan.ts";
 import { isTable, stringAt, type Table, valueAt } from "../values.ts";
 
@@ -48,7 +48,7 @@ export function nodePackageManager(app: App, manifest: Table | undefined, notes:
       file: surplus[0] ?? "package.json",
     });
   }
-  const version = declared?.version ?? versionFromFiles(app, manifest, named, lock);
+  const version = managerVersion(app, manifest, { name: named, declared: declared?.version ?? "", lock });
   return { manager: { name: named, version }, lock };
 }
 
@@ -58,11 +58,11 @@ function declaredManager(
   app: App,
   manifest: Table | undefined,
   notes: Notes,
-): { name: NodeManager; version: string | null } | undefined {
+): { name: NodeManager; version: string } | undefined {
   const value = valueAt(manifest, "packageManager");
   if (value !== undefined) {
     const [, name = "", version = ""] = (typeof value === "string" && /^\s*(\w+)(?:@([^+\s]+))?/.exec(value)) || [];
-    if (isManager(name)) return { name, version: safeVersion(version) };
+    if (isManager(name)) return { name, version };
     notes.warnings.push(
       `packageManager in ${app.shown("package.json")} says ${quoted(value)}, which names no package manager that is offered, so it is passed over. Set it to "npm", "pnpm", "yarn" or "bun" with a version, such as "pnpm@9.15.0".`,
     );
@@ -70,8 +70,7 @@ function declaredManager(
   const wanted = valueAt(manifest, "devEngines", "packageManager");
   for (const candidate of Array.isArray(wanted) ? wanted : [wanted]) {
     const name = isTable(candidate) ? stringAt(candidate, "name") : undefined;
-    if (name !== undefined && isManager(name))
-      return { name, version: safeVersion(stringAt(candidate, "version") ?? "") };
+    if (name !== undefined && isManager(name)) return { name, version: stringAt(candidate, "version") ?? "" };
   }
   return undefined;
 }
@@ -80,36 +79,28 @@ function engineManager(manifest: Table | undefined): NodeManager | undefined {
   return (["pnpm", "yarn", "bun"] as const).find((name) => /\d|^\*$/.test(stringAt(manifest, "engines", name) ?? ""));
 }
 
-/** A version or range that can stand in a command line, null for anything else. */
-function safeVersion(version: string): string | null {
-  const exact = semver.valid(version);
-  if (exact !== null) return exact;
-  return majorOf(version);
-}
+/** What is taken where a range leaves the choice. */
+const PREFERRED: Readonly<Record<NodeManager, string>> = { npm: "11", pnpm: "10", yarn: "1", bun: "1" };
 
-/** The newest known major that a range allows and that its tools still support. */
-function majorOf(range: string): string | null {
-  if (semver.validRange(range) === null || range.trim() === "" || range.trim() === "*") return null;
-  const majors = Array.from({ length: 20 }, (_, major) => major);
-  const allowed = majors.filter((major) => semver.intersects(`${major}.x`, range));
-  const smallest = semver.minVersion(range)?.major;
-  return allowed.length === 0 || smallest === undefined
-    ? null
-    : String(allowed.length > 3 ? smallest : (allowed[0] ?? smallest));
-}
-
-function versionFromFiles(
+/** A version or tag for the registry: the exact declared one, else a major line that the declaration, the engines and the lock agree on. */
+function managerVersion(
   app: App,
   manifest: Table | undefined,
-  name: NodeManager,
-  lock: string | null,
+  packages: { name: NodeManager; declared: string; lock: string | null },
 ): string | null {
-  const engine = stringAt(manifest, "engines", name);
+  const { name, declared, lock } = packages;
+  const exact = semver.valid(declared);
+  if (exact !== null) return exact;
   const locked = name === "pnpm" ? pnpmOfLock(app, lock) : name === "yarn" ? yarnOfFiles(app, lock) : null;
-  if (name === "npm" || name === "bun") return null;
-  if (engine === undefined || semver.validRange(engine) === null) return locked ?? (name === "pnpm" ? "10" : "1");
-  if (locked !== null && semver.intersects(`${locked}.x`, engine)) return locked;
-  return majorOf(engine) ?? locked;
+  const engine = name === "npm" ? undefined : stringAt(manifest, "engines", name);
+  const range = [declared, engine].find(
+    (text) => text !== undefined && text.trim() !== "" && semver.validRange(text) !== null,
+  );
+  if (range === undefined) return locked ?? (name === "npm" || name === "bun" ? null : PREFERRED[name]);
+  for (const candidate of [locked, PREFERRED[name]]) {
+    if (candidate !== null && semver.intersects(semver.valid(candidate) ?? `${candidate}.x`, range)) return candidate;
+  }
+  return String(semver.minVersion(range)?.major ?? PREFERRED[name]);
 }
 
 function pnpmOfLock(app: App, lock: string | null): string | null {
@@ -126,10 +117,4 @@ function yarnOfFiles(app: App, lock: string | null): string | null {
   const metadata = /^__metadata:\s*\n(?:\s+.*\n)*?\s+version:\s*['"]?(\d+)/m.exec(text)?.[1];
   if (metadata === undefined) return text.includes("__metadata:") ? "4" : "1";
   return YARN_OF_LOCK.get(metadata) ?? "4";
-}
-
-/** The line of package.json that declares the package manager, for a suggestion; 1 when none does. */
-export function managerLine(app: App): number {
-  const text = app.text("package.json");
-  return lineOf(text, /"packageManager"\s*:/) || lineOfKey(text, ["devEngines", "packageManager"]);
 }

@@ -5,8 +5,6 @@ import { stringAt, type Table } from "../values.ts";
 export interface ResolvedCommand {
   before: string[];
   line: string;
-  /** The names of the scripts that were looked through, outermost first. */
-  through: string[];
 }
 
 /** Looks through `npm start`, `yarn serve`, `pnpm run x` and the like to the script's own command, so that no package manager stands between the container and the app. */
@@ -18,16 +16,14 @@ export function resolveCommand(
 ): ResolvedCommand {
   const commands = commandsOf(line);
   const last = commands.at(-1);
-  const unresolved = { before: [], line, through: [] };
+  const unresolved = { before: [], line };
   if (last === undefined || last.before === "|" || last.text === "" || seen.length > 10) return unresolved;
   const { assignments, words } = invocationOf(last.text);
   const head = line.slice(0, line.lastIndexOf(last.text));
   const call = scriptCall(words, manifest);
   if (call === undefined) {
     const direct = directBinary(words, last.text, dependencies);
-    return direct === undefined
-      ? unresolved
-      : { before: [], line: `${head}${joined(assignments, direct)}`, through: [] };
+    return direct === undefined ? unresolved : { before: [], line: `${head}${joined(assignments, direct)}` };
   }
   const script = stringAt(manifest, "scripts", call.script);
   if (script === undefined || seen.includes(call.script)) return unresolved;
@@ -39,7 +35,6 @@ export function resolveCommand(
   return {
     before: [...(pre === undefined ? [] : [pre]), ...inner.before],
     line: `${head}${joined(assignments, inner.line)}`,
-    through: [call.script, ...inner.through],
   };
 }
 
@@ -77,7 +72,7 @@ function scriptCall(
   const rest = args.slice(explicit ? 2 : 1);
   const passed =
     rest[0] === "--" ? rest.slice(1) : program === "npm" ? rest.filter((word) => !word.startsWith("-")) : rest;
-  return { script, rest: quotedWords(passed), hooks: program !== "yarn" || true };
+  return { script, rest: quotedWords(passed), hooks: true };
 }
 
 /** `npx next start`, `yarn node server.js`, `pnpm exec x`: the program itself, when the app has it. */

@@ -1,0 +1,106 @@
+import type { App } from "../app.ts";
+import type { StaticSite } from "../plan.ts";
+import { stringAt, type Table } from "../values.ts";
+import { configText } from "./static.ts";
+
+/** How a framework's build is started; `build` is its own build command, used where package.json has none. */
+export interface FrameworkStart {
+  start: string;
+  build: string | null;
+  static?: StaticSite;
+  buildEnv?: Readonly<Record<string, string>>;
+}
+
+type Dependencies = ReadonlyMap<string, string>;
+type Framework = (app: App, manifest: Table | undefined, dependencies: Dependencies) => FrameworkStart | undefined;
+
+const site = (dir: string): FrameworkStart => ({ start: "", build: null, static: { dir, fallback: "index.html" } });
+
+function next(app: App, _manifest: Table | undefined, dependencies: Dependencies): FrameworkStart | undefined {
+  if (!dependencies.has("next")) return undefined;
+  if (/\boutput\s*:\s*['"]export['"]/.test(configText(app, "next.config") ?? "")) {
+    return { ...site("out"), build: "next build" };
+  }
+  return { start: "next start", build: "next build" };
+}
+
+function nuxt(app: App, manifest: Table | undefined, dependencies: Dependencies): FrameworkStart | undefined {
+  const range = dependencies.get("nuxt") ?? dependencies.get("nuxt3") ?? dependencies.get("nuxt-nightly");
+  if (range === undefined) return undefined;
+  if (/^[\^~]?2\b/.test(range) || dependencies.has("nuxt-start")) return { start: "nuxt start", build: "nuxt build" };
+  const build = stringAt(manifest, "scripts", "build") ?? "";
+  if (/\bgenerate\b/.test(build)) return site(".output/public");
+  if (/\bpreset\s*:\s*['"]static['"]/.test(configText(app, "nuxt.config") ?? "")) return site(".output/public");
+  return { start: "node .output/server/index.mjs", build: "nuxt build" };
+}
+
+function sveltekit(app: App, _manifest: Table | undefined, dependencies: Dependencies): FrameworkStart | undefined {
+  if (!dependencies.has("@sveltejs/kit")) return undefined;
+  const text = `${configText(app, "svelte.config") ?? ""}\n${configText(app, "vite.config") ?? ""}`;
+  const out = /\bout\s*:\s*['"]([\w./-]+)['"]/.exec(text)?.[1] ?? "build";
+  if (/adapter-static/.test(text) && dependencies.has("@sveltejs/adapter-static")) {
+    const fallback = /\bfallback\s*:\s*['"]([\w.-]+)['"]/.exec(text)?.[1] ?? "index.html";
+    return { start: "", build: "vite build", static: { dir: "build", fallback } };
+  }
+  // adapter-auto takes adapter-node on the one platform that it knows to run a plain Node.js server.
+  const auto = /adapter-auto/.test(text) && !/adapter-node/.test(text);
+  return { start: `node ${out}`, build: "vite build", ...(auto ? { buildEnv: { GCP_BUILDPACKS: "true" } } : {}) };
+}
+
+function nest(app: App, manifest: Table | undefined, dependencies: Dependencies): FrameworkStart | undefined {
+  if (!dependencies.has("@nestjs/core")) return undefined;
+  const script = stringAt(manifest, "scripts", "start:prod");
+  if (script === undefined && !app.has("src/main.ts")) return undefined;
+  return { start: script ?? "node dist/main", build: "nest build" };
+}
+
+function reactRouter(app: App, _manifest: Table | undefined, dependencies: Dependencies): FrameworkStart | undefined {
+  if (!dependencies.has("@react-router/dev")) return undefined;
+  if (/\bssr\s*:\s*false/.test(configText(app, "react-router.config") ?? ""))
+    return { ...site("build/client"), build: "react-router build" };
+  if (!dependencies.has("@react-router/serve")) return undefined;
+  return { start: "react-router-serve ./build/server/index.js", build: "react-router build" };
+}
+
+function remix(app: App, _manifest: Table | undefined, dependencies: Dependencies): FrameworkStart | undefined {
+  if (!dependencies.has("@remix-run/serve")) return undefined;
+  const vite = configText(app, "vite.config") !== undefined;
+  return vite
+    ? { start: "remix-serve ./build/server/index.js", build: "remix vite:build" }
+    : { start: "remix-serve build", build: "remix build" };
+}
+
+function astro(_app: App, _manifest: Table | undefined, dependencies: Dependencies): FrameworkStart | undefined {
+  if (!dependencies.has("astro") || !dependencies.has("@astrojs/node")) return undefined;
+  return { start: "node ./dist/server/entry.mjs", build: "astro build" };
+}
+
+/** Frameworks whose server is Nitro's standard output. */
+function nitro(_app: App, _manifest: Table | undefined, dependencies: Dependencies): FrameworkStart | undefined {
+  const names = [
+    "@solidjs/start",
+    "@tanstack/react-start",
+    "@tanstack/solid-start",
+    "@tanstack/start",
+    "nitropack",
+    "nitro",
+  ];
+  return names.some((name) => dependencies.has(name))
+    ? { start: "node .output/server/index.mjs", build: null }
+    : undefined;
+}
+
+const FRAMEWORKS: readonly Framework[] = [next, nuxt, sveltekit, nest, reactRouter, remix, astro, nitro];
+
+/** The start of the first framework that the app depends on, in DETECTION's order. */
+export function frameworkStart(
+  app: App,
+  manifest: Table | undefined,
+  dependencies: Dependencies,
+): FrameworkStart | undefined {
+  for (const framework of FRAMEWORKS) {
+    const found = framework(app, manifest, dependencies);
+    if (found !== undefined) return found;
+  }
+  return undefined;
+}

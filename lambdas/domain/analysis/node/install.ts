@@ -1,0 +1,88 @@
+import type { App } from "../app.ts";
+import { type Notes, suggest } from "../notes.ts";
+import { entriesAt, isTable, stringAt, type Table, valueAt } from "../values.ts";
+import { dependenciesOf } from "./dependencies.ts";
+import { lockDisagreement } from "./lock.ts";
+import type { NodePackages } from "./package-manager.ts";
+
+/** The lock file that each manager writes. */
+const LOCK_OF = { npm: "package-lock.json", pnpm: "pnpm-lock.yaml", yarn: "yarn.lock", bun: "bun.lock" } as const;
+
+/** The install command, null where there is nothing to install; a missing or stale lock file goes to the notes. */
+export function installCommand(
+  app: App,
+  manifest: Table | undefined,
+  packages: NodePackages,
+  notes: Notes,
+): string | null {
+  if (manifest === undefined) return null;
+  const { manager, lock } = packages;
+  const berry = manager.name === "yarn" && !/^1\b/.test(manager.version ?? "1");
+  const commands = {
+    npm: ["npm ci", "npm install"],
+    pnpm: ["pnpm install --frozen-lockfile", "pnpm install --no-frozen-lockfile"],
+    yarn: berry
+      ? ["yarn install --immutable", "yarn install --no-immutable"]
+      : ["yarn install --frozen-lockfile", "yarn install"],
+    bun: ["bun install --frozen-lockfile", "bun install"],
+  } as const;
+  const [frozen, free] = commands[manager.name];
+  if (lock === null) {
+    if (dependenciesOf(manifest).size === 0 && !isWorkspace(app, manifest))
+      return hasInstallScript(manifest) ? free : null;
+    suggest(notes, app, {
+      code: "no_lock_file",
+      message: `package.json has no ${LOCK_OF[manager.name]} beside it, so each build may install other versions. ${free.replace(/ --no-.*/, "")} is used; commit the ${LOCK_OF[manager.name]} that it writes.`,
+      file: "package.json",
+    });
+    return free;
+  }
+  const disagreement = lockDisagreement(app, manifest, lock);
+  if (disagreement === undefined) return frozen;
+  suggest(notes, app, {
+    code: "lock_out_of_step",
+    message: `${lock} and package.json disagree: ${disagreement}. ${free} is used; run it and commit ${lock}.`,
+    file: lock,
+  });
+  return free;
+}
+
+const HOOKS = ["preinstall", "install", "postinstall", "prepare", "prepublish", "preprepare", "postprepare"];
+const LIGHT_HOOK =
+  /^(?:npx\s+)?(prisma generate|patch-package|husky( install)?( \|\| (true|exit 0|:))?|lefthook install|simple-git-hooks)$/;
+
+const hasInstallScript = (manifest: Table): boolean =>
+  HOOKS.some((hook) => stringAt(manifest, "scripts", hook) !== undefined);
+
+const isWorkspace = (app: App, manifest: Table): boolean =>
+  valueAt(manifest, "workspaces") !== undefined || app.has("pnpm-workspace.yaml");
+
+const COPIED_FILES =
+  /^(\.npmrc|\.yarnrc|\.yarnrc\.yml|\.pnpmfile\.cjs|pnpm-workspace\.yaml|bunfig\.toml|package-lock\.json|npm-shrinkwrap\.json|pnpm-lock\.yaml|yarn\.lock|bun\.lockb?)$/;
+const COPIED_FOLDERS = ["patches", "prisma", ".yarn/releases", ".yarn/plugins", ".yarn/patches", ".yarn/cache"];
+
+/** The files and folders that the install reads, null when it needs the whole tree (DETECTION, Image). */
+export function installManifests(app: App, manifest: Table | undefined): string[] | null {
+  if (manifest === undefined) return [];
+  const hooks = HOOKS.map((hook) => stringAt(manifest, "scripts", hook)).filter((script) => script !== undefined);
+  if (hooks.some((script) => !LIGHT_HOOK.test(script))) return null;
+  if ([...dependenciesOf(manifest).values()].some((range) => /^(file|link|portal):|^\.{0,2}\//.test(range)))
+    return null;
+  const packages = isWorkspace(app, manifest)
+    ? app.paths.filter((path) => /(^|\/)package\.json$/.test(path) && !path.includes("node_modules/"))
+    : ["package.json"];
+  return [
+    ...packages,
+    ...app.paths.filter((path) => COPIED_FILES.test(path)),
+    ...COPIED_FOLDERS.filter((path) => app.hasFolder(path)),
+  ];
+}
+
+/** The commands of a workspace's members, for a message that names them. */
+export const workspaceGlobs = (manifest: Table | undefined): string[] => {
+  const declared = valueAt(manifest, "workspaces");
+  const list = isTable(declared) ? valueAt(declared, "packages") : declared;
+  return Array.isArray(list)
+    ? list.filter((glob) => typeof glob === "string")
+    : entriesAt(manifest, "workspaces").map(([key]) => key);
+};

@@ -1,0 +1,147 @@
+import type { App } from "../app.ts";
+import { commandsOf, invocationOf } from "../command.ts";
+import { escapeRegExp, lineAt } from "../notes.ts";
+import type { FixedPort } from "../port.ts";
+import { withoutComments } from "../source.ts";
+
+interface Source {
+  path: string;
+  text: string;
+}
+
+const sourcesMax = 300;
+const ENDINGS = [
+  "",
+  ".js",
+  ".ts",
+  ".mjs",
+  ".cjs",
+  ".mts",
+  ".cts",
+  ".tsx",
+  ".jsx",
+  "/index.js",
+  "/index.ts",
+  "/index.mjs",
+];
+
+/** The source file that a Node.js start command runs; build output is traced back to its source. */
+export function nodeEntry(app: App, line: string): string | undefined {
+  const { program, words } = invocationOf(commandsOf(line).at(-1)?.text ?? "");
+  if (program === "nest") return ["src/main.ts"].find((path) => app.has(path));
+  for (const word of program.includes("/") || /\.[cm]?[jt]s$/.test(program) ? words : words.slice(1)) {
+    if (word.startsWith("-")) continue;
+    const path = word.replace(/^(\.?\/)+/, "");
+    const found = resolveFile(app, path) ?? sourceOfBuilt(app, path);
+    if (found !== undefined) return found;
+  }
+  return undefined;
+}
+
+function resolveFile(app: App, path: string): string | undefined {
+  const names = ENDINGS.map((ending) => path + ending);
+  if (/\.[cm]?jsx?$/.test(path)) names.push(path.replace(/\.([cm]?)js(x?)$/, ".$1ts$2"));
+  return names.find((name) => app.has(name) && /\.[cm]?[jt]sx?$/.test(name));
+}
+
+function sourceOfBuilt(app: App, path: string): string | undefined {
+  const inner = /^(?:dist|build|lib|out)\/(.+)$/.exec(path)?.[1];
+  if (inner === undefined) return undefined;
+  const bare = inner.replace(/^src\//, "");
+  return [`src/${bare}`, bare, inner].map((name) => resolveFile(app, name)).find((found) => found !== undefined);
+}
+
+/** The fixed port of a Node.js app: `listen(3000)` in what its entry file reaches, when none of that reads PORT. */
+export function nodeListenPort(app: App, line: string): FixedPort | undefined {
+  const entry = nodeEntry(app, line);
+  if (entry === undefined) return undefined;
+  const sources = reachable(app, entry);
+  if (sources.some(({ text }) => readsPort(text))) return undefined;
+  for (const source of sources) {
+    const found = listenPort(source, sources);
+    if (found !== undefined) return found;
+  }
+  return undefined;
+}
+
+const IMPORT = /(?:\bfrom\s*|\brequire\s*\(\s*|\bimport\s*\(\s*|\bimport\s+)["'](\.{1,2}\/[^"'\n]*|\.{1,2})["']/g;
+
+/** The entry and the app's own files that it imports, nearest first. */
+function reachable(app: App, entry: string): Source[] {
+  const sources: Source[] = [];
+  const seen = new Set([entry]);
+  for (const path of seen) {
+    if (sources.length >= sourcesMax) break;
+    const text = withoutComments(path, app.text(path) ?? "");
+    sources.push({ path, text });
+    for (const [, specifier = ""] of text.matchAll(IMPORT)) {
+      const target = resolveFile(app, joinPath(path, specifier));
+      if (target !== undefined) seen.add(target);
+    }
+  }
+  return sources;
+}
+
+function joinPath(from: string, specifier: string): string {
+  const names = from.split("/").slice(0, -1);
+  for (const name of specifier.split("/")) {
+    if (name === "..") names.pop();
+    else if (name !== "." && name !== "") names.push(name);
+  }
+  return names.join("/");
+}
+
+const READS_PORT = [
+  /\benv\s*(\?\.|\.|\[\s*["'`])\s*PORT\b/,
+  /\{[^{}]*\bPORT\b[^{}]*\}\s*=\s*[\w.]*\benv\b/,
+  /\b(get|getOrThrow|env|str|num|port|int|number)\s*(<[^>]*>)?\(\s*["'`]PORT["'`]/i,
+  /\benv\s*:\s*["'`]PORT["'`]/,
+];
+
+function readsPort(text: string): boolean {
+  if (!text.includes("PORT")) return false;
+  return (
+    READS_PORT.some((pattern) => pattern.test(text)) ||
+    (/\benv\b/.test(text) && /(^|[{,\s])["']?PORT["']?\s*:/.test(text))
+  );
+}
+
+const NUMBER = "(\\d{2,5})(?![\\d.])";
+const NAME = "([A-Za-z_$][\\w$.?]*)";
+const VALUE = `(?:${NUMBER}|[\\w.]*\\benv\\b[.?\\w["'\\]]*\\s*(?:\\|\\||\\?\\?)\\s*["']?${NUMBER}|${NAME})`;
+const LISTEN = [
+  new RegExp(`\\.listen\\s*\\(\\s*${VALUE}`, "g"),
+  new RegExp(`\\.listen\\s*\\(\\s*\\{[^{}]*?\\bport\\s*:\\s*${VALUE}`, "g"),
+  new RegExp(`\\b(?:serve|createServer|Server)\\s*\\(\\s*\\{[^{}]*?\\bport\\s*:\\s*${VALUE}`, "g"),
+  /\.listen\s*\(\s*\{[^{}]*?()()\b(port)\s*[,}]/g,
+];
+
+function listenPort(source: Source, sources: readonly Source[]): FixedPort | undefined {
+  for (const pattern of LISTEN) {
+    for (const match of source.text.matchAll(pattern)) {
+      const [, literal, fallback, name] = match;
+      const number = literal || fallback;
+      if (number) return { port: Number(number), file: source.path, line: lineAt(source.text, match.index) };
+      if (name === undefined) continue;
+      const found = constantPort(name, [source, ...sources]);
+      if (found !== undefined) return found;
+    }
+  }
+  return undefined;
+}
+
+/** The number that a name such as `port` or `config.port` is given in the app's sources. */
+function constantPort(name: string, sources: readonly Source[]): FixedPort | undefined {
+  const last = name.slice(Math.max(name.lastIndexOf("."), name.lastIndexOf("?")) + 1);
+  if (last === "") return undefined;
+  const wrapped = `(?:(?:Number|parseInt)\\(\\s*|\\+)?["']?`;
+  const environment = `(?:[\\w.]*\\benv\\b[.?\\w["'\\]]*\\s*(?:\\|\\||\\?\\?)\\s*["']?)?`;
+  const pattern = new RegExp(
+    `(?<![\\w$])${escapeRegExp(last)}["']?\\s*(?::\\s*number\\s*)?[:=]\\s*${wrapped}${environment}${NUMBER}`,
+  );
+  for (const { path, text } of sources) {
+    const match = pattern.exec(text);
+    if (match?.[1] !== undefined) return { port: Number(match[1]), file: path, line: lineAt(text, match.index) };
+  }
+  return undefined;
+}

@@ -1,0 +1,53 @@
+import type { App } from "../app.ts";
+import { packageJson } from "../manifests.ts";
+import type { Notes } from "../notes.ts";
+import { type Plan, runtimeSchema } from "../plan.ts";
+import { containerPort, type FixedPort, portDefault, portInCommand, serverEnvironment } from "../port.ts";
+import { staticServerCommand } from "../static-command.ts";
+import { suggestDevelopmentStart } from "../suggestions/development-start.ts";
+import { stringAt } from "../values.ts";
+import { dependenciesOf } from "./dependencies.ts";
+import { installCommand, installManifests } from "./install.ts";
+import { nodeListenPort } from "./listen.ts";
+import { nodePackageManager } from "./package-manager.ts";
+import { type NodeStart, nodeStart } from "./start.ts";
+import { nodeVersion } from "./version.ts";
+
+/** The plan of a Node.js app; throws `NoPlan` when there is none. */
+export function nodePlan(app: App, notes: Notes): Plan {
+  const manifest = packageJson(app);
+  const dependencies = dependenciesOf(manifest);
+  const start = nodeStart(app, manifest, dependencies);
+  const version = nodeVersion(app, manifest, notes);
+  const packages = nodePackageManager(app, manifest, notes);
+  const install = installCommand(app, manifest, packages, notes);
+  const script = stringAt(manifest, "scripts", "build");
+  const build = script === undefined ? start.build : `${packages.manager.name} run build`;
+  const line = start.static === null ? start.line : staticServerCommand(start.static);
+  if (start.static === null) suggestDevelopmentStart(app, start, notes);
+  const port = start.static === null ? containerPort(app, fixedPort(app, start), notes) : portDefault;
+  return {
+    runtime: runtimeSchema.parse(`nodejs${version}.x`),
+    language: "nodejs",
+    version,
+    packageManager: packages.manager,
+    install,
+    build,
+    prestart: start.before.length === 0 ? null : start.before.join(" && "),
+    start: line,
+    port,
+    root: app.root,
+    static: start.static,
+    manifests: installManifests(app, manifest),
+    addedPackages: [],
+    systemPackages: dependencies.has("prisma") || dependencies.has("@prisma/client") ? ["openssl"] : [],
+    buildEnv: { ...start.buildEnv, ...(packages.manager.name === "yarn" ? { YARN_NODE_LINKER: "node-modules" } : {}) },
+    env: serverEnvironment(port),
+  };
+}
+
+/** The command's own port wins over what the sources say. */
+function fixedPort(app: App, start: NodeStart): FixedPort | undefined {
+  const port = portInCommand(start.line);
+  return port === undefined ? nodeListenPort(app, start.line) : { port, file: start.file, line: start.declaredAt };
+}

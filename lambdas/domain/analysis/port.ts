@@ -1,0 +1,46 @@
+import type { App } from "./app.ts";
+import { commandsOf, invocationOf } from "./command.ts";
+import { type Notes, suggest } from "./notes.ts";
+
+/** The port that an app is told in PORT unless it insists on another (DETECTION, Build, start, port). */
+export const portDefault = 8080;
+
+/** A number that the app listens on whatever PORT says, and where it is written. */
+export interface FixedPort {
+  port: number;
+  file: string;
+  line: number;
+}
+
+/** The container's port: the fixed one, with a suggestion, else 8080. */
+export function containerPort(app: App, fixed: FixedPort | undefined, notes: Notes): number {
+  if (fixed === undefined || fixed.port < 1 || fixed.port > 65_535) return portDefault;
+  if (fixed.port === portDefault) return portDefault;
+  suggest(notes, app, {
+    code: "fixed_port",
+    message: `The app listens on the fixed port ${fixed.port}, which is used. Read the port from the environment variable PORT instead.`,
+    file: fixed.file,
+    line: fixed.line,
+  });
+  return fixed.port;
+}
+
+const FLAG =
+  /(?:^|\s)(?:--port|--server\.port|--http-port|--bind|--listen|-p|-b|-l|runserver|http\.server)(?:\s+|=)['"]?(?:(?:tcp|http):\/\/)?(?:[\w.*[\]]*:)?(\d{2,5})['"]?(?=\s|$)/;
+
+/** The number that a start command itself fixes: `--port 3000`, `-b 0.0.0.0:8000`, `PORT=5000 node x`. */
+export function portInCommand(line: string): number | undefined {
+  const last = commandsOf(line).at(-1)?.text ?? "";
+  const { rest } = invocationOf(last);
+  if (!/\$\{?PORT\b/.test(rest)) {
+    const flag = FLAG.exec(rest)?.[1];
+    if (flag !== undefined) return Number(flag);
+  }
+  const assigned = [...line.matchAll(/(?:^|\s|;)PORT=['"]?(\d{2,5})\b/g)].at(-1)?.[1];
+  return assigned === undefined ? undefined : Number(assigned);
+}
+
+/** What every app is told about its address. */
+export function serverEnvironment(port: number): Record<string, string> {
+  return { PORT: String(port), HOST: "0.0.0.0", HOSTNAME: "0.0.0.0" };
+}

@@ -1,0 +1,113 @@
+import type { App } from "../app.ts";
+import { lineOf, type Notes, suggest } from "../notes.ts";
+import { stringAt, type Table, tableAt, valueAt } from "../values.ts";
+import { requirementLines } from "./dependencies.ts";
+import { type PythonPackages, unlockedDependency } from "./package-manager.ts";
+
+/** The install command and the files that it reads (null: the whole tree). */
+export interface PythonInstall {
+  command: string | null;
+  manifests: string[] | null;
+}
+
+const LOCK_OF = { uv: "uv.lock", poetry: "poetry.lock", pdm: "pdm.lock", pipenv: "Pipfile.lock" } as const;
+const COPIED =
+  /^(requirements[^/]*\.(txt|in)|requirements\/.*|constraints[^/]*\.txt|pyproject\.toml|uv\.toml|uv\.lock|poetry\.(lock|toml)|pdm\.(lock|toml)|Pipfile|Pipfile\.lock|setup\.(py|cfg)|\.python-version|pip\.conf)$/;
+
+/** How a Python app's packages are installed; a missing or stale lock file goes to the notes. */
+export function pythonInstall(
+  app: App,
+  pyproject: Table | undefined,
+  packages: PythonPackages,
+  notes: Notes,
+): PythonInstall {
+  if (packages.file === null) return { command: null, manifests: [] };
+  const inStep = lockInStep(app, pyproject, packages, notes);
+  const root = installsItself(app, pyproject, packages);
+  const command = {
+    pip: packages.file === "setup.py" ? "pip install ." : "pip install -r requirements.txt",
+    uv: inStep ? "uv sync --frozen" : "uv sync",
+    poetry: `${packages.lock !== null && !inStep ? "poetry lock && " : ""}poetry install --no-interaction${root ? "" : " --no-root"}`,
+    pdm: inStep ? "pdm install --frozen-lockfile" : "pdm install",
+    pipenv: inStep ? "pipenv sync" : "pipenv install",
+  }[packages.name];
+  return {
+    command,
+    manifests: root || readsTree(app, packages) ? null : app.paths.filter((path) => COPIED.test(path)),
+  };
+}
+
+/** True when there is a lock file and it holds every declared dependency. */
+function lockInStep(app: App, pyproject: Table | undefined, packages: PythonPackages, notes: Notes): boolean {
+  if (packages.name === "pip") return true;
+  const lock = LOCK_OF[packages.name];
+  const file = packages.lock ?? packages.file ?? "pyproject.toml";
+  if (packages.lock === null) {
+    if (!declaresAny(app, pyproject, packages)) return false;
+    suggest(notes, app, {
+      code: "no_lock_file",
+      message: `${file} has no ${lock} beside it, so each build may install other versions. Run ${packages.name} lock and commit the ${lock} that it writes.`,
+      file,
+    });
+    return false;
+  }
+  const missing = unlockedDependency(app, pyproject, packages);
+  if (missing === undefined) return true;
+  suggest(notes, app, {
+    code: "lock_out_of_step",
+    message: `${lock} does not hold ${missing}, which the app declares, so it is resolved anew. Run ${packages.name} lock and commit ${lock}.`,
+    file: lock,
+  });
+  return false;
+}
+
+function declaresAny(app: App, pyproject: Table | undefined, packages: PythonPackages): boolean {
+  if (packages.name === "pipenv") return /^\[(dev-)?packages\]\s*\n+\s*[\w"'-]/m.test(app.text("Pipfile") ?? "");
+  const project = valueAt(pyproject, "project", "dependencies");
+  const poetry = Object.keys(tableAt(pyproject, "tool", "poetry", "dependencies")).filter((name) => name !== "python");
+  return (
+    (Array.isArray(project) && project.length > 0) ||
+    poetry.length > 0 ||
+    Object.keys(tableAt(pyproject, "dependency-groups")).length > 0
+  );
+}
+
+/** True when the install builds the app itself as a package, and so needs its sources. */
+function installsItself(app: App, pyproject: Table | undefined, packages: PythonPackages): boolean {
+  if (packages.name === "poetry") return poetryPackage(app, pyproject);
+  if (packages.file === "setup.py") return true;
+  if (packages.name === "uv")
+    return (
+      valueAt(pyproject, "build-system") !== undefined ||
+      valueAt(pyproject, "tool", "uv", "package") === true ||
+      valueAt(pyproject, "tool", "uv", "workspace") !== undefined
+    );
+  return packages.name === "pdm" && valueAt(pyproject, "build-system") !== undefined;
+}
+
+/** Poetry refuses to install a project whose package it cannot find. */
+function poetryPackage(app: App, pyproject: Table | undefined): boolean {
+  const poetry = tableAt(pyproject, "tool", "poetry");
+  if (poetry["package-mode"] === false) return false;
+  if (Array.isArray(poetry.packages)) return true;
+  const name = (stringAt(poetry, "name") ?? stringAt(pyproject, "project", "name"))
+    ?.toLowerCase()
+    .replace(/[-.]/g, "_");
+  if (name === undefined) return false;
+  const readme = stringAt(poetry, "readme") ?? stringAt(pyproject, "project", "readme");
+  if (readme !== undefined && !app.has(readme)) return false;
+  return [`${name}/__init__.py`, `src/${name}/__init__.py`, `${name}.py`].some((path) => app.has(path));
+}
+
+/** Requirements that are folders or files of the archive itself. */
+function readsTree(app: App, packages: PythonPackages): boolean {
+  if (packages.name === "pip") {
+    const text = app.text("requirements.txt") ?? "";
+    if (/^\s*(-e|--editable)[ =]\s*(?!git|\w+\+)/m.test(text)) return true;
+    return requirementLines(app, "requirements.txt").some((line) =>
+      /^(\.|file:|[\w./-]+\.(whl|tar\.gz|zip)$)/.test(line),
+    );
+  }
+  const text = app.text(packages.name === "pipenv" ? "Pipfile" : "pyproject.toml");
+  return lineOf(text, /\bpath\s*=\s*["']/) > 1;
+}

@@ -1,0 +1,110 @@
+import { type App, rootFiles } from "../app.ts";
+import { commandsOf, invocationOf } from "../command.ts";
+import { escapeRegExp, lineAt, type Notes, suggest } from "../notes.ts";
+import type { FixedPort } from "../port.ts";
+import { blankPythonComments } from "../source.ts";
+
+/** The source file that `python main.py` runs, undefined for servers and modules. */
+export function pythonEntry(app: App, line: string): string | undefined {
+  const { program, words } = invocationOf(commandsOf(line).at(-1)?.text ?? "");
+  if (!/^python[\d.]*$/.test(program.slice(program.lastIndexOf("/") + 1))) return undefined;
+  if (words.includes("-m")) {
+    const module = words[words.indexOf("-m") + 1]?.replaceAll(".", "/");
+    return [`${module}.py`, `${module}/__main__.py`, `src/${module}/__main__.py`].find((path) => app.has(path));
+  }
+  return words
+    .slice(1)
+    .find((word) => !word.startsWith("-") && app.has(word.replace(/^\.\//, "")))
+    ?.replace(/^\.\//, "");
+}
+
+const READS_PORT =
+  /(environ(\.get)?|getenv|config|env(\.\w+)?|Env)\s*[[(]\s*["']PORT["']|BaseSettings|\benviron\.PORT\b/;
+const VALUE =
+  "(?:(\\d{2,5})(?![\\d.])|(?:int\\()?[\\w.]*(?:environ\\.get|getenv)\\(\\s*[\"']\\w+[\"']\\s*,\\s*[\"']?(\\d{2,5})|([A-Za-z_][\\w.]*))";
+const LISTEN = [
+  new RegExp(
+    `\\b(?:run|serve|run_app|launch|run_server|start|start_server|run_async|Config|ThreadingHTTPServer)\\s*\\((?:[^()]|\\([^()]*\\))*?\\b(?:port|server_port|http_port)\\s*=\\s*${VALUE}`,
+    "g",
+  ),
+  new RegExp(`Server\\(\\s*\\(\\s*(?:["'][^"']*["']|\\w+)\\s*,\\s*${VALUE}`, "g"),
+  new RegExp(`\\.listen\\(\\s*${VALUE}`, "g"),
+  new RegExp(`add_insecure_port\\(\\s*f?["'][^"']*:${VALUE}`, "g"),
+];
+
+/** The fixed port of an app that starts its own server: `port=5000` in its entry or the root modules it imports, when none of them reads PORT. */
+export function pythonListenPort(app: App, line: string): FixedPort | undefined {
+  const entry = pythonEntry(app, line);
+  if (entry === undefined) return undefined;
+  const sources = reachable(app, entry);
+  if (sources.some(({ text }) => READS_PORT.test(text))) return undefined;
+  for (const { path, text } of sources) {
+    for (const pattern of LISTEN) {
+      for (const match of text.matchAll(pattern)) {
+        const number = match[1] ?? match[2] ?? constantOf(match[3], sources);
+        if (number !== undefined)
+          return { port: Number(number), file: path, line: lineAt(text, match.index + match[0].length) };
+      }
+    }
+  }
+  return defaultPort(sources);
+}
+
+function reachable(app: App, entry: string): { path: string; text: string }[] {
+  const folder = entry.includes("/") ? entry.slice(0, entry.lastIndexOf("/") + 1) : "";
+  const modules = new Set(rootFiles(app).concat(app.paths.filter((path) => folder !== "" && path.startsWith(folder))));
+  const seen = new Set([entry]);
+  const sources: { path: string; text: string }[] = [];
+  for (const path of seen) {
+    if (sources.length >= 100) break;
+    const text = blankPythonComments(app.text(path) ?? "");
+    sources.push({ path, text });
+    for (const [, name = ""] of text.matchAll(/^\s*(?:from|import)\s+\.?([\w.]+)/gm)) {
+      const file = [`${folder}${name.replaceAll(".", "/")}.py`, `${name.replaceAll(".", "/")}.py`].find((candidate) =>
+        modules.has(candidate),
+      );
+      if (file !== undefined) seen.add(file);
+    }
+  }
+  return sources;
+}
+
+function constantOf(name: string | undefined, sources: readonly { text: string }[]): string | undefined {
+  const last = name?.slice(name.lastIndexOf(".") + 1);
+  if (last === undefined || last === "") return undefined;
+  const pattern = new RegExp(
+    `(?<![\\w.])${escapeRegExp(last)}\\s*(?::\\s*int\\s*)?=\\s*(?:int\\(\\s*)?(?:[\\w.]*(?:environ\\.get|getenv)\\(\\s*["']\\w+["']\\s*,\\s*)?["']?(\\d{2,5})(?![\\d.])`,
+  );
+  return sources.map(({ text }) => pattern.exec(text)?.[1]).find((found) => found !== undefined);
+}
+
+/** What a development server listens on when it is told nothing. */
+const DEFAULTS: readonly [RegExp, RegExp, number][] = [
+  [/\b(flask|Flask)\b/, /^\s*\w+\.run\(/m, 5000],
+  [/\bimport uvicorn\b|\bfrom uvicorn\b/, /\buvicorn\.run\(/, 8000],
+];
+
+function defaultPort(sources: readonly { path: string; text: string }[]): FixedPort | undefined {
+  for (const { path, text } of sources) {
+    for (const [framework, call, port] of DEFAULTS) {
+      const match = framework.test(text) ? call.exec(text) : null;
+      if (match !== null) return { port, file: path, line: lineAt(text, match.index + match[0].length) };
+    }
+  }
+  return undefined;
+}
+
+/** Advises against `app.run(debug=True)` where that is what the start command runs. */
+export function suggestDebugOff(app: App, line: string, notes: Notes): void {
+  const entry = pythonEntry(app, line);
+  if (entry === undefined) return;
+  const text = blankPythonComments(app.text(entry) ?? "");
+  const match = /\.run\((?:[^()]|\([^()]*\))*?\bdebug\s*=\s*True/.exec(text);
+  if (match === null) return;
+  suggest(notes, app, {
+    code: "development_start",
+    message: `${app.shown(entry)} starts the development server with debug=True. Start a server such as gunicorn or uvicorn, or leave debug off.`,
+    file: entry,
+    line: lineAt(text, match.index + match[0].length),
+  });
+}

@@ -1,0 +1,90 @@
+import { type App, rootFiles } from "../app.ts";
+import { escapeRegExp } from "../notes.ts";
+import { blankPythonComments } from "../source.ts";
+
+/** A web application object that a module makes at its top level. */
+export interface WebApplication {
+  file: string;
+  /** `package.module:name`, or a factory call `package.module:create_app()`. */
+  target: string;
+  /** The folder that must be on the import path, undefined for the root. */
+  folder: string | undefined;
+  kind: "asgi" | "wsgi";
+}
+
+const NAMES = ["main", "app", "server", "wsgi", "asgi", "index", "start"];
+const FOLDERS = ["", "src", "app", "api", "backend"];
+const ASGI = ["FastAPI", "Starlette", "Quart", "Litestar"];
+const WSGI = ["Flask", "Bottle", "FlaskApp", "APIFlask", "OpenAPI", "Dash"];
+const MADE = new RegExp(`^(\\w+)\\s*(?::[^=\\n]+)?=\\s*(?:[\\w.]+\\.)?(${[...ASGI, ...WSGI].join("|")})\\s*\\(`, "m");
+const FACTORY =
+  /^(\w+)\s*(?::[^=\n]+)?=\s*(?:[\w.]+\.)?((?:create|make|get|build|init)_?(?:app|application|server)\w*)\s*\(/m;
+
+/** The application by DETECTION's search: main, app, server, wsgi, asgi, index, start in the root, src, app, api, backend, then any root source. */
+export function webApplication(app: App, dependencies: ReadonlySet<string>): WebApplication | undefined {
+  const named = FOLDERS.flatMap((folder) =>
+    NAMES.map((name) => `${folder === "" ? "" : `${folder}/`}${name}.py`),
+  ).filter((path) => app.has(path));
+  const others = rootFiles(app).filter(
+    (path) => path.endsWith(".py") && !named.includes(path) && !/^(setup|conftest|test_.*|.*_test)\.py$/.test(path),
+  );
+  const packages = ["app/__init__.py", "src/__init__.py", "api/__init__.py"].filter((path) => app.has(path));
+  const files = [...named, ...others, ...packages].map((path) => ({
+    path,
+    text: blankPythonComments(app.text(path) ?? ""),
+  }));
+  for (const { path, text } of files) {
+    const [, name, maker = ""] = MADE.exec(text) ?? [];
+    if (name !== undefined)
+      return application(
+        app,
+        path,
+        text,
+        maker === "Dash" ? dashServer(text, name) : name,
+        ASGI.includes(maker) ? "asgi" : "wsgi",
+      );
+  }
+  const framework = frameworkOf(dependencies);
+  if (framework === undefined) return undefined;
+  for (const { path, text } of files) {
+    const [, name] = FACTORY.exec(text) ?? [];
+    if (name !== undefined) return application(app, path, text, name, framework);
+  }
+  for (const { path, text } of files) {
+    const factory = /^def\s+((?:create|make)_app)\s*\(\s*(?:\)|\w+\s*(?::[^=,)]+)?=|\*)/m.exec(text)?.[1];
+    if (factory !== undefined && framework === "wsgi") return application(app, path, text, `${factory}()`, framework);
+  }
+  return undefined;
+}
+
+/** Dash keeps its WSGI application in `.server`. */
+function dashServer(text: string, name: string): string {
+  return new RegExp(`^(\\w+)\\s*=\\s*${escapeRegExp(name)}\\.server\\b`, "m").exec(text)?.[1] ?? `${name}.server`;
+}
+
+function frameworkOf(dependencies: ReadonlySet<string>): "asgi" | "wsgi" | undefined {
+  if (["fastapi", "starlette", "quart", "litestar"].some((name) => dependencies.has(name))) return "asgi";
+  return ["flask", "connexion", "apiflask", "bottle", "dash"].some((name) => dependencies.has(name))
+    ? "wsgi"
+    : undefined;
+}
+
+function application(app: App, path: string, text: string, name: string, kind: "asgi" | "wsgi"): WebApplication {
+  const slash = path.lastIndexOf("/");
+  const folder = slash === -1 ? undefined : path.slice(0, slash);
+  const module = path.replace(/(\/__init__)?\.py$/, "");
+  if (folder !== undefined && !path.endsWith("__init__.py") && importsSiblings(app, folder, text)) {
+    return { file: path, target: `${module.slice(slash + 1)}:${name}`, folder, kind };
+  }
+  return { file: path, target: `${module.replaceAll("/", ".")}:${name}`, folder: undefined, kind };
+}
+
+/** True when a module imports its neighbours by their bare names, so its own folder has to be on the path. */
+function importsSiblings(app: App, folder: string, text: string): boolean {
+  if (new RegExp(`^\\s*(?:from|import)\\s+${escapeRegExp(folder)}[.\\s]|^\\s*from\\s+\\.`, "m").test(text))
+    return false;
+  for (const [, name = ""] of text.matchAll(/^\s*(?:from|import)\s+(\w+)/gm)) {
+    if (app.has(`${folder}/${name}.py`) || app.has(`${folder}/${name}/__init__.py`)) return true;
+  }
+  return false;
+}

@@ -1,0 +1,85 @@
+import type { App } from "../app.ts";
+import { optionalToml } from "../manifests.ts";
+import { listed, type Notes, suggest } from "../notes.ts";
+import { entriesAt, isTable, listAt, type Table, valueAt } from "../values.ts";
+import { packageName } from "./dependencies.ts";
+
+type PythonManager = "pip" | "uv" | "poetry" | "pdm" | "pipenv";
+
+const LOCKS: readonly [PythonManager, string][] = [
+  ["uv", "uv.lock"],
+  ["poetry", "poetry.lock"],
+  ["pdm", "pdm.lock"],
+  ["pipenv", "Pipfile.lock"],
+];
+
+/** The package manager of a Python app and what it installs from; `file` is null where there is nothing to install. */
+export interface PythonPackages {
+  name: PythonManager;
+  lock: string | null;
+  file: string | null;
+}
+
+/** The package manager by DETECTION's order; several locks go to the notes. */
+export function pythonPackageManager(app: App, pyproject: Table | undefined, notes: Notes): PythonPackages {
+  const locks = LOCKS.filter(
+    ([name, file]) => app.has(file) && app.has(name === "pipenv" ? "Pipfile" : "pyproject.toml"),
+  );
+  const requirements = app.has("requirements.txt");
+  const [first] = locks;
+  const chosen = chooseManager(app, pyproject, locks.length === 1 || !requirements ? first : undefined);
+  if (locks.length > 1) {
+    const surplus = locks.map(([, file]) => file).filter((file) => file !== chosen.lock);
+    suggest(notes, app, {
+      code: "several_locks",
+      message: `Found several lock files (${listed(locks.map(([, file]) => file))}); ${chosen.name} is used with ${chosen.file}. Delete ${listed(surplus)}.`,
+      file: surplus[0] ?? "pyproject.toml",
+    });
+  }
+  return chosen;
+}
+
+function chooseManager(
+  app: App,
+  pyproject: Table | undefined,
+  locked: readonly [PythonManager, string] | undefined,
+): PythonPackages {
+  if (locked !== undefined) return { name: locked[0], lock: locked[1], file: locked[1] };
+  if (app.has("requirements.txt")) return { name: "pip", lock: null, file: "requirements.txt" };
+  if (app.has("Pipfile")) return { name: "pipenv", lock: null, file: "Pipfile" };
+  if (isTable(valueAt(pyproject, "tool", "poetry"))) return { name: "poetry", lock: null, file: "pyproject.toml" };
+  if (isTable(valueAt(pyproject, "project"))) return { name: "uv", lock: null, file: "pyproject.toml" };
+  return { name: "pip", lock: null, file: app.has("setup.py") ? "setup.py" : null };
+}
+
+/** The declared dependencies that a lock file does not name; the first of them, undefined when it holds all. */
+export function unlockedDependency(
+  app: App,
+  pyproject: Table | undefined,
+  packages: PythonPackages,
+): string | undefined {
+  const text = packages.lock === null ? undefined : app.text(packages.lock);
+  if (text === undefined || text.length === 0) return undefined;
+  const pattern = packages.name === "pipenv" ? /^\s*"([\w.-]+)": \{/gm : /^name\s*=\s*"([^"\n]+)"/gm;
+  const locked = new Set([...text.matchAll(pattern)].map(([, name = ""]) => packageName(name)));
+  return declaredNames(app, pyproject, packages.name).find((name) => !locked.has(name));
+}
+
+function declaredNames(app: App, pyproject: Table | undefined, manager: PythonManager): string[] {
+  if (manager === "pipenv") {
+    const pipfile = optionalToml(app, "Pipfile");
+    return [...entriesAt(pipfile, "packages"), ...entriesAt(pipfile, "dev-packages")]
+      .filter(([, value]) => !isLocal(value))
+      .map(([name]) => packageName(name));
+  }
+  const project = listAt(pyproject, "project", "dependencies").flatMap((requirement) => {
+    const name = typeof requirement === "string" ? /^\s*([A-Za-z0-9][\w.-]*)/.exec(requirement)?.[1] : undefined;
+    return name === undefined ? [] : [packageName(name)];
+  });
+  if (manager !== "poetry") return project;
+  const poetry = entriesAt(pyproject, "tool", "poetry", "dependencies").filter(([, value]) => !isLocal(value));
+  return [...project, ...poetry.map(([name]) => packageName(name)).filter((name) => name !== "python")];
+}
+
+const isLocal = (value: unknown): boolean =>
+  isTable(value) && (Object.hasOwn(value, "path") || Object.hasOwn(value, "git") || Object.hasOwn(value, "optional"));

@@ -1,0 +1,66 @@
+import type { AnalysisOutcome, Suggestion } from "./plan.ts";
+
+/** One line of `slipway analyze` (DETECTION, first paragraph). */
+export interface AnalysisReport {
+  path: string;
+  runtime: string | null;
+  language: string | null;
+  packageManager: string | null;
+  install: string | null;
+  build: string | null;
+  start: string | null;
+  port: number | null;
+  root: string | null;
+  suggestions: Suggestion[];
+  warning: string | null;
+  error: { code: string; message: string; entry?: string } | null;
+}
+
+/** The report of an analysed path, also of one that its caller refused (archive_refused, archive_too_large). */
+export function analysisReport(
+  path: string,
+  outcome: AnalysisOutcome | { ok: false; error: { code: string; message: string; entry?: string } },
+): AnalysisReport {
+  if (!outcome.ok) {
+    return {
+      path,
+      runtime: null,
+      language: null,
+      packageManager: null,
+      install: null,
+      build: null,
+      start: null,
+      port: null,
+      root: null,
+      suggestions: [],
+      warning: null,
+      error: outcome.error,
+    };
+  }
+  const { plan, suggestions, warnings } = outcome.analysis;
+  return {
+    path,
+    runtime: plan.runtime,
+    language: plan.language,
+    packageManager: plan.packageManager.name,
+    install: plan.install,
+    build: plan.build,
+    start: plan.start,
+    port: plan.port,
+    root: plan.root,
+    suggestions,
+    warning: warningText(warnings),
+    error: null,
+  };
+}
+
+/** The API's `suggestion` (SPEC §2): one line per finding, null when there is none. */
+export function suggestionText(suggestions: readonly Suggestion[]): string | null {
+  return suggestions.length === 0
+    ? null
+    : suggestions.map(({ file, line, message }) => `${file}:${line}: ${message}`).join("\n");
+}
+
+/** The API's `warning` (SPEC §2): one line per doubt, null when there is none. */
+export const warningText = (warnings: readonly string[]): string | null =>
+  warnings.length === 0 ? null : warnings.join("\n");

@@ -1,0 +1,90 @@
+import { type App, writtenFiles } from "../app.ts";
+import { lineAt, type Notes, quoted, suggest } from "../notes.ts";
+import type { Plan } from "../plan.ts";
+import { withoutComments } from "../source.ts";
+
+const SOURCE = /\.(js|mjs|cjs|ts|mts|cts|jsx|tsx|vue|svelte|astro|py)$/;
+const ASIDE =
+  /(^|\/)(tests?|__tests__|__mocks__|mocks?|spec|specs|e2e|cypress|playwright|fixtures?|examples?|samples?|demos?|docs?|documentation|scripts?|tools?|bench(marks?)?|stories|\.storybook|\.github|\.vscode|migrations|seeds?|locales?|i18n|public|static|assets|notebooks)\//i;
+const ASIDE_FILE =
+  /(\.|_|-)(test|spec|e2e|stories|story|mock|fixture|example|sample|config|setup|d)\.[^.]+$|(^|\/)(test_[^/]*|conftest|setup|[^/]*_test|setupTests|setupProxy|gulpfile|Gruntfile|gruntfile|karma\.conf|protractor\.conf|swagger[^/]*|openapi[^/]*|[^/]*dev[^/]*settings|settings[-_.]?(dev|local|test)\w*|local[-_.]?settings|environment(\.development|\.dev|\.local)?|dev|development|local)\.[^.]+$|(^|\/)settings\/(dev|development|local|test)\w*\.py$/i;
+const LOCAL_URL = /https?:\/\/(?:localhost|127\.0\.0\.1|0\.0\.0\.0|\[::1\])(?![\w.-])(:\d{2,5})?/g;
+
+/** Advises against addresses of the developer's own machine in source that runs: not in tests, docs, comments, log lines or fallbacks. */
+export function suggestLocalUrls(app: App, plan: Plan, notes: Notes): void {
+  for (const path of writtenFiles(app, SOURCE)) {
+    if (ASIDE.test(path) || ASIDE_FILE.test(path)) continue;
+    const raw = app.text(path);
+    if (raw === undefined || !/https?:\/\/(localhost|127\.0\.0\.1|0\.0\.0\.0|\[::1\])/.test(raw) || isGenerated(raw))
+      continue;
+    const text = withoutComments(path, raw);
+    const match = [...text.matchAll(LOCAL_URL)].find((found) =>
+      isUsed(text, found.index, found.index + found[0].length),
+    );
+    if (match === undefined) continue;
+    suggest(notes, app, {
+      code: "hardcoded_url",
+      message: `${quoted(match[0])} is the developer's own machine, which the deployed app cannot reach. Read the address from an environment variable.`,
+      file: path,
+      line: lineAt(text, match.index),
+    });
+  }
+  void plan;
+}
+
+const isGenerated = (text: string): boolean => text.length > 5000 && text.length / (text.split("\n").length + 1) > 500;
+
+const LOG =
+  /(\b(console|logger?|logging|log|winston|pino|signale|chalk|consola|debug|app\.log|fastify\.log|server\.log|Logger|spinner|stdout|sys\.stdout|process\.stdout)\s*(\.\s*\w+)*|\b(print|println|info|warn|echo|log|debug|describe|it|expect|help|Error|Exception))\s*(\(|`)[^;]*$/;
+const ALLOWANCE =
+  /\b(origins?|cors\w*|allow\w*|trusted\w*|whitelist|allowlist|hosts?|csp|connect-?src|servers|proxy|internal_ips|placeholder|example\w*|description|help|summary|docs?|title|label|message|comment|pathname_base)["'`]?\s*[:=(]/i;
+
+/** True when the address at an offset is one that the running app would call. */
+function isUsed(text: string, from: number, to: number): boolean {
+  const lineStart = text.lastIndexOf("\n", from - 1) + 1;
+  const lineEnd = text.indexOf("\n", to) === -1 ? text.length : text.indexOf("\n", to);
+  const line = text.slice(lineStart, lineEnd);
+  const ahead = text.slice(Math.max(0, from - 200), from);
+  const context = statementBefore(text, from);
+  if (!/["'`]\s*$/.test(text.slice(from - 1, from)) && !/(href|src|action)=$/.test(ahead)) return false;
+  if (/(\?\?=?|\|\||\bor|\belse)\s*\(?\s*f?["'`]$/.test(ahead)) return false;
+  if (/\?[^?;\n]*:\s*["'`]$/.test(ahead) || /\?\s*["'`]$/.test(ahead)) return false;
+  if (
+    /\b(get|getenv|config|env|environ|str|url|getOrThrow|default|Field|Query)\w*\s*\([^()]*,\s*(default\s*=\s*)?f?["'`]$/i.test(
+      ahead,
+    )
+  )
+    return false;
+  if (/\b(default|defaultValue|fallback)\w*["']?\s*[:=(]\s*f?["'`]$/i.test(ahead)) return false;
+  if (/\bnew URL\([^;]*,\s*["'`]$/.test(ahead) || /\burlparse|URL\.parse\(/.test(line)) return false;
+  if (
+    /[=!]==?\s*["'`]$|\b(startsWith|endsWith|includes|indexOf|replace|replaceAll|match|test|startswith|endswith)\s*\(\s*["'`]$|\bin\s*[[(]/.test(
+      ahead,
+    )
+  )
+    return false;
+  if (
+    /\bif\b.*\b(dev|development|debug|local|__DEV__|isDev|NODE_ENV)/i.test(line) ||
+    /\b(dev|development|local)\w*["']?\s*[:=]\s*["'`]/i.test(line)
+  )
+    return false;
+  return (
+    !context.some((opening) => LOG.test(opening) || ALLOWANCE.test(opening)) &&
+    !LOG.test(line.slice(0, from - lineStart)) &&
+    !ALLOWANCE.test(line.slice(0, from - lineStart))
+  );
+}
+
+/** What stands before the brackets that enclose an offset, innermost first, three deep. */
+function statementBefore(text: string, offset: number): string[] {
+  const found: string[] = [];
+  let depth = 0;
+  const end = Math.max(0, offset - 2000);
+  for (let at = offset - 1; at >= end && found.length < 3; at -= 1) {
+    const char = text[at] ?? "";
+    if (/[)\]}]/.test(char)) depth += 1;
+    else if (/[([{]/.test(char) && depth > 0) depth -= 1;
+    else if (/[([{]/.test(char)) found.push(text.slice(Math.max(text.lastIndexOf("\n", at - 1) + 1, at - 120), at + 1));
+  }
+  return found;
+}
