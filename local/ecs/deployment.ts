@@ -35,7 +35,7 @@ async function scaleUpAndTest(run: HookRun, service: DeployedService, green: Tas
   enter(run, "PRE_PRODUCTION_TRAFFIC_SHIFT");
   await awaitHooks(run, "PRE_PRODUCTION_TRAFFIC_SHIFT");
   // The task may have ended while the deployment was paused; the traffic only ever goes to one that answers.
-  await green.whenHealthy(run.signal);
+  await green.whenStillHealthy(run.signal);
 }
 
 /**

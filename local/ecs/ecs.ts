@@ -1,14 +1,16 @@
 import type { JsonService } from "../aws/service.ts";
 import type { Logs } from "../logs/logs.ts";
 import { createArns } from "./arns.ts";
+import type { Cluster } from "./cluster.ts";
 import { installPortMap } from "./environment.ts";
 import type { TestHeader } from "./gateway.ts";
 import { gatewayRouteOperations } from "./operations/gateway-routes.ts";
+import type { Services } from "./operations/known-services.ts";
 import { serviceDeploymentOperations } from "./operations/service-deployments.ts";
-import { type Services, serviceOperations } from "./operations/services.ts";
+import { serviceOperations } from "./operations/services.ts";
 import { taskDefinitionOperations } from "./operations/task-definitions.ts";
 import { taskOperations } from "./operations/tasks.ts";
-import { type Cluster, ServiceController } from "./service-controller.ts";
+import { ServiceController } from "./service-controller.ts";
 import { Store } from "./store.ts";
 import type { TaskHost } from "./task.ts";
 

@@ -40,19 +40,29 @@ function pairs(raw: string[]): [string, string][] {
   return raw.flatMap((name, i) => (i % 2 === 0 ? [[name, raw[i + 1] ?? ""] satisfies [string, string]] : []));
 }
 
+/** Nothing of the body is taken before there is a connection, so that a refused request can be sent again whole. */
 function sendBody(request: IncomingMessage, upstream: ClientRequest): void {
   request.once("end", () => {
     if (request.rawTrailers.length > 0) upstream.addTrailers(pairs(request.rawTrailers));
   });
-  request.pipe(upstream);
+  upstream.once("socket", (socket) => {
+    if (socket.connecting) socket.once("connect", () => request.pipe(upstream));
+    else request.pipe(upstream);
+  });
 }
 
 /**
  * Passes one request to a task, body and answer streaming. Only what can be repeated safely goes over a pooled
  * connection: the app may close an idle one at the moment it is chosen, and then the request is sent once more over a
- * fresh one.
+ * fresh one. `onRefused` is called instead of an answer when nobody listens; nothing has been sent or read then.
  */
-export function forward(request: IncomingMessage, response: ServerResponse, lease: Lease, gatewayPort: number): void {
+export function forward(
+  request: IncomingMessage,
+  response: ServerResponse,
+  lease: Lease,
+  gatewayPort: number,
+  onRefused: () => void,
+): void {
   const body = hasBody(request);
   const repeatable = !body && safeMethods.has(request.method ?? "");
   const send = (pooled: boolean) => {
@@ -77,9 +87,10 @@ export function forward(request: IncomingMessage, response: ServerResponse, leas
         answerPlainly(response, 502);
       }
     });
-    upstream.on("error", () => {
+    upstream.on("error", (error) => {
       if (answered) return;
-      if (pooled && upstream.reusedSocket && !response.destroyed) send(false);
+      if ("code" in error && error.code === "ECONNREFUSED" && !response.destroyed) onRefused();
+      else if (pooled && upstream.reusedSocket && !response.destroyed) send(false);
       else answerPlainly(response, 502);
     });
     const abandon = () => {

@@ -24,6 +24,9 @@ export interface Gateway {
 
 /** How long a request waits for an app that is just being started. */
 const holdMsMax = 5000;
+/** An app that has just ended refuses connections before its end is noticed; then the request waits for the next. */
+const refusedMsMax = 1000;
+const refusedRetryMs = 20;
 
 async function acquire(route: Route, isTest: boolean, gone: AbortSignal): Promise<Lease | undefined> {
   const late = performance.now() + holdMsMax;
@@ -51,11 +54,18 @@ export async function openGateway(port: number, route: Route, testHeader: TestHe
   server.on("request", (request, response) => {
     const gone = new AbortController();
     response.once("close", () => gone.abort());
-    void acquire(route, isTest(request), gone.signal).then((lease) => {
-      if (!lease) answerPlainly(response, 503);
-      else if (response.destroyed) lease.release();
-      else forward(request, response, lease, ownPort);
-    });
+    const late = performance.now() + refusedMsMax;
+    const serve = async (): Promise<void> => {
+      const lease = await acquire(route, isTest(request), gone.signal);
+      if (!lease) return answerPlainly(response, 503);
+      if (response.destroyed) return lease.release();
+      forward(request, response, lease, ownPort, () => {
+        lease.release();
+        if (performance.now() > late) answerPlainly(response, 502);
+        else setTimeout(serve, refusedRetryMs);
+      });
+    };
+    void serve();
   });
   server.on("upgrade", (request, socket, firstBytes) => {
     const gone = new AbortController();

@@ -52,6 +52,12 @@ function probe(port: number, check: HealthCheck, signal: AbortSignal): Promise<P
   });
 }
 
+/** One check, now. */
+export async function passes(port: number, check: HealthCheck, signal: AbortSignal): Promise<boolean> {
+  const result = await probe(port, check, signal);
+  return result.kind === "answered" && check.isHealthy(result.statusCode);
+}
+
 export interface HealthWatch {
   port: number;
   containerPort: number;

@@ -22,6 +22,7 @@ function readAll<S extends z.ZodType>(dir: string, schema: S): z.infer<S>[] {
 class AtomicFile {
   readonly #path: string;
   #written = "";
+  #text = () => "";
   #current: Promise<void> | undefined;
   #next: Promise<void> | undefined;
 
@@ -31,6 +32,7 @@ class AtomicFile {
 
   /** Resolves when what `text` gives now, or something newer, is on disk. */
   save(text: () => string): Promise<void> {
+    this.#text = text;
     if (this.#next) return this.#next;
     const after = this.#current ?? Promise.resolve();
     this.#next = after
@@ -38,7 +40,7 @@ class AtomicFile {
       .then(() => {
         this.#current = this.#next;
         this.#next = undefined;
-        return this.#write(text());
+        return this.#write(this.#text());
       });
     return this.#next;
   }

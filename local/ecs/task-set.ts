@@ -1,6 +1,6 @@
 import { Agent } from "node:http";
 import { setTimeout as delay } from "node:timers/promises";
-import { healthCheckOf, untilHealthy } from "./health.ts";
+import { healthCheckOf, passes, untilHealthy } from "./health.ts";
 import type { RevisionRecord, TaskDefinitionRecord } from "./records.ts";
 import { containerPortOf, startTask, type Task, type TaskHost } from "./task.ts";
 
@@ -14,7 +14,6 @@ export interface Lease {
 export interface TaskSetEvents {
   onStarted(task: Task): void;
   onStopped(task: Task): void;
-  onHealthy(task: Task): void;
   onUnhealthy(reason: string): void;
 }
 
@@ -23,6 +22,7 @@ const backOffMsMax = 30_000;
 /** A task that ran this long ended for a reason of its own: the next one is started soon again. */
 const provenMs = 60_000;
 const drainMsMax = 30_000;
+const recheckMs = 100;
 
 /** Keeps one task of a revision running, as the service scheduler of ECS would, and says where its traffic goes. */
 export class TaskSet {
@@ -116,7 +116,6 @@ export class TaskSet {
     this.#healthy = true;
     this.#provedItself = true;
     this.#open(port);
-    this.#events.onHealthy(task);
   }
 
   #open(port: number): void {
@@ -150,6 +149,19 @@ export class TaskSet {
     while (!this.#healthy) {
       await this.changed(signal);
       signal.throwIfAborted();
+    }
+  }
+
+  /** Like `whenHealthy`, but the task has just been asked again: it may have hung or died since it was found healthy. */
+  async whenStillHealthy(signal: AbortSignal): Promise<void> {
+    const check = healthCheckOf(this.revision.gatewayConnectors[0]);
+    for (;;) {
+      await this.whenHealthy(signal);
+      const task = this.#task;
+      const passed = task !== undefined && (await passes(task.port, check, signal));
+      signal.throwIfAborted();
+      if (passed && this.#healthy && this.#task === task) return;
+      await delay(recheckMs, undefined, { signal });
     }
   }
 

@@ -1,12 +1,11 @@
 import * as z from "zod";
 import { AwsError, type Operation, operation } from "../aws/service.ts";
 import type { LogStore, LogStream } from "./log-store.ts";
+import { everyEvent, learnTimes, matcher, type Place, page, parseToken, token } from "./reading.ts";
 import type { PlacedEvent } from "./stream-file.ts";
 
 const group = z.string().min(1).max(512);
 const limit = z.int().min(1).max(10_000).default(10_000);
-const answerBytesMax = 1024 * 1024;
-
 const notFound = (what: "group" | "stream") =>
   new AwsError("ResourceNotFoundException", `The specified log ${what} does not exist.`);
 const invalid = (message: string) => new AwsError("InvalidParameterException", message);
@@ -20,49 +19,6 @@ function streamOf(store: LogStore, groupName: string, name: string): LogStream {
   const stream = streamsOf(store, groupName).get(name);
   if (!stream) throw notFound("stream");
   return stream;
-}
-
-interface Place {
-  direction: "f" | "b";
-  position: number;
-}
-function parseToken(token: string): Place {
-  const [, direction, position] = /^([fb])\/(\d+)\/s$/.exec(token) ?? [];
-  if ((direction !== "f" && direction !== "b") || position === undefined)
-    throw invalid("The specified nextToken is invalid.");
-  return { direction, position: Number(position) };
-}
-const token = ({ direction, position }: Place) => `${direction}/${position}/s`;
-
-function firstThatFit(events: PlacedEvent[], count: number): PlacedEvent[] {
-  let bytes = 0;
-  return events.slice(0, count).filter((event, index) => {
-    bytes += event.end - event.start;
-    return index === 0 || bytes <= answerBytesMax;
-  });
-}
-
-/** Reads on over windows that hold nothing of the wanted time, so that an empty page means the end of the stream. */
-async function page(stream: LogStream, from: Place, wanted: (event: PlacedEvent) => boolean, count: number) {
-  const forward = from.direction === "f";
-  let { position } = from;
-  for (;;) {
-    const window = forward ? await stream.file.readForward(position) : await stream.file.readBackward(position);
-    if (window.length === 0) return { events: [], start: position, end: position };
-    const start = window[0]?.start ?? position;
-    const end = window.at(-1)?.end ?? position;
-    const matching = window.filter(wanted);
-    if (matching.length > 0) {
-      const events = forward ? firstThatFit(matching, count) : firstThatFit(matching.toReversed(), count).toReversed();
-      const whole = events.length === matching.length;
-      return {
-        events,
-        start: forward || whole ? Math.min(start, position) : (events[0]?.start ?? start),
-        end: !forward || whole ? Math.max(end, forward ? end : position) : (events.at(-1)?.end ?? end),
-      };
-    }
-    position = forward ? end : start;
-  }
 }
 
 const getLogEvents = (store: LogStore): Operation =>
@@ -94,23 +50,6 @@ const getLogEvents = (store: LogStore): Operation =>
       };
     },
   );
-
-/** Terms that must all occur, or one quoted phrase: the part of the pattern language that has no operators. */
-function matcher(pattern: string | undefined): (message: string) => boolean {
-  if (!pattern) return () => true;
-  if (/^[{[%]/.test(pattern.trim()) || /(^|\s)[?-]/.test(pattern)) throw invalid("Invalid filter pattern");
-  const terms = [...pattern.matchAll(/"([^"]*)"|(\S+)/g)].map(([, phrase, word]) => phrase ?? word ?? "");
-  return (message) => terms.every((term) => message.includes(term));
-}
-
-async function everyEvent(stream: LogStream): Promise<PlacedEvent[]> {
-  const events: PlacedEvent[] = [];
-  for (let window = await stream.file.readForward(0); window.length > 0; ) {
-    events.push(...window);
-    window = await stream.file.readForward(window.at(-1)?.end ?? 0);
-  }
-  return events;
-}
 
 const filterLogEvents = (store: LogStore): Operation =>
   operation(
@@ -175,15 +114,6 @@ const describeLogStreams = (store: LogStore): Operation =>
       };
     },
   );
-
-/** After a restart the times of a stream are known from its first and last event only. */
-async function learnTimes(stream: LogStream): Promise<void> {
-  if (stream.firstEventTimestamp !== undefined && stream.lastIngestionTime !== undefined) return;
-  const first = (await stream.file.readForward(0))[0];
-  const last = (await stream.file.readBackward(stream.file.end)).at(-1);
-  if (first) stream.firstEventTimestamp = first.timestamp;
-  if (last) Object.assign(stream, { lastEventTimestamp: last.timestamp, lastIngestionTime: last.ingestionTime });
-}
 
 const putLogEvents = (store: LogStore): Operation =>
   operation(

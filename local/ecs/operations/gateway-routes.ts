@@ -1,10 +1,10 @@
 import * as z from "zod";
 import { AwsError, type Operation, operation } from "../../aws/service.ts";
 import { nameOf } from "../arns.ts";
-import { serviceUrl } from "../describe.ts";
+import { serviceUrl } from "../describe/deployment.ts";
 import type { ServiceController } from "../service-controller.ts";
+import type { Services } from "./known-services.ts";
 import { page, pageInput } from "./page.ts";
-import type { Services } from "./services.ts";
 
 function routeOf(services: Services, service: ServiceController) {
   const { name, status, gatewayConnectors } = service.record;

@@ -1,10 +1,10 @@
 import * as z from "zod";
 import { AwsError, type Operation, operation } from "../../aws/service.ts";
-import { describeDeployment, describeDeploymentBriefly, describeRevision } from "../describe.ts";
+import { describeDeployment, describeDeploymentBriefly, describeRevision } from "../describe/deployment.ts";
 import { type DeploymentRecord, isRunning, type RevisionRecord } from "../records.ts";
 import type { ServiceController } from "../service-controller.ts";
+import { findService, type Services } from "./known-services.ts";
 import { page, pageInput } from "./page.ts";
-import { findService, type Services } from "./services.ts";
 
 interface Found {
   service: ServiceController;

@@ -1,9 +1,9 @@
 import * as z from "zod";
 import { AwsError, type Operation, operation } from "../../aws/service.ts";
 import { nameOf } from "../arns.ts";
-import { describeTaskDefinition } from "../describe.ts";
+import type { Cluster } from "../cluster.ts";
+import { describeTaskDefinition } from "../describe/task.ts";
 import { containerDefinition, type TaskDefinitionRecord } from "../records.ts";
-import type { Cluster } from "../service-controller.ts";
 
 /** The task definition that `family`, `family:revision` or an ARN names; a bare family means its latest ACTIVE one. */
 export function findTaskDefinition({ store }: Cluster, reference: string): TaskDefinitionRecord {

@@ -1,13 +1,11 @@
 import * as z from "zod";
 import { AwsError, type Operation, operation } from "../../aws/service.ts";
 import { nameOf } from "../arns.ts";
-import { describeTask } from "../describe.ts";
+import { describeTask } from "../describe/task.ts";
 import type { TaskRecord } from "../records.ts";
 import type { ServiceController } from "../service-controller.ts";
+import { clusterInput, findService, type Services } from "./known-services.ts";
 import { page, pageInput } from "./page.ts";
-import { findService, type Services } from "./services.ts";
-
-const clusterInput = { cluster: z.string().optional() };
 
 interface Known {
   service: ServiceController;

@@ -1,3 +1,4 @@
+import { join } from "node:path";
 import {
   ContinueServiceDeploymentCommand,
   CreateServiceCommand,
@@ -112,6 +113,23 @@ test("a first deployment that is rolled back leaves nothing running", async () =
   await cluster.act("first", "CONTINUE");
   expect(await versionAt(url)).toBe("2");
   expect((await cluster.describe("first")).desiredCount).toBe(1);
+});
+
+test("traffic never shifts to a version that has died at the hook", async () => {
+  const { url } = await live("died");
+  const flag = join(cluster.dir, "flag");
+  const once = `sh:[ -e ${flag} ] && exit 1; touch ${flag}; exec node app.mjs`;
+  await cluster.update("died", await cluster.register({ VERSION: "2" }, once));
+  const { deployment, hook } = await cluster.untilPaused("died");
+  await fetch(`${url}/exit`, { headers: asTest });
+  const { serviceDeploymentArn } = deployment;
+  await cluster.client.send(new ContinueServiceDeploymentCommand({ serviceDeploymentArn, hookId: hook.hookId }));
+  await until(async () => ((await cluster.describe("died")).deployments?.[0]?.failedTasks ?? 0) >= 2);
+  expect((await cluster.deployment("died")).lifecycleStage).toBe("PRE_PRODUCTION_TRAFFIC_SHIFT");
+  expect(await versionAt(url)).toBe("1");
+  await cluster.client.send(new StopServiceDeploymentCommand({ serviceDeploymentArn }));
+  await cluster.untilStatus("died", "ROLLBACK_SUCCESSFUL");
+  expect(await versionAt(url)).toBe("1");
 });
 
 test("the time of a hook runs out, and the deployment rolls back by itself", async () => {

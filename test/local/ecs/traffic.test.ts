@@ -189,5 +189,6 @@ test("the address holds a request while the app starts and fails it when nothing
     status: 502,
     text: "502 Bad Gateway: the app did not answer\n",
   });
+  await until(async () => (await cluster.tasks("cut", "STOPPED")).length > 0);
   expect((await send(url)).status).toBe(200);
 });

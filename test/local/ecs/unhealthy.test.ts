@@ -123,6 +123,7 @@ test("a live app that exits is recorded and started again", async () => {
   const url = await cluster.url("phoenix");
   const { pid } = (await (await fetch(url)).json()) as { pid: number };
   expect((await fetch(`${url}/exit`)).status).toBe(502);
+  await until(async () => (await cluster.tasks("phoenix", "STOPPED")).length > 0);
   const again = (await (await fetch(url)).json()) as { pid: number };
   expect(again.pid).not.toBe(pid);
   expect(await cluster.tasks("phoenix", "STOPPED")).toMatchObject([

@@ -1,0 +1,12 @@
+import type { Arns } from "./arns.ts";
+import type { TestHeader } from "./gateway.ts";
+import type { Store } from "./store.ts";
+import type { TaskHost } from "./task.ts";
+
+/** What all services of a cluster share. */
+export interface Cluster {
+  arns: Arns;
+  store: Store;
+  host: TaskHost;
+  testHeader: TestHeader;
+}

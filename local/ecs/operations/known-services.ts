@@ -1,0 +1,62 @@
+import * as z from "zod";
+import { AwsError } from "../../aws/service.ts";
+import { nameOf, newRevisionId } from "../arns.ts";
+import type { Cluster } from "../cluster.ts";
+import type { RevisionRecord, ServiceRecord, TaskDefinitionRecord } from "../records.ts";
+import type { ServiceController } from "../service-controller.ts";
+import { findTaskDefinition } from "./task-definitions.ts";
+
+/** The services of the cluster, by name. */
+export interface Services extends Cluster {
+  controllers: Map<string, ServiceController>;
+  portFor(serviceName: string): number | Promise<number>;
+}
+
+/** Which cluster a call is about. */
+export const clusterInput = { cluster: z.string().optional() };
+/** What ECS says of a parameter that cannot be. */
+export const invalid = (message: string) => new AwsError("InvalidParameterException", message);
+
+/** The service that a name or an ARN names; throws ServiceNotFoundException. */
+export function findService({ controllers }: Services, nameOrArn: string): ServiceController {
+  const service = controllers.get(nameOf(nameOrArn));
+  if (!service) throw new AwsError("ServiceNotFoundException", "Service not found.");
+  return service;
+}
+
+/** The same; throws ServiceNotActiveException for one that was deleted. */
+export function activeService(services: Services, nameOrArn: string): ServiceController {
+  const service = findService(services, nameOrArn);
+  if (service.record.status !== "ACTIVE") throw new AwsError("ServiceNotActiveException", "Service was not ACTIVE.");
+  return service;
+}
+
+/** A task definition that a service with this connector can be deployed with. */
+export function deployable(
+  services: Services,
+  reference: string,
+  connector: { portName: string },
+): TaskDefinitionRecord {
+  const definition = findTaskDefinition(services, reference);
+  if (definition.status === "INACTIVE") throw new AwsError("ClientException", "TaskDefinition is inactive");
+  const names = definition.containerDefinitions[0].portMappings?.map(({ name }) => name) ?? [];
+  if (!names.includes(connector.portName))
+    throw invalid(`The port name ${connector.portName} is not a port mapping of the task definition.`);
+  return definition;
+}
+
+/** A new revision of a service, as it is configured now. */
+export function newRevision(
+  services: Services,
+  service: ServiceRecord,
+  definition: TaskDefinitionRecord,
+): RevisionRecord {
+  const id = newRevisionId();
+  return {
+    arn: services.arns.revision(service.name, id),
+    startedBy: `ecs-svc/${id}`,
+    taskDefinition: definition.taskDefinitionArn,
+    gatewayConnectors: service.gatewayConnectors,
+    createdAt: services.host.now(),
+  };
+}
