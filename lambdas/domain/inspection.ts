@@ -1,7 +1,7 @@
 import type { Finding, Runtime } from "../../api/builds.ts";
-import { analyze } from "./analysis/analyze.ts";
+import { analyzeWithSecrets } from "./analysis/analyze.ts";
 import type { Plan } from "./analysis/plan.ts";
-import { scanSecrets, suggestionText } from "./analysis/suggestions/secrets.ts";
+import { suggestionText, warningText } from "./analysis/report.ts";
 import { decodeText, type SourceFile, type SourceTree, wants } from "./analysis/tree.ts";
 import { openArchive } from "./zip/archive.ts";
 import { isJunk } from "./zip/junk.ts";
@@ -36,11 +36,10 @@ async function treeOf(source: ByteSource): Promise<SourceTree> {
 export async function inspect(source: ByteSource): Promise<Inspection> {
   try {
     const tree = await treeOf(source);
-    const outcome = analyze(tree);
+    const outcome = await analyzeWithSecrets(tree);
     if (!outcome.ok) return { ok: false, message: outcome.error.message, runtime: null };
     const { plan, suggestions, warnings } = outcome.analysis;
-    const findings = [...suggestions, ...(await scanSecrets(tree))];
-    return { ok: true, plan, suggestion: suggestionText(findings), warning: warnings.join("\n") || null, findings };
+    return { ok: true, plan, suggestion: suggestionText(suggestions), warning: warningText(warnings), findings: suggestions };
   } catch (error) {
     if (error instanceof ArchiveRefused) return { ok: false, message: error.message, runtime: null };
     throw error;

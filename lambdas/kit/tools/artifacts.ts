@@ -5,7 +5,7 @@ export interface Artifacts {
   /** The prefix under which the image build of this build finds its files. */
   prefix(buildId: string): string;
   /** Writes the files that the image build reads, overwriting those of an earlier try. */
-  put(buildId: string, files: Record<string, string | Uint8Array>): Promise<void>;
+  put(buildId: string, files: Record<string, string>): Promise<void>;
 }
 
 export function artifacts(environment: { ARTIFACTS_BUCKET: string }): Artifacts {
@@ -19,9 +19,11 @@ export function artifacts(environment: { ARTIFACTS_BUCKET: string }): Artifacts 
     prefix,
     async put(buildId, files) {
       await Promise.all(
-        Object.entries(files).map(([name, Body]) =>
-          s3.send(new PutObjectCommand({ Bucket: environment.ARTIFACTS_BUCKET, Key: prefix(buildId) + name, Body })),
-        ),
+        Object.entries(files).map(([name, content]) => {
+          const Body = Buffer.from(content);
+          const Key = prefix(buildId) + name;
+          return s3.send(new PutObjectCommand({ Bucket: environment.ARTIFACTS_BUCKET, Key, Body, ContentLength: Body.length }));
+        }),
       );
     },
   };
