@@ -30,7 +30,7 @@ export const taskDefinitionRecord = z.looseObject({
 });
 export type TaskDefinitionRecord = z.infer<typeof taskDefinitionRecord>;
 
-export const hookStages = [
+const hookStages = [
   "PRE_SCALE_UP",
   "POST_SCALE_UP",
   "POST_TEST_TRAFFIC_SHIFT",
@@ -70,7 +70,6 @@ export const deploymentConfiguration = z.looseObject({
     )
     .optional(),
 });
-export type DeploymentConfiguration = z.infer<typeof deploymentConfiguration>;
 
 export const gatewayConnector = z.looseObject({
   portName: z.string().min(1),
@@ -159,7 +158,6 @@ const taskRecord = z.object({
 export type TaskRecord = z.infer<typeof taskRecord>;
 
 const eventRecord = z.object({ id: z.string(), createdAt: z.number(), message: z.string() });
-export type EventRecord = z.infer<typeof eventRecord>;
 
 export const serviceRecord = z.object({
   name: z.string(),

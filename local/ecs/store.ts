@@ -105,9 +105,4 @@ export class Store {
       await rm(this.#definitionPath(record), { force: true });
     }
   }
-
-  /** Resolves when everything that was asked to be saved is on disk. */
-  async flush(): Promise<void> {
-    await Promise.all([...this.services.values()].map((record) => this.saveService(record)));
-  }
 }

@@ -47,12 +47,6 @@ export class TaskSet {
     this.#events = events;
   }
 
-  get task(): Task | undefined {
-    return this.#task;
-  }
-  get isHealthy(): boolean {
-    return this.#healthy;
-  }
   /** True while a request had better wait a moment: the task is being started for the first or second time. */
   get isExpected(): boolean {
     return this.#loop !== undefined && !this.#ending.signal.aborted && this.#failures <= 1;

@@ -39,7 +39,7 @@ const nodeFolder = join(import.meta.dirname, "../../../node_modules/.bin");
 export const searchPath = `${nodeFolder}:${process.env.PATH ?? "/usr/bin:/bin"}`;
 
 /** Images of the tests: `app` is app.mjs, `sh:<script>` and `py:<script>` are what they say, others cannot be pulled. */
-export async function resolveImage(image: string) {
+async function resolveImage(image: string) {
   const env = { PATH: searchPath };
   const cwd = join(import.meta.dirname, "fixtures");
   if (image === "app") return { cwd, env, command: ["node", "app.mjs"] };
