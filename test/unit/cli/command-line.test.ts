@@ -1,0 +1,135 @@
+import { join } from "node:path";
+import { expect, test } from "vitest";
+import { contractService } from "./contract-service.ts";
+import { folderWith, slipway } from "./slipway.ts";
+
+test.each([
+  [["deploy", ".", "--nope"], "slipway deploy has no option --nope."],
+  [["deploy"], "It is used like this: slipway deploy <folder>"],
+  [["deploy", "a", "b"], "It is used like this: slipway deploy <folder>"],
+  [["deploy", ".", "--title"], "Option '--title <value>' argument missing."],
+  [["deploy", ".", "--wait=yes"], "Option '--wait' does not take an argument."],
+  [["launch"], 'There is no command "launch".'],
+  [["env"], "Say what to do: slipway env list, slipway env set, slipway env unset."],
+  [["builds", "--limit", "0"], "--limit is a number from 1 to 100."],
+  [["keys", "delete", "abc"], "A key is named by its number: slipway keys list."],
+  [["env", "set", "=x"], "A variable is given as NAME=value."],
+])("slipway %j is answered with a sentence and code 2", async (words, sentence) => {
+  const { code, stdout, stderr } = await slipway(words);
+  expect([code, stdout]).toEqual([2, ""]);
+  expect(stderr).toBe(`${sentence} See slipway --help.\n`);
+});
+
+test("--help goes to stdout with code 0, for the whole and for each command that it lists", async () => {
+  const whole = await slipway(["--help"]);
+  expect(whole).toMatchObject({ code: 0, stderr: "" });
+  const names = [...whole.stdout.matchAll(/^ {2}(\w+(?: \w+)?) {2,}\S/gm)].map(([, name]) => name ?? "");
+  expect(names).toEqual(expect.arrayContaining(["deploy", "builds", "env set", "keys create"]));
+  const helps = await Promise.all(names.map((name) => slipway([...name.split(" "), "--help"])));
+  for (const [at, { code, stdout }] of helps.entries()) {
+    expect(code).toBe(0);
+    expect(stdout).toContain(`Usage: slipway ${names[at]}`);
+  }
+});
+
+test("without a service to talk to, the command says how to name one", async () => {
+  using home = folderWith({});
+  const { code, stderr } = await slipway(["endpoints"], { workingFolder: home.path });
+  expect(code).toBe(1);
+  expect(stderr).toMatch(/^No service is configured\. Set SLIPWAY_URL .* npm start, which writes .*local\.json\.\n$/);
+});
+
+const local = (baseUrl: string, more: object = {}) =>
+  JSON.stringify({ baseUrl, organizationId: "org_1", projectId: "prj_1", accessKey: "ak", secretKey: "sk_1", ...more });
+
+test("the local service's file is enough, in .slipway or in SLIPWAY_HOME", async () => {
+  await using service = await contractService();
+  using home = folderWith({ ".slipway/local.json": local(service.environment.SLIPWAY_URL) });
+  const found = await slipway(["endpoints"], { workingFolder: home.path });
+  expect(found).toEqual({ code: 0, stdout: "http://127.0.0.1:9/\n", stderr: "" });
+  const environment = { SLIPWAY_HOME: join(home.path, ".slipway") };
+  expect((await slipway(["endpoints"], { environment })).stdout).toBe("http://127.0.0.1:9/\n");
+  expect(service.asked.map(({ headers }) => headers.authorization)).toEqual(["Bearer ak:sk_1", "Bearer ak:sk_1"]);
+});
+
+test("flags win over the environment, the environment over the file", async () => {
+  await using service = await contractService();
+  const url = service.environment.SLIPWAY_URL;
+  using home = folderWith({ ".slipway/local.json": local(url) });
+  const workingFolder = home.path;
+  const environment = { SLIPWAY_ORGANIZATION: "org_2", SLIPWAY_PROJECT: "prj_2", SLIPWAY_TOKEN: "pat" };
+  await slipway(["endpoints"], { workingFolder, environment });
+  await slipway(["endpoints", "--project", "prj_3", "--organization", "org_3"], { workingFolder, environment });
+  expect(service.asked.map(({ call, headers }) => [call, headers.authorization])).toEqual([
+    ["GET /organizations/org_2/projects/prj_2/endpoints", "Bearer pat"],
+    ["GET /organizations/org_3/projects/prj_3/endpoints", "Bearer pat"],
+  ]);
+});
+
+test("the local service's key is not sent to another service", async () => {
+  await using service = await contractService();
+  using home = folderWith({ ".slipway/local.json": local("http://127.0.0.1:1") });
+  const words = ["endpoints", "--url", service.environment.SLIPWAY_URL, "--project", "prj_1"];
+  const { code, stderr } = await slipway(words, { workingFolder: home.path });
+  expect(code).toBe(1);
+  expect(stderr).toContain("No key is configured.");
+  expect(service.asked).toEqual([]);
+});
+
+test("a key's only organization is found out", async () => {
+  await using service = await contractService();
+  const { SLIPWAY_ORGANIZATION: _, ...environment } = service.environment;
+  expect(await slipway(["endpoints"], { environment })).toMatchObject({ code: 0 });
+  expect(service.asked[0]?.call).toBe("GET /organizations");
+});
+
+test.each([
+  [{ SLIPWAY_SECRET_KEY: "" }, "SLIPWAY_ACCESS_KEY and SLIPWAY_SECRET_KEY go together; one is missing."],
+  [{ SLIPWAY_PROJECT: "" }, "No project is named. Use --project <id>, or set SLIPWAY_PROJECT."],
+  [{ SLIPWAY_URL: "slipway" }, "baseUrl must be an http or https address without user name, query and fragment."],
+  [{ SLIPWAY_SECRET_KEY: "5ec3e7 x" }, "A key or token holds a character that none of them has"],
+])("a wrong setting is a sentence that repeats no secret: %j", async (wrong, sentence) => {
+  await using service = await contractService();
+  const { code, stderr } = await slipway(["endpoints"], { environment: { ...service.environment, ...wrong } });
+  expect(code).toBe(1);
+  expect(stderr).toContain(sentence);
+  expect(stderr).not.toContain("5ec3e7");
+});
+
+test("a broken local.json is named, and its contents are not shown", async () => {
+  using home = folderWith({ ".slipway/local.json": '{"secretKey": "5ec3e7"' });
+  const { code, stderr } = await slipway(["endpoints"], { workingFolder: home.path });
+  expect(code).toBe(1);
+  expect(stderr).toMatch(/local\.json is not what the local service writes/);
+  expect(stderr).not.toContain("5ec3e7");
+});
+
+test("a service that is not there is a sentence, as is what the service refuses", async () => {
+  const gone = await contractService();
+  await gone[Symbol.asyncDispose]();
+  const { code, stderr } = await slipway(["cancel", "bld_1"], { environment: gone.environment });
+  expect(code).toBe(1);
+  expect(stderr).toMatch(/^The service at http:\/\/127\.0\.0\.1:\d+ could not be reached \(ECONNREFUSED\)\.\n$/);
+  await using service = await contractService();
+  const refused = await slipway(["keys", "list"], { environment: service.environment });
+  expect(refused).toEqual({ code: 1, stdout: "", stderr: "There is no such resource.\n" });
+});
+
+test("values of variables are taken from standard input as they are, and never printed", async () => {
+  await using service = await contractService({ environments: [{ id: "env_1", name: "OLD", value: "hunter2" }] });
+  const { environment } = service;
+  const stdin = 'a "b" $c\\\n';
+  expect(await slipway(["env", "set", "NEW"], { environment, stdin })).toMatchObject({ code: 0, stdout: "" });
+  expect(JSON.parse(service.asked.at(-1)?.body.toString() ?? "")).toEqual({ name: "NEW", value: stdin });
+  const list = await slipway(["env", "list", "--json"], { environment });
+  expect(JSON.parse(list.stdout).environments[0]).toMatchObject({ id: "env_1", name: "OLD" });
+  expect(list.stdout).not.toContain("hunter2");
+});
+
+test("logs prints each line once while it follows, until the build is finished", async () => {
+  const statuses = [{ status: "building" }, { status: "ready" }];
+  await using service = await contractService({ statuses, logLines: ["one", "two\u001b[2J"] });
+  const { code, stdout } = await slipway(["logs", "bld_1", "--follow"], { environment: service.environment });
+  expect(code).toBe(0);
+  expect(stdout).toBe("2026-11-20T01:02:03.456Z deploying one\n2026-11-20T01:02:03.456Z deploying two\n");
+});

@@ -1,0 +1,119 @@
+import { createServer, type IncomingMessage } from "node:http";
+import type { AddressInfo } from "node:net";
+
+const at = "2026-11-20T01:02:03.456Z";
+
+export interface Script {
+  /** What the reads of a build say in turn, the last for ever. */
+  statuses?: { status: string; [field: string]: unknown }[];
+  /** Answers of POST builds before the one that succeeds. */
+  conflicts?: { id: string; status: string }[];
+  uploadStatus?: number;
+  logLines?: string[];
+  cancelRefusal?: string;
+  environments?: { id: string; name: string; value: string }[];
+}
+
+/** The secret part of the upload address, which must never be seen. */
+export const uploadSignature = "X-Amz-Signature=5ec3e7";
+
+/** The network's other end: answers as the contract says, following a script, and keeps what was asked. */
+export async function contractService(script: Script = {}) {
+  const asked: { call: string; headers: IncomingMessage["headers"]; body: Buffer }[] = [];
+  const reads = script.statuses ?? [{ status: "ready" }];
+  const conflicts = [...(script.conflicts ?? [])];
+  const stored = [...(script.environments ?? [])];
+  let turn = 0;
+  const build = (fields: object) => ({
+    id: "bld_1",
+    title: null,
+    description: null,
+    commit: null,
+    version: null,
+    runtime: null,
+    size: null,
+    status: "pending",
+    error: null,
+    suggestion: null,
+    createdAt: at,
+    updatedAt: at,
+    ...fields,
+  });
+  const single = (fields: object) => ({
+    ...build({}),
+    warning: null,
+    canceledAt: null,
+    isLive: false,
+    findings: [],
+    ...fields,
+  });
+  const problem = (status: number, code: string, message: string, more: object = {}) => ({
+    status,
+    body: { status: "Conflict", message, code, requestId: "req_1", ...more },
+  });
+
+  function answer(call: string, body: Buffer): { status: number; body: unknown } {
+    const json = () => JSON.parse(body.toString() || "{}");
+    if (call === "GET /organizations") {
+      return { status: 200, body: { organizations: [{ id: "org_1", name: "One", role: null }] } };
+    }
+    const route = call.replace("/organizations/org_1/projects/prj_1", "");
+    if (route === "POST /builds") {
+      const running = conflicts.shift();
+      if (running) return problem(409, "build_in_progress", "busy", { build: { ...running, createdAt: at } });
+      const url = `http://127.0.0.1:${port()}/put/bld_1.zip?${uploadSignature}`;
+      return { status: 201, body: { build: build(json()), url } };
+    }
+    if (/^GET \/builds\/bld_\w+$/.test(route)) {
+      const read = reads[Math.min(turn, reads.length - 1)] ?? {};
+      turn += 1;
+      return { status: 200, body: { build: single({ ...read, id: route.split("/").at(-1) }) } };
+    }
+    if (/^GET \/builds\/bld_\w+\/logs/.test(route)) {
+      const lines = (script.logLines ?? []).map((text) => ({ at, stage: "deploying", text }));
+      return { status: 200, body: { lines, nextCursor: null } };
+    }
+    if (route === "POST /builds/bld_1/cancel") {
+      if (script.cancelRefusal) return problem(409, "build_deploying", script.cancelRefusal);
+      return { status: 200, body: { build: single({ canceledAt: at }) } };
+    }
+    if (route === "GET /endpoints") return { status: 200, body: { endpoints: ["http://127.0.0.1:9/"] } };
+    if (route === "GET /environments") {
+      return { status: 200, body: { environments: stored.map((row) => ({ ...row, createdAt: at, updatedAt: at })) } };
+    }
+    if (route === "POST /environments" || route.startsWith("PUT /environments/")) {
+      const status = route.startsWith("POST") ? 201 : 200;
+      const environment = { id: "env_9", name: "X", value: "", ...json(), createdAt: at, updatedAt: at };
+      return { status, body: { environment } };
+    }
+    return problem(404, "not_found", "There is no such resource.");
+  }
+
+  const server = createServer(async (request, response) => {
+    const body = Buffer.concat(await request.toArray().catch(() => []));
+    const call = `${request.method} ${request.url}`;
+    asked.push({ call, headers: request.headers, body });
+    if (call.startsWith("PUT /put/")) return response.writeHead(script.uploadStatus ?? 200).end();
+    const reply = answer(call, body);
+    response.writeHead(reply.status, { "content-type": "application/json", "retry-after": "0" });
+    return response.end(JSON.stringify(reply.body));
+  });
+  const port = () => (server.address() as AddressInfo).port;
+  await new Promise<void>((resolve) => server.listen(0, "127.0.0.1", resolve));
+  return {
+    asked,
+    calls: () => asked.map(({ call }) => call.replace("/organizations/org_1/projects/prj_1", "").replace(/\?.*/, "")),
+    environment: {
+      SLIPWAY_URL: `http://127.0.0.1:${port()}`,
+      SLIPWAY_ACCESS_KEY: "ak_1",
+      SLIPWAY_SECRET_KEY: "sk_5ec3e7",
+      SLIPWAY_ORGANIZATION: "org_1",
+      SLIPWAY_PROJECT: "prj_1",
+    },
+    [Symbol.asyncDispose]: () =>
+      new Promise<void>((resolve) => {
+        server.close(() => resolve());
+        server.closeAllConnections();
+      }),
+  };
+}

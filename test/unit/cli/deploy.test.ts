@@ -1,0 +1,203 @@
+import { mkdtempSync, readdirSync, rmSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { afterEach, beforeEach, expect, test } from "vitest";
+import { openArchive } from "../../../lambdas/domain/zip/archive.ts";
+import { contractService } from "./contract-service.ts";
+import { type Finished, folderWith, slipway } from "./slipway.ts";
+
+const app = { "package.json": "{}", "server.js": "//", ".env": "SECRET=hunter2", "node_modules/x.js": "" };
+
+let temporary: string;
+beforeEach(() => {
+  temporary = mkdtempSync(join(tmpdir(), "cli-temporary-"));
+});
+afterEach(() => {
+  const left = readdirSync(temporary);
+  rmSync(temporary, { recursive: true, force: true });
+  expect(left, "temporary files are left behind").toEqual([]);
+});
+
+type Service = Awaited<ReturnType<typeof contractService>>;
+
+async function deploy(
+  service: Service,
+  words: string[] = [],
+  more: Parameters<typeof slipway>[1] = {},
+): Promise<Finished> {
+  using folder = folderWith(app);
+  const environment = { ...service.environment, TMPDIR: temporary, ...more.environment };
+  const finished = await slipway(["deploy", folder.path, ...words], { ...more, environment });
+  expect(finished.stdout + finished.stderr).not.toMatch(/5ec3e7|hunter2/);
+  return finished;
+}
+
+test("a folder becomes an address: the address is all that stdout holds", async () => {
+  const advice = { suggestion: "Commit a lock file.\nSet engines.node.", warning: "GET / answered 404." };
+  const statuses = ["pending", "analyzing", "building", "deploying"].map((status) => ({ status }));
+  await using service = await contractService({ statuses: [...statuses, { status: "ready", ...advice }] });
+  const { code, stdout, stderr } = await deploy(service, ["--title", "One", "--description", "Two"]);
+  expect([code, stdout]).toEqual([0, "http://127.0.0.1:9/\n"]);
+  expect(stderr).toMatch(/^Packed 2 files, \d+ bytes\.\nLeft out \.env: .*\nBuild bld_1\.\nUploaded \d+ bytes in /);
+  expect(stderr).toMatch(
+    / {2}queued +\d.*\n {2}analyzing +\d.*\n {2}building +\d.*\n {2}deploying +\d.*\nReady after /,
+  );
+  expect(stderr).toContain(
+    "Suggestion: Commit a lock file.\nSuggestion: Set engines.node.\nWarning: GET / answered 404.",
+  );
+  expect(stderr).not.toContain("\u001b");
+  expect(service.calls().slice(0, 2)).toEqual(["POST /builds", "PUT /put/bld_1.zip"]);
+  const [create, put] = service.asked;
+  expect(JSON.parse(create?.body.toString() ?? "")).toEqual({ title: "One", description: "Two" });
+  expect(put?.headers).not.toHaveProperty("authorization");
+  expect(put?.headers["content-type"]).toBe("application/zip");
+  const bytes = put?.body ?? Buffer.alloc(0);
+  const read = async (offset: number, length: number) => bytes.subarray(offset, offset + length);
+  const archive = await openArchive({ size: bytes.length, read });
+  await archive.verify();
+  expect(archive.entries.map(({ path }) => path)).toEqual(["package.json", "server.js"]);
+});
+
+test("with --json stdout is one object", async () => {
+  await using service = await contractService();
+  const { code, stdout } = await deploy(service, ["--json"]);
+  expect(code).toBe(0);
+  expect(JSON.parse(stdout)).toMatchObject({
+    build: { id: "bld_1", status: "ready" },
+    endpoints: ["http://127.0.0.1:9/"],
+  });
+});
+
+test("a failed build ends with code 1, its error and the last lines of its output", async () => {
+  const logLines = Array.from({ length: 30 }, (_, index) => `line ${index}\u001b[31m`);
+  const statuses = [{ status: "error", error: "The app exited with code 1.\nLook at its output." }];
+  await using service = await contractService({ statuses, logLines });
+  const { code, stdout, stderr } = await deploy(service);
+  expect([code, stdout]).toEqual([1, ""]);
+  expect(stderr).toContain("Build bld_1 failed.\nThe app exited with code 1.\nLook at its output.\n");
+  expect(stderr).toContain("deploying line 29\n");
+  expect(stderr).toContain("deploying line 10\n");
+  expect(stderr).not.toContain("line 9\n");
+  expect(stderr).not.toContain("\u001b");
+});
+
+test("a build that someone else cancels ends with code 1", async () => {
+  await using service = await contractService({
+    statuses: [{ status: "building", canceledAt: "2026-11-20T01:02:03.456Z" }],
+  });
+  const { code, stderr } = await deploy(service);
+  expect(code).toBe(1);
+  expect(stderr).toContain("Build bld_1 was cancelled while building.");
+});
+
+test("an upload that is refused cancels the build, which would lock the project for an hour", async () => {
+  await using service = await contractService({ uploadStatus: 403 });
+  const { code, stderr } = await deploy(service);
+  expect(code).toBe(1);
+  expect(stderr).toContain("Cancelled build bld_1.\nThe archive was not accepted (403).");
+  expect(service.calls()).toContain("POST /builds/bld_1/cancel");
+});
+
+test("a build in progress is named, with what to do", async () => {
+  await using service = await contractService({ conflicts: [{ id: "bld_0", status: "building" }] });
+  const { code, stderr } = await deploy(service);
+  expect(code).toBe(1);
+  expect(stderr).toContain("Build bld_0 of this project is in progress (building, since 2026-11-20T01:02:03.456Z).");
+  expect(stderr).toContain("Use --wait to deploy after it");
+  expect(service.calls()).toEqual(["POST /builds"]);
+});
+
+test("with --wait it is waited for, as often as another one comes first", async () => {
+  const conflicts = ["bld_0", "bld_00"].map((id) => ({ id, status: "building" }));
+  await using service = await contractService({ conflicts });
+  const { code } = await deploy(service, ["--wait"]);
+  expect(code).toBe(0);
+  expect(service.calls().slice(0, 5)).toEqual([
+    "POST /builds",
+    "GET /builds/bld_0",
+    "POST /builds",
+    "GET /builds/bld_00",
+    "POST /builds",
+  ]);
+  const keys = service.asked.map(({ headers }) => headers["idempotency-key"]).filter(Boolean);
+  expect(new Set(keys).size).toBe(3);
+});
+
+const atStage = (stage: string, signal: NodeJS.Signals) => {
+  let sent = false;
+  return (stderr: string, kill: (signal: NodeJS.Signals) => void) => {
+    if (sent || !stderr.includes(stage)) return;
+    sent = true;
+    kill(signal);
+  };
+};
+
+test("Ctrl-C cancels the build and ends with code 130, also when npm passes the signal on a second time", async () => {
+  const queued = Array.from({ length: 3 }, () => ({ status: "pending" }));
+  await using service = await contractService({ statuses: [...queued, { status: "building" }] });
+  const { code, stdout, stderr } = await deploy(service, [], {
+    onNote: (notes, kill) => {
+      if (notes.includes("queued")) kill("SIGINT");
+      if (notes.includes("queued") && !notes.includes("Cancelled")) kill("SIGINT");
+    },
+  });
+  expect([code, stdout]).toEqual([130, ""]);
+  expect(stderr).toContain("Cancelled build bld_1.");
+  expect(service.calls()).toContain("POST /builds/bld_1/cancel");
+});
+
+test("SIGTERM does the same with its own code", async () => {
+  await using service = await contractService({ statuses: [{ status: "pending" }, { status: "building" }] });
+  const { code } = await deploy(service, [], { onNote: atStage("queued", "SIGTERM") });
+  expect(code).toBe(143);
+  expect(service.calls()).toContain("POST /builds/bld_1/cancel");
+});
+
+test("a Ctrl-C that comes too late to cancel says so", async () => {
+  const statuses = [{ status: "pending" }, { status: "deploying" }];
+  await using service = await contractService({ statuses, cancelRefusal: "The build is being deployed." });
+  const { code, stderr } = await deploy(service, [], { onNote: atStage("queued", "SIGINT") });
+  expect(code).toBe(130);
+  expect(stderr).toContain("Build bld_1 could not be cancelled: The build is being deployed.");
+});
+
+test("Ctrl-C while waiting for somebody else's build leaves that build alone", async () => {
+  const statuses = [{ status: "building" }];
+  await using service = await contractService({ statuses, conflicts: [{ id: "bld_0", status: "building" }] });
+  const { code } = await deploy(service, ["--wait"], { onNote: atStage("Waiting", "SIGINT") });
+  expect(code).toBe(130);
+  expect(service.calls().filter((call) => call.endsWith("/cancel"))).toEqual([]);
+});
+
+test("--env-file sets what is new or different before the build is created, and shows names only", async () => {
+  const environments = [
+    { id: "env_1", name: "OLD", value: "hunter2" },
+    { id: "env_2", name: "SAME", value: "same" },
+  ];
+  await using service = await contractService({ environments });
+  using settings = folderWith({ "prod.env": 'NEW="hunter2 $x"\nOLD=hunter2-b\nSAME=same\n' });
+  const { code, stderr } = await deploy(service, ["--env-file", "prod.env"], { workingFolder: settings.path });
+  expect(code).toBe(0);
+  expect(stderr).toContain("Set NEW, OLD, SAME.");
+  expect(service.calls().slice(0, 4)).toEqual([
+    "GET /environments",
+    "POST /environments",
+    "PUT /environments/env_1",
+    "POST /builds",
+  ]);
+  expect(JSON.parse(service.asked[1]?.body.toString() ?? "")).toEqual({ name: "NEW", value: "hunter2 $x" });
+});
+
+test("nothing is asked of the service for a folder that cannot be sent", async () => {
+  await using service = await contractService();
+  using empty = folderWith({ ".env": "A=1" });
+  const environment = { ...service.environment, TMPDIR: temporary };
+  const { code, stderr } = await slipway(["deploy", empty.path], { environment });
+  expect(code).toBe(1);
+  expect(stderr).toContain("holds no file to deploy");
+  using linked = folderWith({ "app.js": "", out: { link: "/etc" } });
+  expect((await slipway(["deploy", linked.path], { environment })).stderr).toContain(
+    "out is a link to an absolute path",
+  );
+  expect(service.calls()).toEqual([]);
+});

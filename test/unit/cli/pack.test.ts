@@ -1,0 +1,85 @@
+import { chmodSync, existsSync, readFileSync, statSync, utimesSync, writeFileSync } from "node:fs";
+import { dirname, join } from "node:path";
+import { expect, test } from "vitest";
+import { packFolder } from "../../../cli/folder/pack.ts";
+import { selectFiles } from "../../../cli/folder/select-files.ts";
+import { openArchive } from "../../../lambdas/domain/zip/archive.ts";
+import { folderWith } from "./slipway.ts";
+
+async function unpacked(path: string) {
+  const bytes = readFileSync(path);
+  const archive = await openArchive({
+    size: bytes.length,
+    read: async (offset, length) => bytes.subarray(offset, offset + length),
+  });
+  const texts = new Map<string, string>();
+  await archive.verify((entry, content) => void texts.set(entry.path, Buffer.from(content).toString()));
+  return archive.entries.map(({ path, kind, executable, linkTarget }) => ({
+    path,
+    kind,
+    executable,
+    content: linkTarget ?? texts.get(path),
+  }));
+}
+
+test("the service's own strict reader accepts the archive and finds contents, links, bits and empty folders in it", async () => {
+  using folder = folderWith({
+    "run.sh": "#!/bin/sh",
+    "src/ünïcödé ✓.txt": "text\n".repeat(1000),
+    empty: "",
+    "data/": "",
+    current: { link: "src" },
+  });
+  chmodSync(join(folder.path, "run.sh"), 0o755);
+  using archive = await packFolder(selectFiles(folder.path));
+  expect(archive).toMatchObject({ fileCount: 4, size: statSync(archive.path).size });
+  expect(await unpacked(archive.path)).toEqual([
+    { path: "current", kind: "symlink", executable: expect.any(Boolean), content: "src" },
+    { path: "data", kind: "directory", executable: expect.any(Boolean), content: undefined },
+    { path: "empty", kind: "file", executable: false, content: "" },
+    { path: "run.sh", kind: "file", executable: true, content: "#!/bin/sh" },
+    { path: "src/ünïcödé ✓.txt", kind: "file", executable: false, content: "text\n".repeat(1000) },
+  ]);
+});
+
+test("the same folder gives the same bytes", async () => {
+  using folder = folderWith({ "b.js": "1", "a.js": "2", "c/d.js": "3" });
+  for (const name of ["b.js", "a.js", "c/d.js"]) utimesSync(join(folder.path, name), 1_700_000_000, 1_700_000_000);
+  using first = await packFolder(selectFiles(folder.path));
+  using second = await packFolder(selectFiles(folder.path));
+  expect(readFileSync(first.path).equals(readFileSync(second.path))).toBe(true);
+});
+
+test("the temporary file is for its owner's eyes only, and gone afterwards", async () => {
+  using folder = folderWith({ "app.js": "" });
+  let place = "";
+  {
+    using archive = await packFolder(selectFiles(folder.path));
+    place = archive.path;
+    expect(statSync(place).mode & 0o777).toBe(0o600);
+  }
+  expect(existsSync(dirname(place))).toBe(false);
+});
+
+test("an empty folder, and one of which everything is left out, is a sentence", async () => {
+  using empty = folderWith({ "a/": "" });
+  await expect(packFolder(selectFiles(empty.path))).rejects.toThrow("holds no file to deploy");
+  using ignored = folderWith({ ".env": "A=1", "node_modules/x": "" });
+  await expect(packFolder(selectFiles(ignored.path))).rejects.toThrow("holds no file to deploy");
+});
+
+test("a file that changed since it was listed fails the packing, which ends", async () => {
+  using folder = folderWith({ "app.js": "1", "b.js": "2" });
+  const selection = selectFiles(folder.path);
+  writeFileSync(join(folder.path, "app.js"), "longer now");
+  await expect(packFolder(selection)).rejects.toThrow("The folder could not be packed");
+  using other = folderWith({ "app.js": "1" });
+  const gone = selectFiles(other.path);
+  other[Symbol.dispose]();
+  await expect(packFolder(gone)).rejects.toThrow("ENOENT");
+});
+
+test("packing stops with the signal's reason", async () => {
+  using folder = folderWith({ "app.js": "1" });
+  await expect(packFolder(selectFiles(folder.path), AbortSignal.abort(new Error("stop")))).rejects.toThrow("stop");
+});
