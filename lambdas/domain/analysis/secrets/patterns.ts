@@ -1,0 +1,52 @@
+/**
+ * Where a secret could be: cheap, linear, and wider than any rule behind it. Only lines that it finds are shown to the
+ * rules, so that a large archive costs one pass.
+ */
+export const suspicion = new RegExp(
+  [
+    "\\bA(?:KIA|GPA|IDA|ROA|IPA|NPA|NVA|SIA|3T[A-Z0-9])[A-Z0-9]{16}",
+    "AIza[\\w-]{35}",
+    "GOCSPX-[\\w-]{20}",
+    "PRIVATE KEY",
+    "_authToken=",
+    "x-oauth-basic",
+    "AccountKey=",
+    "hooks\\.slack\\.com",
+    "://[^\\s/:@'\"]{1,100}:[^\\s/@'\"]{1,200}@",
+    "\\b(?:npm|gsk|hf|lin_api|ntn|ghp|gho|ghu|ghs|ghr|github_pat|glc|glsa|dckr_pat|figd|slk|sls|slp|shppa|shpca|shpat|shpss|sk_live|sk_test|rk_live|rk_test|vcp|vci|vca|vcr|vck|cfk|cfut|cfat|ops)_[A-Za-z0-9]{6}",
+    "\\b(?:xox[abposr]|xapp|sk|glpat|tskey|key)-[\\w-]{16}",
+    "\\b(?:SG|hvs|hvb|hvr)\\.\\w{8}",
+    "\\bdapi[a-fA-F0-9]{32}",
+    "\\bSK[0-9a-f]{32}\\b",
+    "\\b\\d{8,10}:AA[\\w-]{30}",
+    "(?:AWS|aws|Aws)_?.{0,8}(?:SECRET|secret|Secret)",
+  ].join("|"),
+  "g",
+);
+
+/** Kinds of secret that the rule set at hand lacks, or finds in too few shapes. */
+export const ownRules: readonly { rule: string; pattern: RegExp }[] = [
+  { rule: "aws/AccessKeyID", pattern: /\b(?:AKIA|ASIA)[A-Z0-9]{16}\b/g },
+  { rule: "google/APIKey", pattern: /\bAIza[\w-]{35}(?![\w-])/g },
+  { rule: "google/OAuthClientSecret", pattern: /\bGOCSPX-[\w-]{28}(?![\w-])/g },
+  { rule: "slipway/Key", pattern: /\bsl[kps]_[0-9a-z]{24,}\b/g },
+  { rule: "azure/StorageAccountKey", pattern: /AccountKey=[A-Za-z0-9+/]{86}==/g },
+  { rule: "twilio/APIKey", pattern: /\bSK[0-9a-f]{32}\b/g },
+  { rule: "telegram/BotToken", pattern: /\b\d{8,10}:AA[\w-]{33}(?![\w-])/g },
+  { rule: "mailgun/APIKey", pattern: /\bkey-[0-9a-f]{32}\b/g },
+  { rule: "openai/APIKey", pattern: /\bsk-(?:proj|svcacct|admin)-[\w-]{60,}/g },
+];
+
+const PLACEHOLDER =
+  /example|sample|placeholder|dummy|fake|changeme|change[-_]me|replace|your[-_]?|insert|redacted|todo|xxxx|\*\*\*\*|\.\.\.|<[^>]*>|\$\{|\{\{|%s|(.)\1{6}|1234567890|0123456789|abcdefgh|4eC39HqLyjWDarjtT1zdp7dc/i;
+const WEAK_PASSWORD =
+  /^(p[a@]ss(w[o0]rd)?\d*|pwd|secret|root|admin|user(name)?|test(ing)?|demo|dev|local|postgres|mysql|mongo|redis|guest|default|foo|bar|abc|\d{1,6}|db|database|app|me|token|key|x+|docker|toor|mypassword|mysecretpassword|\[.*\]|:.*)$/i;
+
+/** True for what stands where a secret will be, or opens nothing but a database on the developer's own machine. */
+export function isPlaceholder(value: string): boolean {
+  const address = /:\/\/([^\s/:@]*):([^\s/@]*)@([^\s/:?'"]*)/.exec(value);
+  if (address === null) return PLACEHOLDER.test(value);
+  const [, user = "", password = "", host = ""] = address;
+  if (password === user || WEAK_PASSWORD.test(password) || PLACEHOLDER.test(password)) return true;
+  return !host.includes(".") || /^(localhost|127\.|0\.0\.0\.0|host\.docker\.internal)|example\./.test(host);
+}
