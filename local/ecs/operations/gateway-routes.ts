@@ -20,7 +20,28 @@ function existing({ controllers }: Services): ServiceController[] {
   return [...controllers.values()].filter(({ record }) => record.status !== "INACTIVE");
 }
 
-function list(services: Services): Operation {
+/**
+ * The address of a service is fixed on this machine before the service exists; it can be asked for by name, so that a
+ * project has its address from the beginning. The ARN tells nothing of the name, so those asked for are remembered.
+ */
+function createReservations(services: Services) {
+  const names = new Map<string, string>();
+  return {
+    route(name: string) {
+      const gatewayRouteArn = services.arns.route(name, reservedPortName);
+      names.set(gatewayRouteArn, name);
+      return { gatewayRouteArn, serviceArn: services.arns.service(name), serviceContainerPortName: reservedPortName, status: "CREATING" };
+    },
+    async describe(gatewayRouteArn: string) {
+      const name = names.get(gatewayRouteArn);
+      if (name === undefined) throw new AwsError("ResourceNotFoundException", "Gateway route not found.");
+      return { ...this.route(name), serviceUrl: `http://127.0.0.1:${await services.portFor(name)}` };
+    },
+  };
+}
+const reservedPortName = "http";
+
+function list(services: Services, reservations: ReturnType<typeof createReservations>): Operation {
   const schema = z.object({
     ...pageInput,
     gateway: z.string().optional(),
@@ -36,23 +57,26 @@ function list(services: Services): Operation {
       .map((service) => routeOf(services, service))
       .filter(({ status }) => input.status?.includes(status) ?? true)
       .filter(({ serviceContainerPortName: name }) => name === (input.serviceContainerPortName ?? name));
+    const isUnknown = input.service !== undefined && !services.controllers.has(nameOf(input.service));
+    if (isUnknown && input.status === undefined) routes.push(reservations.route(nameOf(input.service ?? "")));
     const { rows, next } = page(routes, input);
     const { gateway: gatewayArn, cluster: clusterArn } = services.arns;
     return { gatewayRoutes: rows.map((route) => ({ ...route, gatewayArn, clusterArn })), ...next };
   });
 }
 
-function describe(services: Services): Operation {
-  return operation(z.object({ gatewayRouteArn: z.string().min(1) }), ({ gatewayRouteArn }) => {
+function describe(services: Services, reservations: ReturnType<typeof createReservations>): Operation {
+  return operation(z.object({ gatewayRouteArn: z.string().min(1) }), async ({ gatewayRouteArn }) => {
     const service = existing(services).find(
       (candidate) => routeOf(services, candidate).gatewayRouteArn === gatewayRouteArn,
     );
-    if (!service) throw new AwsError("ResourceNotFoundException", "Gateway route not found.");
+    if (!service) return { gatewayRoute: await reservations.describe(gatewayRouteArn) };
     return { gatewayRoute: { ...routeOf(services, service), serviceUrl: serviceUrl(service) } };
   });
 }
 
 /** ListGatewayRoutes, DescribeGatewayRoute. */
 export function gatewayRouteOperations(services: Services): Record<string, Operation> {
-  return { ListGatewayRoutes: list(services), DescribeGatewayRoute: describe(services) };
+  const reservations = createReservations(services);
+  return { ListGatewayRoutes: list(services, reservations), DescribeGatewayRoute: describe(services, reservations) };
 }
