@@ -85,8 +85,6 @@ async function handle(
     const answer = await reply(http, requestId, goOn, surroundings).catch((error) =>
       errorReply(error, requestId, isGone() ? () => {} : surroundings.onError),
     );
-    // Without a "continue" nobody knows whether the body will still come.
-    if (isWaiting) response.setHeader("connection", "close");
     await sendReply(response, answer, isHead);
     // The rest of a refused body is read and thrown away; otherwise the client would never get to its next request.
     http.resume();

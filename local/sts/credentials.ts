@@ -1,4 +1,4 @@
-import { createHmac, randomBytes, randomInt, timingSafeEqual } from "node:crypto";
+import { createHmac, randomBytes, timingSafeEqual } from "node:crypto";
 import { chmodSync, existsSync, mkdirSync, readFileSync, renameSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import * as z from "zod";
@@ -59,7 +59,7 @@ const claimsSchema = z.object({
 
 const keyLetters = "ABCDEFGHIJKLMNOPQRSTUVWXYZ234567";
 const newKeyId = (prefix: "AKIA" | "ASIA") =>
-  prefix + Array.from({ length: 16 }, () => keyLetters[randomInt(keyLetters.length)]).join("");
+  prefix + Array.from(randomBytes(16), (byte) => keyLetters[byte % keyLetters.length]).join("");
 
 function newFile(): StoreFile {
   return {

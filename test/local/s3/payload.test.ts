@@ -219,7 +219,7 @@ describe("a connection", () => {
 
   it("is told to go on only when the signature is good", async () => {
     const ask = async (url: string) => {
-      const headers = { "content-length": "5", expect: "100-continue" };
+      const headers = { "content-length": "5", expect: "100-continue", connection: "keep-alive" };
       const outgoing = httpRequest(url, { method: "PUT", headers, agent: false });
       outgoing.flushHeaders();
       const seen: (string | number | undefined)[] = [];
@@ -229,7 +229,7 @@ describe("a connection", () => {
       });
       await new Promise<void>((resolve) => {
         outgoing.on("response", (response) => {
-          seen.push(response.statusCode);
+          seen.push(response.statusCode, response.headers.connection);
           response.resume().on("end", resolve);
         });
       });
@@ -237,8 +237,8 @@ describe("a connection", () => {
       return seen;
     };
     const url = await presign(s3, { method: "PUT", path: "/plain/continue" });
-    expect(await ask(url)).toEqual(["continue", 200]);
-    expect(await ask(url.replace("/continue", "/other"))).toEqual([403]);
+    expect(await ask(url)).toEqual(["continue", 200, "keep-alive"]);
+    expect(await ask(url.replace("/continue", "/other"))).toEqual([403, "close"]);
   });
 
   it("answers a refused upload while the body is still coming, and serves the next request", async () => {

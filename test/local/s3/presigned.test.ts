@@ -67,7 +67,7 @@ describe("an upload address", () => {
     const url = await presign(s3, { ...upload, expiresIn: 60, keys: s3.credentials.root });
     const early = await presign(s3, { ...upload, signingDate: new Date(s3.clock.now.getTime() + 16 * 60_000) });
     const started = s3.clock.now;
-    s3.clock.now = new Date(started.getTime() + 58_000);
+    s3.clock.now = new Date(started.getTime() + 59_999);
     expect((await put(url)).status).toBe(200);
     s3.clock.now = new Date(started.getTime() + 60_000);
     const late = await put(url);
@@ -100,6 +100,13 @@ describe("an upload address", () => {
     const url = await presign(s3, upload);
     const forever = await put(url.replace("X-Amz-Expires=3600", "X-Amz-Expires=999999"));
     expect(code(forever.text)?.[0]).toBe("AuthorizationQueryParametersError");
+  });
+
+  it("must cover the host, and every header that it covers must be sent", async () => {
+    const anyHost = await presign(s3, { ...upload, unsignedHeaders: ["host"] });
+    expect(code((await put(anyHost)).text)?.[0]).toBe("AccessDenied");
+    const emptyType = await presign(s3, { ...upload, contentType: "" });
+    expect(code((await put(emptyType, {})).text)?.[0]).toBe("SignatureDoesNotMatch");
   });
 
   it("carries metadata that was signed into the query", async () => {
