@@ -1,4 +1,5 @@
 import type { Command } from "./command.ts";
+import { analyze } from "./commands/analyze.ts";
 import { builds } from "./commands/builds.ts";
 import { cancel } from "./commands/cancel.ts";
 import { deploy } from "./commands/deploy.ts";
@@ -12,6 +13,7 @@ import { status } from "./commands/status.ts";
 /** Every command, in the order of the help. */
 export const commands: readonly Command[] = [
   deploy,
+  analyze,
   builds,
   status,
   logs,

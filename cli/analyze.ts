@@ -1,0 +1,92 @@
+import { lstatSync, readdirSync, readFileSync, statSync } from "node:fs";
+import { open } from "node:fs/promises";
+import { join } from "node:path";
+import { analyzeWithSecrets } from "../lambdas/domain/analysis/analyze.ts";
+import { type AnalysisReport, analysisReport } from "../lambdas/domain/analysis/report.ts";
+import { decodeText, isJunk, type SourceFile, type SourceTree, wants } from "../lambdas/domain/analysis/tree.ts";
+import { openArchive } from "../lambdas/domain/zip/archive.ts";
+import { isJunk as isArchiveJunk } from "../lambdas/domain/zip/junk.ts";
+import { ArchiveRefused, type ArchiveRule } from "../lambdas/domain/zip/refused.ts";
+import { selectFiles } from "./folder/select-files.ts";
+
+/** What the service would make of a folder or a zip; `shown` is the path that the report carries. Errors of the file system pass. */
+export async function analyzePath(
+  shown: string,
+  path: string,
+  { asDeployed }: { asDeployed: boolean },
+): Promise<AnalysisReport> {
+  try {
+    const isFolder = statSync(path).isDirectory();
+    const tree = isFolder ? folderTree(path, asDeployed) : await archiveTree(path);
+    return analysisReport(shown, await analyzeWithSecrets(tree));
+  } catch (error) {
+    if (!(error instanceof ArchiveRefused)) throw error;
+    const code = tooLarge.has(error.rule) ? "archive_too_large" : "archive_refused";
+    const entry = error.entry === undefined ? {} : { entry: error.entry };
+    return analysisReport(shown, { ok: false, error: { code, message: error.message, ...entry } });
+  }
+}
+
+const tooLarge: ReadonlySet<ArchiveRule> = new Set(["too_large", "unpacked_too_large", "too_many_entries"]);
+
+function folderTree(folder: string, asDeployed: boolean): SourceTree {
+  const places = asDeployed ? selectFiles(folder).entries.map(({ path }) => path) : everythingIn(folder);
+  const files = new Map<string, SourceFile>();
+  for (const path of places) {
+    const stats = lstatSync(join(folder, path));
+    const kind = stats.isSymbolicLink() ? "symlink" : "file";
+    if (kind === "file" && !stats.isFile()) continue;
+    const text = () => decodeText(readFileSync(join(folder, path)));
+    files.set(path, {
+      size: stats.size,
+      kind,
+      ...(kind === "file" && wants(path, stats.size) && { text: once(text) }),
+    });
+  }
+  return { files };
+}
+
+/** Every path below a folder but what version control keeps for itself, which detection never sees. */
+function everythingIn(folder: string): string[] {
+  const found: string[] = [];
+  const walk = (place: string) => {
+    for (const child of readdirSync(join(folder, place), { withFileTypes: true })) {
+      const path = place === "" ? child.name : `${place}/${child.name}`;
+      if (!child.isDirectory()) found.push(path);
+      else if (!isJunk(`${path}/`)) walk(path);
+    }
+  };
+  walk("");
+  return found.sort();
+}
+
+function once<T>(make: () => T): () => T {
+  let made: { value: T } | undefined;
+  return () => {
+    made ??= { value: make() };
+    return made.value;
+  };
+}
+
+/** The tree of a zip, every entry of which has been checked on the way. */
+async function archiveTree(path: string): Promise<SourceTree> {
+  await using file = await open(path, "r");
+  const { size } = await file.stat();
+  const read = async (offset: number, length: number) => {
+    const bytes = Buffer.allocUnsafe(length);
+    const { bytesRead } = await file.read(bytes, 0, length, offset);
+    return bytes.subarray(0, bytesRead);
+  };
+  const archive = await openArchive({ size, read });
+  const contents = new Map<string, Uint8Array>();
+  await archive.verify((entry, bytes) => void contents.set(entry.path, bytes), {
+    wants: (entry) => wants(entry.path, entry.size),
+  });
+  const files = new Map<string, SourceFile>();
+  for (const { path: name, kind, size: bytesTotal } of archive.entries) {
+    if (kind === "directory" || isArchiveJunk(name)) continue;
+    const bytes = contents.get(name);
+    files.set(name, { size: bytesTotal, kind, ...(bytes && { text: once(() => decodeText(bytes)) }) });
+  }
+  return { files };
+}

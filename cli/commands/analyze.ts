@@ -1,0 +1,31 @@
+import { resolve } from "node:path";
+import { analysisReport } from "../../lambdas/domain/analysis/report.ts";
+import { command } from "../command.ts";
+import { Failure } from "../failure.ts";
+
+/** `slipway analyze <folder|zip>…`: what the service would detect, one JSON line for each path, without a service. */
+export const analyze = command({
+  name: "analyze",
+  summary: "Prints what the service would detect in folders and zips, one JSON line each, without a service.",
+  operands: { shown: "<folder|zip>…", min: 1, max: Number.POSITIVE_INFINITY },
+  options: {
+    "as-deployed": { type: "boolean", describe: "look at what deploy would send of a folder, not at all of it" },
+  },
+  run: async (args, { terminal, workingFolder, signal }) => {
+    // Loaded here: the secret scanner is much to load for a command that does not need it.
+    const { analyzePath } = await import("../analyze.ts");
+    const asDeployed = args.flag("as-deployed");
+    let code = 0;
+    for (const path of args.operands) {
+      signal.throwIfAborted();
+      const report = await analyzePath(path, resolve(workingFolder, path), { asDeployed }).catch((error: unknown) => {
+        const isUnreadable = error instanceof Failure || (error instanceof Error && "syscall" in error);
+        if (!isUnreadable) throw error;
+        code = 1;
+        return analysisReport(path, { ok: false, error: { code: "unreadable", message: error.message } });
+      });
+      terminal.result(JSON.stringify(report));
+    }
+    return code;
+  },
+});
