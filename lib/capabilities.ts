@@ -1,4 +1,4 @@
-import { Aws, Stack } from "aws-cdk-lib";
+import { ArnFormat, Aws, Stack } from "aws-cdk-lib";
 import type { Capability } from "../api/capabilities.ts";
 import { capabilityEnvironment, type EnvironmentName } from "../api/environment.ts";
 import type { Allowance } from "./allow.ts";
@@ -12,7 +12,7 @@ function throughService(r: Resources, service: "dynamodb" | "s3", actions: reado
 
 /** DynamoDB's transactions are no IAM actions: each write in one needs its own. */
 const tableRead: (r: Resources) => Allowance[] = (r) => [
-  { actions: ["dynamodb:BatchGetItem", "dynamodb:GetItem", "dynamodb:Query"], resources: [r.data.table.tableArn] },
+  { actions: ["dynamodb:BatchGetItem", "dynamodb:Query"], resources: [r.data.table.tableArn] },
   { actions: ["dynamodb:Query"], resources: [`${r.data.table.tableArn}/index/locks`] },
   throughService(r, "dynamodb", ["kms:Decrypt", "kms:DescribeKey"]),
 ];
@@ -64,8 +64,15 @@ const services = (r: Resources) => [ecsArn(r, "service", "app-*")];
 const serviceDeployments = (r: Resources) => [ecsArn(r, "service-deployment", "app-*/*")];
 const inCluster = (r: Resources) => ({ ArnEquals: { "ecs:cluster": r.apps.cluster.clusterArn } });
 
+const describeTasks = (r: Resources): Allowance => ({
+  actions: ["ecs:DescribeTasks"],
+  resources: [ecsArn(r, "task", "*")],
+  conditions: inCluster(r),
+  because: perProject,
+});
 const appsRead: (r: Resources) => Allowance[] = (r) => [
   { actions: ["ecs:DescribeServices"], resources: services(r), because: perProject },
+  describeTasks(r),
   {
     actions: ["ecs:DescribeGatewayRoute", "ecs:ListGatewayRoutes"],
     resources: ["*"],
@@ -103,18 +110,23 @@ const appsSwitch: (r: Resources) => Allowance[] = (r) => [
     conditions: inCluster(r),
     because: "Listing tasks has no resource on Fargate; the condition holds it to this cluster.",
   },
-  {
-    actions: ["ecs:DescribeTasks"],
-    resources: [ecsArn(r, "task", "*")],
-    conditions: inCluster(r),
-    because: perProject,
-  },
+  describeTasks(r),
 ];
 
+/** Not from the group's own ARN, which ends in a `:*` of its own. */
+function streamsOf(r: Resources, group: string): string {
+  const resourceName = `${group}:log-stream:*`;
+  return Stack.of(r.apps).formatArn({
+    service: "logs",
+    resource: "log-group",
+    resourceName,
+    arnFormat: ArnFormat.COLON_RESOURCE_NAME,
+  });
+}
 const logStreams: (r: Resources) => Allowance[] = (r) => [
   {
     actions: ["logs:GetLogEvents"],
-    resources: [`${r.apps.output.logGroupArn}:log-stream:*`, `${r.imageBuild.output.logGroupArn}:log-stream:*`],
+    resources: [streamsOf(r, r.apps.output.logGroupName), streamsOf(r, r.imageBuild.output.logGroupName)],
     because: "Streams are named after builds and tasks.",
   },
 ];
@@ -175,14 +187,8 @@ export const capabilityAllowances: Record<Capability, (r: Resources) => Allowanc
   "apps:deploy": appsDeploy,
   "apps:switch": appsSwitch,
   "logs:read": logStreams,
-  "identity:prove": (r) => [
-    {
-      actions: ["ecs:DescribeTasks"],
-      resources: [ecsArn(r, "task", "*")],
-      conditions: inCluster(r),
-      because: perProject,
-    },
-  ],
+  /** The proof signs itself: the function replays it to STS and adds nothing of its own. */
+  "identity:prove": () => [],
   "files:sign": (r) => assumeSigner(r.signers.files.roleArn),
   "files:manage": filesManage,
   "databases:run": databasesRun,

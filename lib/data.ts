@@ -3,7 +3,6 @@ import * as dynamodb from "aws-cdk-lib/aws-dynamodb";
 import * as kms from "aws-cdk-lib/aws-kms";
 import * as s3 from "aws-cdk-lib/aws-s3";
 import { Construct } from "constructs";
-import { acknowledge } from "./acknowledge.ts";
 
 /** S3 tells EventBridge of this bucket's objects; the construct's own switch would add a custom-resource Lambda. */
 function tellEventBridge(bucket: s3.Bucket): void {
@@ -45,7 +44,6 @@ export class Data extends Construct {
       encryption: s3.BucketEncryption.S3_MANAGED,
       lifecycleRules: [{ id: "old-logs", expiration: Duration.days(90) }, unfinishedUploads],
     });
-    acknowledge(this.#accessLogs, { S1: "The access logs' own bucket; logging it into itself would never end." });
     this.archives = this.#archives();
     this.artifacts = this.#artifacts();
     this.files = this.#files();

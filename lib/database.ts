@@ -23,7 +23,7 @@ export class Database extends Construct {
       // Nobody connects to it: the Data API does not go through the VPC, so its group allows nothing in.
       port: 5433,
       enableDataApi: true,
-      credentials: rds.Credentials.fromUsername("slipway"),
+      credentials: rds.Credentials.fromUsername("slipway", { encryptionKey: props.key }),
       manageMasterUserPassword: true,
       iamAuthentication: true,
       defaultDatabaseName: "slipway",

@@ -1,9 +1,8 @@
-import { Duration, RemovalPolicy } from "aws-cdk-lib";
+import { Aws, Duration, RemovalPolicy } from "aws-cdk-lib";
 import * as codebuild from "aws-cdk-lib/aws-codebuild";
 import * as iam from "aws-cdk-lib/aws-iam";
 import * as logs from "aws-cdk-lib/aws-logs";
 import { Construct } from "constructs";
-import { acknowledge } from "./acknowledge.ts";
 import { type Allowance, roleFor } from "./allow.ts";
 import type { Apps } from "./apps.ts";
 import type { Data } from "./data.ts";
@@ -11,7 +10,10 @@ import type { Data } from "./data.ts";
 /** The longest an image build may run; its queue may take as long again and a half. */
 export const imageBuildMinutes = { run: 20, queue: 30 };
 
-/** Turns a plan and a source archive into an image. It runs strangers' code: outside every network, with the least role. */
+/**
+ * Turns a plan and a source archive into an image. It runs strangers' code, and BuildKit needs a privileged machine:
+ * so the build has no VPC, the least role, and a machine that is thrown away.
+ */
 export class ImageBuild extends Construct {
   readonly project: codebuild.Project;
   readonly output: logs.LogGroup;
@@ -43,9 +45,6 @@ export class ImageBuild extends Construct {
       grantReportGroupPermissions: false,
       logging: { cloudWatch: { logGroup: this.output } },
     });
-    acknowledge(this.project, {
-      CB3: "BuildKit needs a Docker daemon. The build has no VPC, a role of its own, and a machine that is thrown away.",
-    });
   }
 
   #allowances(data: Data, apps: Apps): Allowance[] {
@@ -60,7 +59,11 @@ export class ImageBuild extends Construct {
         resources: [data.archives.arnForObjects("archives/*"), data.artifacts.arnForObjects("builds/*")],
         because: "The objects are named after organizations, projects and builds.",
       },
-      { actions: ["kms:Decrypt"], resources: [data.key.keyArn] },
+      {
+        actions: ["kms:Decrypt"],
+        resources: [data.key.keyArn],
+        conditions: { StringEquals: { "kms:ViaService": `s3.${Aws.REGION}.amazonaws.com` } },
+      },
       { actions: ["ecr:GetAuthorizationToken"], resources: ["*"], because: "The registry's token has no resource." },
       {
         actions: [

@@ -23,10 +23,14 @@ export interface SlipwayProps extends StackProps {
 
 /** The whole service in one stack, for any account and region. */
 export class SlipwayStack extends Stack {
+  /** What functions can be allowed to touch. */
+  readonly resources: Resources;
+
   constructor(scope: Construct, id: string, props: SlipwayProps) {
     super(scope, id, { description: "Slipway: zip in, health-checked URL out, rolled back by itself", ...props });
     const service = new ServiceApi(this, "Service");
-    const resources = this.#resources(props, service);
+    const resources = this.#parts(props, service);
+    this.resources = resources;
     const functions = new Functions(this, "Functions", { bundle: props.bundle.functions, resources });
     service.connect(functions, { databases: resources.database !== undefined });
     const deployment = new Deployment(this, "Deployment", { functions, resources });
@@ -43,7 +47,7 @@ export class SlipwayStack extends Stack {
     this.#outputs(service, operator.functionName);
   }
 
-  #resources({ settings, bundle }: SlipwayProps, service: ServiceApi): Resources {
+  #parts({ settings, bundle }: SlipwayProps, service: ServiceApi): Resources {
     const data = new Data(this, "Data");
     const network = new Network(this, "Network", { database: settings.database === "aurora" });
     const apps = new Apps(this, "Apps", { network, key: data.key });

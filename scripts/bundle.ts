@@ -1,12 +1,15 @@
+import { writeFile } from "node:fs/promises";
 import { join } from "node:path";
+import { renderBuildspec } from "../lambdas/domain/image/buildspec.ts";
 import { bundleLambdas } from "./bundle/bundle.ts";
 
-const outdir = join(import.meta.dirname, "..", "dist", "lambdas");
+const dist = join(import.meta.dirname, "..", "dist");
 
-/** `npm run bundle`: writes dist/lambdas, the one asset that all functions share. */
+/** `npm run bundle`: writes dist/lambdas, the one asset that all functions share, and the image build's buildspec. */
 try {
   const startedMs = performance.now();
-  const { outputs } = await bundleLambdas(outdir);
+  const { outputs } = await bundleLambdas(join(dist, "lambdas"));
+  await writeFile(join(dist, "image-build.buildspec.json"), JSON.stringify(renderBuildspec(), null, 2));
   const bytes = Object.values(outputs).reduce((sum, output) => sum + output.bytes, 0);
   const entries = Object.values(outputs).filter(
     (output) => output.entryPoint?.startsWith("lambdas/") && output.exports.includes("handler"),

@@ -1,0 +1,68 @@
+import { mkdirSync, mkdtempSync, readFileSync, writeFileSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { App } from "aws-cdk-lib";
+import { Template } from "aws-cdk-lib/assertions";
+import { readBundle } from "../../lib/bundle.ts";
+import { readSettings } from "../../lib/settings.ts";
+import { SlipwayStack } from "../../lib/stack.ts";
+
+const cdkJson: { context: Record<string, unknown> } = JSON.parse(
+  readFileSync(join(import.meta.dirname, "../../cdk.json"), "utf8"),
+);
+
+/** A bundle without any code in it: the template depends on the bundle's place only. */
+export function emptyBundle(): string {
+  const folder = mkdtempSync(join(tmpdir(), "slipway-bundle-"));
+  mkdirSync(join(folder, "lambdas"));
+  writeFileSync(join(folder, "lambdas", "empty.mjs"), "");
+  writeFileSync(join(folder, "image-build.buildspec.json"), '{"version":"0.2","phases":{}}');
+  return folder;
+}
+
+/** The app as `cdk synth` makes it: with the feature flags of cdk.json, which `new App()` alone does not read. */
+export function slipwayApp(
+  context: Record<string, unknown> = {},
+  options: { validate: boolean } = { validate: false },
+): { app: App; stack: SlipwayStack } {
+  const app = new App({
+    builtinCloudFormationValidation: options.validate,
+    context: { ...cdkJson.context, ...context },
+    outdir: mkdtempSync(join(tmpdir(), "slipway-assembly-")),
+  });
+  const settings = readSettings(app.node);
+  const stack = new SlipwayStack(app, settings.stackName, { settings, bundle: readBundle(emptyBundle()) });
+  return { app, stack };
+}
+
+export interface Resource {
+  Type: string;
+  // biome-ignore lint/suspicious/noExplicitAny: CloudFormation properties, read by assertions only
+  Properties: any;
+  DeletionPolicy?: string;
+  UpdateReplacePolicy?: string;
+}
+
+let synthesized: { stack: SlipwayStack; resources: Record<string, Resource> } | undefined;
+
+function synthesize() {
+  const { stack } = slipwayApp();
+  return { stack, resources: Template.fromStack(stack).toJSON().Resources };
+}
+
+/** The default deployment's resources by logical id, synthesized once per test file. */
+export function resources(): Record<string, Resource> {
+  synthesized ??= synthesize();
+  return synthesized.resources;
+}
+
+/** The stack behind `resources()`. */
+export function slipwayStack(): SlipwayStack {
+  synthesized ??= synthesize();
+  return synthesized.stack;
+}
+
+/** The resources of one type, by logical id. */
+export function ofType(type: string): [string, Resource][] {
+  return Object.entries(resources()).filter(([, resource]) => resource.Type === type);
+}

@@ -1,0 +1,109 @@
+import { execFileSync } from "node:child_process";
+import { readFileSync } from "node:fs";
+import { join } from "node:path";
+import { expect, it } from "vitest";
+import * as z from "zod";
+import { limits } from "../../api/limits.ts";
+import { steps } from "../../statemachines/steps.ts";
+import { ofType } from "./assembly.ts";
+import { functions, grantsOf, written } from "./policies.ts";
+
+const root = join(import.meta.dirname, "../..");
+const file = join(root, "statemachines/deployment.asl.json");
+const text = readFileSync(file, "utf8");
+
+const task = z.object({
+  Type: z.literal("Task"),
+  Resource: z.string(),
+  TimeoutSeconds: z.int(),
+  Arguments: z.looseObject({ FunctionName: z.string().optional() }),
+});
+const definition = z
+  .object({ TimeoutSeconds: z.int(), States: z.record(z.string(), z.looseObject({ Type: z.string() })) })
+  .parse(JSON.parse(text));
+const tasks = Object.entries(definition.States).flatMap(([name, state]) =>
+  state.Type === "Task" ? [[name, task.parse(state)] as const] : [],
+);
+
+const [, machine] = ofType("AWS::StepFunctions::StateMachine")[0] ?? [];
+const tokens = [...new Set([...text.matchAll(/\$\{(\w+)\}/g)].map(([, name]) => name))].sort();
+
+it("the machine runs the file, word for word", () => {
+  expect(JSON.parse(machine?.Properties.DefinitionString)).toEqual(JSON.parse(text));
+});
+
+it("the definition is valid States Language", () => {
+  const validator = join(root, "node_modules/.bin/asl-validator");
+  expect(execFileSync(validator, ["--json-path", file, "--no-arn-check"], { encoding: "utf8" })).toContain("is valid");
+});
+
+it("every token of the definition is given a value, every value is used, and nothing else looks like a token", () => {
+  expect(Object.keys(machine?.Properties.DefinitionSubstitutions).sort()).toEqual(tokens);
+  expect(text.match(/\$\{/g)?.length).toBe([...text.matchAll(/"\$\{\w+\}"/g)].length);
+});
+
+it("each step of the table is invoked, by its own token, and no other function is", () => {
+  const given: Record<string, unknown> = machine?.Properties.DefinitionSubstitutions;
+  const invoked = tasks.flatMap(([, { Arguments }]) => Arguments.FunctionName?.replace(/^\$\{(\w+)\}$/, "$1") ?? []);
+  const handlers = invoked.map((token) => written(given[token]).replace(/^<Functions(\w+?)[0-9A-F]{8}>$/, "$1"));
+  expect(handlers.sort()).toEqual(
+    Object.keys(steps)
+      .map((id) => id.replaceAll("-", ""))
+      .sort(),
+  );
+});
+
+it("the machine may start what its definition names, and nothing else", () => {
+  const role = written(machine?.Properties.RoleArn).replaceAll(/[<>]/g, "");
+  const named = (prefix: string) =>
+    Object.entries<unknown>(machine?.Properties.DefinitionSubstitutions)
+      .filter(([token]) => token.endsWith(prefix))
+      .map(([, value]) => written(value));
+  const allowed = (action: string) =>
+    grantsOf(role)
+      .filter((grant) => grant.action === action)
+      .map(({ resource }) => resource);
+  expect(allowed("lambda:InvokeFunction").sort()).toEqual(named("Function").sort());
+  for (const action of ["codebuild:StartBuild", "codebuild:StopBuild", "codebuild:BatchGetBuilds"]) {
+    expect(allowed(action)).toEqual([expect.stringMatching(/<ImageBuildProject\w+>/)]);
+  }
+  expect(allowed("events:PutRule")).toEqual([
+    expect.stringContaining("StepFunctionsGetEventForCodeBuildStartBuildRule"),
+  ]);
+});
+
+it("inner time limits end before outer ones", () => {
+  const timeoutOf = new Map(functions().map(({ id, timeout }) => [id.replaceAll("-", ""), timeout]));
+  const [, project] = ofType("AWS::CodeBuild::Project")[0] ?? [];
+  for (const [name, { Resource, TimeoutSeconds, Arguments }] of tasks) {
+    if (Resource === "arn:aws:states:::codebuild:startBuild.sync") {
+      const { TimeoutInMinutes, QueuedTimeoutInMinutes } = project?.Properties ?? {};
+      expect((TimeoutInMinutes + QueuedTimeoutInMinutes) * 60).toBeLessThan(TimeoutSeconds);
+    } else {
+      const token = Arguments.FunctionName?.slice(2, -"Function}".length).toLowerCase();
+      expect([name, timeoutOf.get(token ?? "")]).toEqual([name, expect.any(Number)]);
+      expect(timeoutOf.get(token ?? "")).toBeLessThan(TimeoutSeconds);
+    }
+  }
+  const longest = tasks.reduce((sum, [, { TimeoutSeconds }]) => sum + TimeoutSeconds, 0);
+  expect(longest).toBeLessThan(definition.TimeoutSeconds);
+});
+
+it("the upload is awaited for as long as its address is valid", () => {
+  const awaiting = tasks.find(([name]) => name === "AwaitUpload");
+  expect(awaiting?.[1].TimeoutSeconds).toBe(limits.uploadWaitSeconds);
+});
+
+it("a function behind the API answers before API Gateway gives up", () => {
+  const integrations = ofType("AWS::ApiGatewayV2::Integration").map(([, { Properties }]) => Properties);
+  for (const { TimeoutInMillis, IntegrationUri } of integrations) {
+    expect(TimeoutInMillis).toBe(29_000);
+    const handler = ofType("AWS::Lambda::Function").find(([id]) => id === IntegrationUri["Fn::GetAtt"][0])?.[1];
+    expect(handler?.Properties.Timeout).toBeLessThan(29);
+  }
+});
+
+it("executions are traced and logged, without their data", () => {
+  expect(machine?.Properties.TracingConfiguration).toEqual({ Enabled: true });
+  expect(machine?.Properties.LoggingConfiguration).toMatchObject({ Level: "ALL", IncludeExecutionData: false });
+});

@@ -1,0 +1,312 @@
+import { readFileSync } from "node:fs";
+import { join } from "node:path";
+import { expect, it } from "vitest";
+import { type Capability, capabilities } from "../../api/capabilities.ts";
+import { routes } from "../../api/index.ts";
+import { listeners, operatorUses, steps } from "../../statemachines/steps.ts";
+import { ofType } from "./assembly.ts";
+import { functions, type Grant, grantsFor, grantsOf, lineOf, written } from "./policies.ts";
+
+const usesOf = new Map<string, readonly Capability[]>([
+  ...routes.map((route) => [route.id, route.definition.uses] as const),
+  ...Object.entries({ ...steps, ...listeners }).map(([id, step]) => [id, step.uses] as const),
+  ["operator", operatorUses],
+  ["not-found", []],
+]);
+
+/** What the wiring around a function needs, whatever its capabilities are. */
+const wiring = ["logs:CreateLogStream", "logs:PutLogEvents", "sqs:SendMessage"];
+const lines = (grants: Grant[]) => [...new Set(grants.map(lineOf))].sort();
+
+it("every Lambda has a role of its own, with one inline policy and nothing attached", () => {
+  const roleIds = functions().map(({ roleId }) => roleId);
+  expect(new Set(roleIds).size).toBe(roleIds.length);
+  const roles = new Map(ofType("AWS::IAM::Role"));
+  for (const roleId of roleIds) {
+    expect(roles.get(roleId)?.Properties.ManagedPolicyArns ?? []).toEqual([]);
+    expect(roles.get(roleId)?.Properties.Policies).toHaveLength(1);
+  }
+  const attached = ofType("AWS::IAM::Policy").flatMap(([, { Properties }]) => Properties.Roles.map(written));
+  expect(attached.filter((role: string) => roleIds.some((id) => role.includes(id)))).toEqual([]);
+});
+
+it("what each function may do is what its capabilities stand for, no more and no less", () => {
+  for (const { id, roleId } of functions()) {
+    const own = grantsOf(roleId).filter(({ action }) => !wiring.includes(action));
+    const stated = (usesOf.get(id) ?? []).flatMap(grantsFor);
+    expect([id, lines(own)]).toEqual([id, lines(stated)]);
+  }
+});
+
+it("who may do what, in one line per function", () => {
+  const projection = functions().map(({ id }) => `${id}: ${[...(usesOf.get(id) ?? [])].sort().join(" ")}`);
+  expect(projection.sort().join("\n")).toMatchInlineSnapshot(`
+    "analyze: archives:read artifacts:write table:read table:write
+    archive-uploaded: deployments:resume table:read
+    await-upload: archives:read deployments:resume table:read table:write
+    cancel-build: table:read table:write
+    check-health: apps:read apps:switch logs:read table:read table:write
+    copy-archive: archives:copy archives:read table:read table:write
+    create-build: archives:upload deployments:start table:read table:write
+    create-credential: table:read table:write
+    create-environment: table:read table:write
+    create-session: apps:read identity:prove table:read table:write
+    delete-credential: table:read table:write
+    delete-environment: table:read table:write
+    deploy: apps:deploy apps:read apps:switch table:read table:write
+    execution-ended: apps:deploy apps:read apps:switch table:read table:write
+    fail-build: logs:read table:read table:write
+    finish: table:read table:write
+    get-build: apps:read table:read table:write
+    list-build-logs: logs:read table:read
+    list-builds: apps:read table:read table:write
+    list-credentials: table:read
+    list-endpoints: apps:read table:read
+    list-environments: table:read
+    list-organizations: table:read
+    not-found: 
+    operator: table:read table:write
+    ping: table:read
+    rebuild: apps:read archives:read deployments:start table:read table:write
+    redeploy-build: apps:read archives:read deployments:start table:read table:write
+    roll-back: apps:deploy apps:read apps:switch table:read table:write
+    sweep: apps:deploy apps:read apps:switch deployments:start table:read table:write
+    update-environment: table:read table:write"
+  `);
+});
+
+it("what a capability stands for", () => {
+  const projection = capabilities.map((capability) => [capability, ...lines(grantsFor(capability))].join("\n  "));
+  expect(projection.join("\n")).toMatchInlineSnapshot(`
+    "table:read
+      dynamodb:BatchGetItem <DataTable>
+      dynamodb:Query <DataTable>
+      dynamodb:Query <DataTable>/index/locks
+      kms:Decrypt <DataKey> if StringEquals kms:ViaService dynamodb.<Region>.amazonaws.com
+      kms:DescribeKey <DataKey> if StringEquals kms:ViaService dynamodb.<Region>.amazonaws.com
+    table:write
+      dynamodb:ConditionCheckItem <DataTable>
+      dynamodb:DeleteItem <DataTable>
+      dynamodb:PutItem <DataTable>
+      dynamodb:UpdateItem <DataTable>
+      kms:Decrypt <DataKey> if StringEquals kms:ViaService dynamodb.<Region>.amazonaws.com
+      kms:DescribeKey <DataKey> if StringEquals kms:ViaService dynamodb.<Region>.amazonaws.com
+      kms:Encrypt <DataKey> if StringEquals kms:ViaService dynamodb.<Region>.amazonaws.com
+      kms:GenerateDataKey <DataKey> if StringEquals kms:ViaService dynamodb.<Region>.amazonaws.com
+      kms:ReEncryptFrom <DataKey> if StringEquals kms:ViaService dynamodb.<Region>.amazonaws.com
+      kms:ReEncryptTo <DataKey> if StringEquals kms:ViaService dynamodb.<Region>.amazonaws.com
+    archives:upload
+      sts:AssumeRole <SignersArchives>
+    archives:read
+      kms:Decrypt <DataKey> if StringEquals kms:ViaService s3.<Region>.amazonaws.com
+      s3:GetObject <DataArchives>/archives/*
+      s3:GetObjectVersion <DataArchives>/archives/*
+      s3:ListBucket <DataArchives>
+    archives:copy
+      kms:Decrypt <DataKey> if StringEquals kms:ViaService s3.<Region>.amazonaws.com
+      kms:GenerateDataKey <DataKey> if StringEquals kms:ViaService s3.<Region>.amazonaws.com
+      s3:GetObject <DataArchives>/archives/*
+      s3:GetObjectVersion <DataArchives>/archives/*
+      s3:ListBucket <DataArchives>
+      s3:PutObject <DataArchives>/archives/*
+    artifacts:write
+      kms:Decrypt <DataKey> if StringEquals kms:ViaService s3.<Region>.amazonaws.com
+      kms:GenerateDataKey <DataKey> if StringEquals kms:ViaService s3.<Region>.amazonaws.com
+      s3:PutObject <DataArtifacts>/builds/*
+    deployments:start
+      states:DescribeExecution arn:<Partition>:states:<Region>:<AccountId>:execution:Slipway-deployment:*
+      states:StartExecution arn:<Partition>:states:<Region>:<AccountId>:stateMachine:Slipway-deployment
+    deployments:resume
+      states:SendTaskFailure arn:<Partition>:states:<Region>:<AccountId>:stateMachine:Slipway-deployment
+      states:SendTaskSuccess arn:<Partition>:states:<Region>:<AccountId>:stateMachine:Slipway-deployment
+    apps:read
+      ecs:DescribeGatewayRoute *
+      ecs:DescribeServices arn:<Partition>:ecs:<Region>:<AccountId>:service/<AppsCluster>/app-*
+      ecs:DescribeTasks arn:<Partition>:ecs:<Region>:<AccountId>:task/<AppsCluster>/* if ArnEquals ecs:cluster <AppsCluster>
+      ecs:ListGatewayRoutes *
+    apps:deploy
+      ecs:CreateService arn:<Partition>:ecs:<Region>:<AccountId>:service/<AppsCluster>/app-*
+      ecs:RegisterTaskDefinition *
+      ecs:UpdateService arn:<Partition>:ecs:<Region>:<AccountId>:service/<AppsCluster>/app-*
+      iam:PassRole <AppsExecutionRole> if StringEquals iam:PassedToService ecs-tasks.amazonaws.com
+      iam:PassRole <AppsTaskRole> if StringEquals iam:PassedToService ecs-tasks.amazonaws.com
+    apps:switch
+      ecs:ContinueServiceDeployment arn:<Partition>:ecs:<Region>:<AccountId>:service-deployment/<AppsCluster>/app-*/*
+      ecs:DescribeServiceDeployments arn:<Partition>:ecs:<Region>:<AccountId>:service-deployment/<AppsCluster>/app-*/*
+      ecs:DescribeServices arn:<Partition>:ecs:<Region>:<AccountId>:service/<AppsCluster>/app-*
+      ecs:DescribeTasks arn:<Partition>:ecs:<Region>:<AccountId>:task/<AppsCluster>/* if ArnEquals ecs:cluster <AppsCluster>
+      ecs:ListServiceDeployments arn:<Partition>:ecs:<Region>:<AccountId>:service/<AppsCluster>/app-*
+      ecs:ListTasks * if ArnEquals ecs:cluster <AppsCluster>
+      ecs:StopServiceDeployment arn:<Partition>:ecs:<Region>:<AccountId>:service-deployment/<AppsCluster>/app-*/*
+    logs:read
+      logs:GetLogEvents arn:<Partition>:logs:<Region>:<AccountId>:log-group:<AppsOutput>:log-stream:*
+      logs:GetLogEvents arn:<Partition>:logs:<Region>:<AccountId>:log-group:<ImageBuildOutput>:log-stream:*
+    identity:prove
+    files:sign
+      sts:AssumeRole <SignersFiles>
+    files:manage
+      s3:DeleteObject <DataFiles>/*
+      s3:DeleteObjectVersion <DataFiles>/*
+      s3:GetObject <DataFiles>/*
+      s3:GetObjectVersion <DataFiles>/*
+      s3:ListBucket <DataFiles>
+      s3:ListBucketVersions <DataFiles>
+    databases:run
+      kms:Decrypt <DataKey> if StringEquals kms:ViaService secretsmanager.<Region>.amazonaws.com
+      rds-data:BatchExecuteStatement arn:<Partition>:rds:<Region>:<AccountId>:cluster:<DatabaseCluster>
+      rds-data:BeginTransaction arn:<Partition>:rds:<Region>:<AccountId>:cluster:<DatabaseCluster>
+      rds-data:CommitTransaction arn:<Partition>:rds:<Region>:<AccountId>:cluster:<DatabaseCluster>
+      rds-data:ExecuteStatement arn:<Partition>:rds:<Region>:<AccountId>:cluster:<DatabaseCluster>
+      rds-data:RollbackTransaction arn:<Partition>:rds:<Region>:<AccountId>:cluster:<DatabaseCluster>
+      secretsmanager:GetSecretValue <DatabaseCluster>"
+  `);
+});
+
+/** Actions that no single resource can be named for. */
+const everywhere: Record<string, string> = {
+  "ecr:GetAuthorizationToken": "the registry's token has no resource",
+  "ecs:DescribeGatewayRoute": "routes get their ids from ECS; what they tell is public",
+  "ecs:ListGatewayRoutes": "listing has no resource",
+  "ecs:ListTasks": "no resource on Fargate; held to the cluster by a condition",
+  "ecs:RegisterTaskDefinition": "the task definition does not exist yet",
+  "logs:CreateLogDelivery": "log deliveries have no resource",
+  "logs:DeleteLogDelivery": "log deliveries have no resource",
+  "logs:DescribeLogGroups": "log deliveries have no resource",
+  "logs:DescribeResourcePolicies": "log deliveries have no resource",
+  "logs:GetLogDelivery": "log deliveries have no resource",
+  "logs:ListLogDeliveries": "log deliveries have no resource",
+  "logs:PutResourcePolicy": "log deliveries have no resource",
+  "logs:UpdateLogDelivery": "log deliveries have no resource",
+  "xray:GetSamplingRules": "X-Ray has no resource",
+  "xray:GetSamplingTargets": "X-Ray has no resource",
+  "xray:PutTelemetryRecords": "X-Ray has no resource",
+  "xray:PutTraceSegments": "X-Ray has no resource",
+};
+
+it("only listed actions are allowed on every resource, and each listed one is needed", () => {
+  const found = ofType("AWS::IAM::Role").flatMap(([id]) => grantsOf(id).filter(({ resource }) => resource === "*"));
+  expect([...new Set(found.map(({ action }) => action))].sort()).toEqual(Object.keys(everywhere).sort());
+  const tasks = found.filter(({ action }) => action === "ecs:ListTasks");
+  expect(tasks.every(({ condition }) => condition.includes("ecs:cluster"))).toBe(true);
+});
+
+it("no role may use an action with a wildcard", () => {
+  const grants = ofType("AWS::IAM::Role").flatMap(([id]) => grantsOf(id));
+  expect(grants.length).toBeGreaterThan(100);
+  expect(grants.filter(({ action }) => action.includes("*"))).toEqual([]);
+});
+
+it("the apps' two roles are passed to ECS tasks only, and nothing else is passed at all", () => {
+  const passes = functions().flatMap(({ roleId }) =>
+    grantsOf(roleId).filter(({ action }) => action === "iam:PassRole"),
+  );
+  expect(passes.length).toBeGreaterThan(0);
+  for (const { condition } of passes)
+    expect(condition).toBe("StringEquals iam:PassedToService ecs-tasks.amazonaws.com");
+  expect([...new Set(passes.map(({ resource }) => resource.replace(/[0-9A-F]{8}>/, ">")))].sort()).toEqual([
+    "<AppsExecutionRole>",
+    "<AppsTaskRole>",
+  ]);
+});
+
+it("the role of every app allows nothing", () => {
+  const [id, role] = ofType("AWS::IAM::Role").find(([name]) => name.startsWith("AppsTaskRole")) ?? [];
+  expect(role?.Properties.Policies).toBeUndefined();
+  expect(role?.Properties.ManagedPolicyArns).toBeUndefined();
+  expect(ofType("AWS::IAM::Policy").filter(([, policy]) => JSON.stringify(policy).includes(String(id)))).toEqual([]);
+});
+
+it("the image build reaches its own repository, sources and plans, and nothing else", () => {
+  const [id = ""] = ofType("AWS::IAM::Role").find(([name]) => name.startsWith("ImageBuildRole")) ?? [];
+  expect(lines(grantsOf(id)).join("\n")).toMatchInlineSnapshot(`
+    "ecr:BatchCheckLayerAvailability <AppsImages>
+    ecr:BatchGetImage <AppsImages>
+    ecr:CompleteLayerUpload <AppsImages>
+    ecr:DescribeImages <AppsImages>
+    ecr:GetAuthorizationToken *
+    ecr:GetDownloadUrlForLayer <AppsImages>
+    ecr:InitiateLayerUpload <AppsImages>
+    ecr:PutImage <AppsImages>
+    ecr:UploadLayerPart <AppsImages>
+    kms:Decrypt <DataKey>
+    logs:CreateLogStream <ImageBuildOutput>
+    logs:PutLogEvents <ImageBuildOutput>
+    s3:GetObject <DataArchives>/archives/*
+    s3:GetObject <DataArtifacts>/builds/*
+    s3:GetObjectVersion <DataArchives>/archives/*
+    s3:GetObjectVersion <DataArtifacts>/builds/*"
+  `);
+});
+
+it("signer roles can be assumed by functions only", () => {
+  const signers = ofType("AWS::IAM::Role").filter(([name]) => name.startsWith("Signers"));
+  expect(signers).toHaveLength(2);
+  for (const [, { Properties }] of signers) {
+    const [{ Condition }] = Properties.AssumeRolePolicyDocument.Statement;
+    expect(written(Condition.ArnLike["aws:PrincipalArn"])).toMatch(/:role\/<StackName>\/functions\/\*$/);
+  }
+});
+
+const packages: Record<string, string> = {
+  "client-cloudwatch-logs": "logs",
+  "client-dynamodb": "dynamodb",
+  "client-ecs": "ecs",
+  "client-rds-data": "rds-data",
+  "client-s3": "s3",
+  "client-sfn": "states",
+  "lib-dynamodb": "dynamodb",
+};
+/** Calls whose IAM action has another name. */
+const actionsOf: Record<string, string[]> = {
+  "dynamodb:BatchGet": ["dynamodb:BatchGetItem"],
+  "dynamodb:TransactWrite": [
+    "dynamodb:ConditionCheckItem",
+    "dynamodb:DeleteItem",
+    "dynamodb:PutItem",
+    "dynamodb:UpdateItem",
+  ],
+  "dynamodb:Update": ["dynamodb:UpdateItem"],
+  "s3:CopyObject": ["s3:GetObject", "s3:GetObjectVersion", "s3:PutObject"],
+  "s3:GetObject": ["s3:GetObject", "s3:GetObjectVersion"],
+  "s3:HeadObject": ["s3:GetObject", "s3:GetObjectVersion", "s3:ListBucket"],
+};
+
+/** The actions that the SDK calls of a module need, from its source. */
+function calledActions(file: string): string[] {
+  const source = readFileSync(file, "utf8");
+  return [...source.matchAll(/import \{([^}]*)\} from "@aws-sdk\/([\w-]+)"/g)].flatMap(([, names = "", client = ""]) =>
+    [...names.matchAll(/(?<!type )\b(\w+)Command\b/g)].flatMap(([, call]) => {
+      const action = `${packages[client]}:${call}`;
+      return actionsOf[action] ?? [action];
+    }),
+  );
+}
+
+/** Capabilities by the module that their tools come from. */
+function capabilitiesByModule(): Map<string, Capability[]> {
+  const kit = join(import.meta.dirname, "../../lambdas/kit");
+  const source = readFileSync(join(kit, "tools.ts"), "utf8");
+  const modules = new Map<string, Capability[]>();
+  for (const capability of capabilities) {
+    const path = new RegExp(`"${capability}": async[^\\n]*?(?:\\n\\s[^\\n]*?)??import\\("([^"]+)"\\)`).exec(
+      source,
+    )?.[1];
+    if (path === undefined) continue;
+    const file = join(kit, path);
+    modules.set(file, [...(modules.get(file) ?? []), capability]);
+  }
+  return modules;
+}
+
+/** Allowed for the sake of another action: the SDK is never called for them. */
+const companions = /^(kms|iam|sts|secretsmanager):/;
+
+it("the calls of each tool and the actions of its capabilities are the same", () => {
+  const modules = capabilitiesByModule();
+  expect(modules.size).toBeGreaterThan(5);
+  for (const [file, ofModule] of modules) {
+    const granted = ofModule.flatMap(grantsFor).map(({ action }) => action);
+    const own = [...new Set(granted.filter((action) => !companions.test(action)))].sort();
+    expect([file, own]).toEqual([file, [...new Set(calledActions(file))].sort()]);
+  }
+});

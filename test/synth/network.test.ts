@@ -1,0 +1,69 @@
+import { Template } from "aws-cdk-lib/assertions";
+import { expect, it } from "vitest";
+import { ofType, slipwayApp } from "./assembly.ts";
+import { written } from "./policies.ts";
+
+it("nothing waits to be paid for: no NAT gateway, no address, no load balancer, no endpoint", () => {
+  for (const type of [
+    "AWS::EC2::NatGateway",
+    "AWS::EC2::EIP",
+    "AWS::ElasticLoadBalancingV2::LoadBalancer",
+    "AWS::EC2::VPCEndpoint",
+    "AWS::ECS::Service",
+  ]) {
+    expect([type, ofType(type).length]).toEqual([type, 0]);
+  }
+});
+
+it("an app is reached from the load balancers' group only, so that no app reaches another", () => {
+  const tasks = ofType("AWS::EC2::SecurityGroup").find(([id]) => id.startsWith("NetworkTasks"));
+  expect(tasks?.[1].Properties.SecurityGroupIngress).toBeUndefined();
+  const rules = ofType("AWS::EC2::SecurityGroupIngress").map(([, { Properties: p }]) => [
+    written(p.GroupId),
+    written(p.SourceSecurityGroupId),
+    p.CidrIp,
+  ]);
+  const ingress = ofType("AWS::EC2::SecurityGroup").find(([id]) => id.startsWith("NetworkIngress"))?.[0];
+  expect(rules).toEqual([[`<${tasks?.[0]}>`, `<${ingress}>`, undefined]]);
+});
+
+it("the world reaches the load balancers on 443 only", () => {
+  const ingress = ofType("AWS::EC2::SecurityGroup").find(([id]) => id.startsWith("NetworkIngress"))?.[1];
+  expect(ingress?.Properties.SecurityGroupIngress).toEqual([
+    expect.objectContaining({ CidrIp: "0.0.0.0/0", FromPort: 443, ToPort: 443, IpProtocol: "tcp" }),
+  ]);
+});
+
+it("the gateway covers the apps' subnets, sends probes to the new version and belongs to the cluster", () => {
+  const [id, gateway] = ofType("AWS::ECS::Gateway")[0] ?? [];
+  const configuration = gateway?.Properties.Configuration.HostSharedAlb;
+  const deploy = ofType("AWS::Lambda::Function").find(([name]) => name.startsWith("Functionsdeploy"))?.[1];
+  const variables = deploy?.Properties.Environment.Variables;
+  expect(written(variables.APP_SUBNETS).split(",")).toEqual(configuration.NetworkConfiguration.Subnets.map(written));
+  expect(configuration.TestTrafficRules.Header).toEqual({
+    Name: variables.PROBE_HEADER_NAME,
+    Values: [variables.PROBE_HEADER_VALUE],
+  });
+  expect(written(configuration.NetworkConfiguration.InboundSecurityGroup)).toMatch(/^<NetworkIngress/);
+  expect(gateway?.Properties.DeletionProtection).toBe(true);
+  const [, association] = ofType("AWS::ECS::GatewayClusterAssociations")[0] ?? [];
+  expect(written(association?.Properties.Gateway)).toBe(`<${id}>`);
+});
+
+it("the image build runs outside every network, bounded in time, on ARM", () => {
+  const [, project] = ofType("AWS::CodeBuild::Project")[0] ?? [];
+  expect(project?.Properties.VpcConfig).toBeUndefined();
+  expect(project?.Properties).toMatchObject({
+    TimeoutInMinutes: 20,
+    Environment: { Type: "ARM_CONTAINER", ComputeType: "BUILD_GENERAL1_SMALL", PrivilegedMode: true },
+    Source: { Type: "NO_SOURCE" },
+  });
+});
+
+it("without databases there is no cluster, no route that would need one, and nothing else is missing", () => {
+  const count = (context: Record<string, unknown>, type: string) =>
+    Object.keys(Template.fromStack(slipwayApp(context).stack).findResources(type)).length;
+  expect(count({ database: "none" }, "AWS::RDS::DBCluster")).toBe(0);
+  expect(count({ database: "none" }, "AWS::DynamoDB::Table")).toBe(1);
+  expect(count({ database: "none" }, "AWS::ApiGatewayV2::Route")).toBeGreaterThan(15);
+});

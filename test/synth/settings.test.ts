@@ -1,0 +1,37 @@
+import { mkdirSync, mkdtempSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { App } from "aws-cdk-lib";
+import { expect, it } from "vitest";
+import { readBundle } from "../../lib/bundle.ts";
+import { readSettings } from "../../lib/settings.ts";
+
+const settingsOf = (context: Record<string, unknown>) => readSettings(new App({ context }).node);
+
+it("a deployment without any -c value has databases and the name Slipway", () => {
+  expect(settingsOf({ "@aws-cdk/core:newStyleStackSynthesis": true, "aws:cdk:bundling-stacks": ["*"] })).toEqual({
+    stackName: "Slipway",
+    database: "aurora",
+    alarmEmail: undefined,
+  });
+});
+
+it.each([
+  [{ databse: "none" }, 'Unknown context value "databse". Use -c with one of: stackName, database, alarmEmail.'],
+  [{ database: "mysql" }, 'Unknown database "mysql". Use -c database=aurora or -c database=none.'],
+  [{ database: "" }, 'The context value "database" must be text: -c database=…'],
+  [
+    { stackName: "9lives" },
+    '"9lives" cannot name the stack. Use at most 32 letters, digits and hyphens, a letter first.',
+  ],
+  [{ alarmEmail: "ops" }, '"ops" is no e-mail address. Use -c alarmEmail=name@example.com or leave it out.'],
+])("%o is refused with a sentence that says what to do", (context, sentence) => {
+  expect(() => settingsOf(context)).toThrow(sentence);
+});
+
+it("a deployment without a bundle says how to make one", () => {
+  const folder = mkdtempSync(join(tmpdir(), "slipway-no-bundle-"));
+  expect(() => readBundle(folder)).toThrow('Run "npm run bundle" first, then deploy again.');
+  mkdirSync(join(folder, "lambdas"));
+  expect(() => readBundle(folder)).toThrow("image-build.buildspec.json is missing");
+});

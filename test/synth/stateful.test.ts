@@ -1,0 +1,158 @@
+import { expect, it } from "vitest";
+import { ofType, resources } from "./assembly.ts";
+import { written } from "./policies.ts";
+
+const stateful = ["AWS::DynamoDB::Table", "AWS::S3::Bucket", "AWS::RDS::DBCluster", "AWS::ECR::Repository"];
+const dataKey = () => ofType("AWS::KMS::Key").find(([id]) => id.startsWith("DataKey"))?.[0];
+
+it("deleting the stack, or replacing a resource, keeps everything that holds data, and its key", () => {
+  const kept = stateful.flatMap(ofType).concat(ofType("AWS::KMS::Key").filter(([id]) => id === dataKey()));
+  expect(kept.map(([id]) => id.replace(/[0-9A-F]{8}$/, "")).sort()).toEqual([
+    "AppsImages",
+    "DataAccessLogs",
+    "DataArchives",
+    "DataArtifacts",
+    "DataFiles",
+    "DataKey",
+    "DataTable",
+    "DatabaseCluster",
+  ]);
+  for (const [id, resource] of kept) {
+    expect([id, resource.DeletionPolicy, resource.UpdateReplacePolicy]).toEqual([id, "Retain", "Retain"]);
+  }
+});
+
+it("the table can be restored to any second, is encrypted with our key and cannot be deleted by mistake", () => {
+  const [, table] = ofType("AWS::DynamoDB::Table")[0] ?? [];
+  expect(table?.Properties).toMatchObject({
+    KeySchema: [
+      { AttributeName: "pk", KeyType: "HASH" },
+      { AttributeName: "sk", KeyType: "RANGE" },
+    ],
+    GlobalSecondaryIndexes: [
+      {
+        IndexName: "locks",
+        KeySchema: [
+          { AttributeName: "lockShard", KeyType: "HASH" },
+          { AttributeName: "leaseUntil", KeyType: "RANGE" },
+        ],
+        Projection: { ProjectionType: "ALL" },
+      },
+    ],
+    BillingMode: "PAY_PER_REQUEST",
+    TimeToLiveSpecification: { AttributeName: "ttl", Enabled: true },
+    PointInTimeRecoverySpecification: { PointInTimeRecoveryEnabled: true },
+    DeletionProtectionEnabled: true,
+    SSESpecification: { SSEEnabled: true, SSEType: "KMS" },
+  });
+  expect(written(table?.Properties.SSESpecification.KMSMasterKeyId)).toBe(`<${dataKey()}>`);
+});
+
+it("no bucket is public and none answers without TLS", () => {
+  for (const [id, { Properties }] of ofType("AWS::S3::Bucket")) {
+    expect([id, Properties.PublicAccessBlockConfiguration]).toEqual([
+      id,
+      { BlockPublicAcls: true, BlockPublicPolicy: true, IgnorePublicAcls: true, RestrictPublicBuckets: true },
+    ]);
+    const policy = ofType("AWS::S3::BucketPolicy").find(([, one]) => one.Properties.Bucket.Ref === id)?.[1];
+    const denied = policy?.Properties.PolicyDocument.Statement.filter(
+      (one: { Effect: string }) => one.Effect === "Deny",
+    );
+    expect(JSON.stringify(denied)).toContain('"aws:SecureTransport":"false"');
+  }
+});
+
+it("sources and build inputs are encrypted with our key, everything else at least by S3", () => {
+  const algorithms = ofType("AWS::S3::Bucket").map(([id, { Properties }]) => {
+    const [rule] = Properties.BucketEncryption.ServerSideEncryptionConfiguration;
+    const { SSEAlgorithm, KMSMasterKeyID } = rule.ServerSideEncryptionByDefault;
+    return `${id.replace(/[0-9A-F]{8}$/, "")} ${SSEAlgorithm} ${KMSMasterKeyID ? written(KMSMasterKeyID).replace(/[0-9A-F]{8}>/, ">") : ""}`.trim();
+  });
+  expect(algorithms.sort()).toEqual([
+    "DataAccessLogs AES256",
+    "DataArchives aws:kms <DataKey>",
+    "DataArtifacts aws:kms <DataKey>",
+    "DataFiles AES256",
+  ]);
+});
+
+it("archives and files keep their versions for a while, build inputs go after days, halves of uploads after one", () => {
+  const buckets = new Map(
+    ofType("AWS::S3::Bucket").map(([id, one]) => [id.replace(/[0-9A-F]{8}$/, ""), one.Properties]),
+  );
+  const rules = (id: string): { Id: string }[] => buckets.get(id).LifecycleConfiguration.Rules;
+  for (const id of ["DataArchives", "DataFiles"])
+    expect(buckets.get(id).VersioningConfiguration.Status).toBe("Enabled");
+  expect(rules("DataArchives")).toContainEqual(
+    expect.objectContaining({ NoncurrentVersionExpiration: { NoncurrentDays: 90 } }),
+  );
+  expect(rules("DataFiles")).toContainEqual(
+    expect.objectContaining({ NoncurrentVersionExpiration: { NoncurrentDays: 30 } }),
+  );
+  expect(rules("DataArtifacts")).toContainEqual(expect.objectContaining({ ExpirationInDays: 3 }));
+  for (const id of buckets.keys()) {
+    const abort = { AbortIncompleteMultipartUpload: { DaysAfterInitiation: 1 } };
+    expect(rules(id)).toContainEqual(expect.objectContaining(abort));
+  }
+});
+
+it("no live source archive is ever expired", () => {
+  const archives = ofType("AWS::S3::Bucket").find(([id]) => id.startsWith("DataArchives"))?.[1];
+  const rules: object[] = archives?.Properties.LifecycleConfiguration.Rules;
+  expect(rules.some((rule) => "ExpirationInDays" in rule || "ExpirationDate" in rule)).toBe(false);
+});
+
+it("a browser can upload to and read from the files bucket, and EventBridge hears of archives and files", () => {
+  const buckets = new Map(
+    ofType("AWS::S3::Bucket").map(([id, one]) => [id.replace(/[0-9A-F]{8}$/, ""), one.Properties]),
+  );
+  expect(buckets.get("DataFiles").CorsConfiguration.CorsRules[0].AllowedMethods).toEqual(["GET", "HEAD", "PUT"]);
+  const told = [...buckets].filter(
+    ([, one]) => one.NotificationConfiguration?.EventBridgeConfiguration?.EventBridgeEnabled,
+  );
+  expect(told.map(([id]) => id).sort()).toEqual(["DataArchives", "DataFiles"]);
+});
+
+it("the database stops when idle, is reached through the Data API only, encrypted, kept and protected", () => {
+  const [, cluster] = ofType("AWS::RDS::DBCluster")[0] ?? [];
+  expect(cluster?.Properties).toMatchObject({
+    Engine: "aurora-postgresql",
+    EnableHttpEndpoint: true,
+    ServerlessV2ScalingConfiguration: { MinCapacity: 0, MaxCapacity: 8, SecondsUntilAutoPause: 600 },
+    StorageEncrypted: true,
+    DeletionProtection: true,
+    BackupRetentionPeriod: 14,
+    ManageMasterUserPassword: true,
+  });
+  const [, instance] = ofType("AWS::RDS::DBInstance")[0] ?? [];
+  expect(instance?.Properties.PubliclyAccessible).toBe(false);
+  const groups: string[] = cluster?.Properties.VpcSecurityGroupIds.map((one: unknown) => written(one));
+  const opened = ofType("AWS::EC2::SecurityGroupIngress").map(([, one]) => written(one.Properties.GroupId));
+  for (const group of groups) {
+    expect(opened).not.toContain(group);
+    expect(resources()[group.replaceAll(/[<>]/g, "")]?.Properties.SecurityGroupIngress).toBeUndefined();
+  }
+});
+
+it("images are encrypted with our key and a build's tag is written once", () => {
+  const [, repository] = ofType("AWS::ECR::Repository")[0] ?? [];
+  expect(repository?.Properties).toMatchObject({
+    EncryptionConfiguration: { EncryptionType: "KMS" },
+    ImageTagMutability: "IMMUTABLE_WITH_EXCLUSION",
+    ImageScanningConfiguration: { ScanOnPush: true },
+  });
+});
+
+it("every log group forgets after a while, and the template makes every group that is written to", () => {
+  const groups = ofType("AWS::Logs::LogGroup");
+  expect(groups.length).toBeGreaterThan(4);
+  for (const [id, { Properties }] of groups) expect([id, Properties.RetentionInDays]).toEqual([id, expect.any(Number)]);
+  for (const [, { Properties }] of ofType("AWS::Lambda::Function")) {
+    expect(Properties.LoggingConfig.LogGroup.Ref).toMatch(/^FunctionsOutput/);
+  }
+});
+
+it("keys are rotated", () => {
+  for (const [id, { Properties }] of ofType("AWS::KMS::Key"))
+    expect([id, Properties.EnableKeyRotation]).toEqual([id, true]);
+});
