@@ -126,7 +126,10 @@ export async function startS3(options: S3Options): Promise<S3Server> {
   server.requestTimeout = 0;
   server.timeout = idleConnectionMs;
 
-  const { port } = await listen(server, options.port ?? 0);
+  const { port } = await listen(server, options.port ?? 0).catch((error: unknown) => {
+    store.close();
+    throw error;
+  });
   store.resumeDeliveries();
   return {
     endpoint: `http://127.0.0.1:${port}`,

@@ -4,6 +4,22 @@ import type { ObjectCreated } from "../../../local/s3/object-created.ts";
 import { startS3 } from "../../../local/s3/server.ts";
 import { buckets, region, startFixture, until } from "./fixture.ts";
 
+describe("a port that is taken", () => {
+  it("is an error at the start that leaves the folder free", async () => {
+    const s3 = await startFixture();
+    const options = {
+      dir: `${s3.dir}/other`,
+      credentials: s3.credentials,
+      region,
+      buckets,
+      onObjectCreated: async () => {},
+    };
+    await expect(startS3({ ...options, port: s3.server.port })).rejects.toThrow("EADDRINUSE");
+    await (await startS3(options)).close();
+    await s3.stop();
+  });
+});
+
 describe("object events", () => {
   it("have the form of EventBridge and follow an upload at once", async () => {
     const s3 = await startFixture();
