@@ -3,7 +3,7 @@ import * as pep440 from "@renovatebot/pep440";
 /** What a declared Python version allows: minor versions of Python 3, or Python 2 alone. */
 export type AllowedPython = { kind: "lines"; lines: number[] } | { kind: "python2" };
 
-const MINORS = Array.from({ length: 100 }, (_, minor) => minor);
+const MINORS = Array.from({ length: 40 }, (_, minor) => minor);
 const PATCHES = Array.from({ length: 41 }, (_, patch) => patch);
 
 /** The lines that a version, PEP 440 specifier or poetry constraint allows; undefined when it cannot be read or allows none. */

@@ -1,0 +1,70 @@
+import { expect, test } from "vitest";
+import { analysisOf, errorOf, outcomeOf } from "./tree.ts";
+
+const node = { "package.json": { scripts: { start: "node server.js" } }, "server.js": "" };
+const inFolder = (folder: string, files: Record<string, string | object>) =>
+  Object.fromEntries(Object.entries(files).map(([path, content]) => [`${folder}/${path}`, content]));
+
+test.each(["package.json", "requirements.txt", "Procfile", "server.js", "main.py", "pyproject.toml", "manage.py"])(
+  "a %s at the top makes the top level the root",
+  (marker) => {
+    const text =
+      { "package.json": '{"scripts":{"start":"node x.js"}}', Procfile: "web: node x.js", "manage.py": "django" }[
+        marker
+      ] ?? "";
+    const outcome = outcomeOf({ [marker]: text, "main.py": "", ...inFolder("web", node) });
+    expect(outcome).toMatchObject({ ok: true, analysis: { plan: { root: "" } } });
+  },
+);
+
+test("without a marker at the top, the only folder that holds one is the root", () => {
+  expect(analysisOf({ "README.md": "", "docs/index.md": "", ...inFolder("web", node) }).plan.root).toBe("web");
+  expect(analysisOf(inFolder("repo/web", node)).plan.root).toBe("repo/web");
+});
+
+test("several folders that hold one are an error that names them", () => {
+  expect(
+    errorOf({ "README.md": "", ...inFolder("web", node), ...inFolder("api", { "requirements.txt": "" }) }),
+  ).toEqual({
+    code: "several_apps",
+    message: "Found apps in api, web; upload one of them.",
+  });
+});
+
+test("packages inside node_modules or a virtual environment are no apps", () => {
+  expect(
+    analysisOf({ ...inFolder("web", node), "node_modules/a/package.json": "{}", ".venv/lib/main.py": "" }).plan.root,
+  ).toBe("web");
+});
+
+test("a stray script at the top does not hide the app below it, one that makes a web app is the app", () => {
+  expect(analysisOf({ "deploy_notes.py": "print(1)", ...inFolder("web", node) }).plan.root).toBe("web");
+  expect(
+    analysisOf({ "site.py": "from flask import Flask\nsite = Flask(__name__)\n", ...inFolder("web", node) }),
+  ).toMatchObject({
+    language: "python",
+    plan: { root: "" },
+  });
+});
+
+test("an archive without an app is an error with the languages and the files", () => {
+  const { code, message } = errorOf({ "README.md": "", "src/lib.rs": "", "index.html": "" });
+  expect(code).toBe("nothing_detected");
+  for (const part of ["Node.js", "Python", "README.md", "index.html", "src/lib.rs"]) expect(message).toContain(part);
+  expect(errorOf({}).message).toContain("holds no files");
+  expect(errorOf({ "a/package.json/b.txt": "" }).code).toBe("nothing_detected");
+});
+
+test("the leftovers of file managers are not seen", () => {
+  const plain = outcomeOf(node);
+  const junk = {
+    "__MACOSX/._package.json": "x",
+    ".DS_Store": "x",
+    "._server.js": "x",
+    "Thumbs.db": "",
+    "desktop.ini": "",
+    "src/.DS_Store": "",
+  };
+  expect(outcomeOf({ ...node, ...junk })).toEqual(plain);
+  expect(errorOf(junk).code).toBe("nothing_detected");
+});
