@@ -25,7 +25,10 @@ function createRouter(): (method: string, path: string) => { id: string; params:
       if (shape.length !== segments.length) continue;
       if (!shape.every((part, index) => part === segments[index] || (part === "*" && segments[index] !== ""))) continue;
       const values = segments.filter((_, index) => shape[index] === "*");
-      return { id: target.id, params: Object.fromEntries(target.names.map((name, index) => [name, decode(values[index] ?? "")])) };
+      return {
+        id: target.id,
+        params: Object.fromEntries(target.names.map((name, index) => [name, decode(values[index] ?? "")])),
+      };
     }
     return undefined;
   };
@@ -67,7 +70,11 @@ function headersOf(request: IncomingMessage): Record<string, string> {
 }
 
 /** The event that API Gateway's HTTP API (payload 2.0) makes of a request. */
-function eventOf(request: IncomingMessage, body: Buffer | undefined, params: Record<string, string>): APIGatewayProxyEventV2 {
+function eventOf(
+  request: IncomingMessage,
+  body: Buffer | undefined,
+  params: Record<string, string>,
+): APIGatewayProxyEventV2 {
   const [rawPath = "/", rawQueryString = ""] = (request.url ?? "/").split("?", 2);
   const isText = body === undefined || isUtf8(body);
   const query = queryOf(rawQueryString);
@@ -132,7 +139,13 @@ export async function startFront(options: { port: number; functions: Functions }
     answer(request, response).catch((error: unknown) => {
       process.stderr.write(`${error instanceof Error ? error.stack : String(error)}\n`);
       if (!response.headersSent) response.writeHead(500, { "content-type": "application/json" });
-      response.end(JSON.stringify({ status: "Internal Server Error", message: "Something went wrong on our side.", code: "internal" }));
+      response.end(
+        JSON.stringify({
+          status: "Internal Server Error",
+          message: "Something went wrong on our side.",
+          code: "internal",
+        }),
+      );
     });
   });
   server.keepAliveTimeout = 65_000;

@@ -12,12 +12,12 @@ import { lockHome } from "./home-lock.ts";
 import { createFunctions } from "./lambda/functions.ts";
 import { createLogs } from "./logs/logs.ts";
 import { isPortFree, openPorts } from "./ports.ts";
-import { seed } from "./seed.ts";
 import { startS3 } from "./s3/server.ts";
+import { seed } from "./seed.ts";
 import { createStepFunctions } from "./stepfunctions/service.ts";
-import { createTaskCredentials } from "./task-credentials.ts";
 import { openCredentials } from "./sts/credentials.ts";
 import { stsService } from "./sts/sts.ts";
+import { createTaskCredentials } from "./task-credentials.ts";
 
 const region = "us-east-1";
 const account = "000000000000";
@@ -186,7 +186,8 @@ async function startParts(home: string, port: number, closers: (() => Promise<vo
     ],
     integrations,
     onStatusChange: async (event) => {
-      if (["FAILED", "TIMED_OUT", "ABORTED"].includes(event.detail.status)) await functions.invoke("execution-ended", event);
+      if (["FAILED", "TIMED_OUT", "ABORTED"].includes(event.detail.status))
+        await functions.invoke("execution-ended", event);
     },
   });
   const aws = await startAwsServer({

@@ -15,6 +15,9 @@ export const handler = endpoint(getBuild, async ({ params, access, now, header }
     header("retry-after", String(pollAfterSeconds(build.createdAt, now)));
     return { build: singleBuildReply(build, undefined) };
   }
-  const live = build.status === "ready" || build.status === "error" ? await liveBuild(rows[1], projectId, tools, buildOf) : undefined;
+  const live =
+    build.status === "ready" || build.status === "error"
+      ? await liveBuild(rows[1], projectId, tools, buildOf)
+      : undefined;
   return { build: singleBuildReply(build, live?.buildId) };
 });

@@ -16,7 +16,10 @@ export const handler = endpoint(rebuild, async ({ params, access, now }, tools) 
     throw new Problem("never_deployed", "The project has no successful deployment to rebuild. Create a build first.");
   }
   if (deployed.status !== "ready") {
-    throw new Problem("deployed_build_not_successful", "The deployed build did not finish successfully. Create a new build.");
+    throw new Problem(
+      "deployed_build_not_successful",
+      "The deployed build did not finish successfully. Create a new build.",
+    );
   }
   return copyBuild(deployed, access, tools, now, gone);
 });

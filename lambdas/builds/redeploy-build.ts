@@ -22,7 +22,8 @@ export const handler = endpoint(redeployBuild, async ({ params, access, now }, t
   const successes = Successes.maybe(rows[3])?.buildIds ?? [];
   // What is live matters only to a build that could be redeployed at all.
   const settled = redeployBlockOf(target, null, successes);
-  const live = settled === "canceled" || settled === "not_successful" ? null : await knownLive(rows[2], projectId, tools);
+  const live =
+    settled === "canceled" || settled === "not_successful" ? null : await knownLive(rows[2], projectId, tools);
   const block = live ? redeployBlockOf(target, live.buildId, successes) : settled;
   switch (block) {
     case "canceled":

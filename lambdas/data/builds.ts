@@ -78,7 +78,11 @@ export async function advance(
       { set: { ...set, status: to, updatedAt: now.toISOString() }, remove: ["uploadToken"] },
       { status: from, canceledAt: absent },
     ),
-    Lock.update({ projectId: key.projectId }, { set: { status: to, leaseUntil: leaseUntil(now) } }, { buildId: key.buildId }),
+    Lock.update(
+      { projectId: key.projectId },
+      { set: { status: to, leaseUntil: leaseUntil(now) } },
+      { buildId: key.buildId },
+    ),
   ]);
   if (outcome.ok) return { won: true };
   const [item] = outcome.failed.has(0) ? [outcome.failed.get(0)] : await table.get([Build.key(id)]);

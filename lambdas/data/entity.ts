@@ -1,4 +1,4 @@
-import * as z from "zod";
+import type * as z from "zod";
 
 export interface Key {
   pk: string;
@@ -22,7 +22,14 @@ export const oneOf = (...values: (string | number | boolean)[]): Requirement => 
 /** One write in the form of TransactWriteItems, without the table's name. */
 export type Write =
   | { kind: "put"; key: Key; item: Record<string, unknown>; when?: Condition }
-  | { kind: "update"; key: Key; set: Record<string, unknown>; remove?: string[]; add?: Record<string, number>; when?: Condition }
+  | {
+      kind: "update";
+      key: Key;
+      set: Record<string, unknown>;
+      remove?: string[];
+      add?: Record<string, number>;
+      when?: Condition;
+    }
   | { kind: "delete"; key: Key; when?: Condition }
   | { kind: "check"; key: Key; when: Condition };
 

@@ -20,7 +20,7 @@ function nameOf(expression: Expression, attribute: string): string {
     .join(".");
 }
 
-function valueOf(expression: Expression, value: unknown): string {
+function placeholderOf(expression: Expression, value: unknown): string {
   const placeholder = `:v${Object.keys(expression.values).length}`;
   expression.values[placeholder] = value;
   return placeholder;
@@ -34,15 +34,15 @@ function requirementText(expression: Expression, attribute: string, requirement:
     case "present":
       return `attribute_exists(${name})`;
     case "oneOf":
-      return `${name} IN (${requirement.values.map((value) => valueOf(expression, value)).join(", ")})`;
+      return `${name} IN (${requirement.values.map((value) => placeholderOf(expression, value)).join(", ")})`;
     case "below":
-      return `${name} < ${valueOf(expression, requirement.value)}`;
+      return `${name} < ${placeholderOf(expression, requirement.value)}`;
     case "above":
-      return `${name} > ${valueOf(expression, requirement.value)}`;
+      return `${name} > ${placeholderOf(expression, requirement.value)}`;
     case "absentOrBelow":
-      return `(attribute_not_exists(${name}) OR ${name} < ${valueOf(expression, requirement.value)})`;
+      return `(attribute_not_exists(${name}) OR ${name} < ${placeholderOf(expression, requirement.value)})`;
     case "absentOrContains":
-      return `(attribute_not_exists(${name}) OR contains(${name}, ${valueOf(expression, requirement.value)}))`;
+      return `(attribute_not_exists(${name}) OR contains(${name}, ${placeholderOf(expression, requirement.value)}))`;
   }
 }
 
@@ -51,7 +51,7 @@ function conditionText(expression: Expression, condition: Condition): string {
     .map(([attribute, requirement]) =>
       typeof requirement === "object"
         ? requirementText(expression, attribute, requirement)
-        : `${nameOf(expression, attribute)} = ${valueOf(expression, requirement)}`,
+        : `${nameOf(expression, attribute)} = ${placeholderOf(expression, requirement)}`,
     )
     .join(" AND ");
 }
@@ -60,11 +60,11 @@ function updateText(expression: Expression, write: Extract<Write, { kind: "updat
   const set = Object.entries(write.set).filter(([, value]) => value !== undefined);
   const clauses = [
     set.length > 0 &&
-      `SET ${set.map(([attribute, value]) => `${nameOf(expression, attribute)} = ${valueOf(expression, value)}`).join(", ")}`,
+      `SET ${set.map(([attribute, value]) => `${nameOf(expression, attribute)} = ${placeholderOf(expression, value)}`).join(", ")}`,
     write.remove?.length && `REMOVE ${write.remove.map((attribute) => nameOf(expression, attribute)).join(", ")}`,
     write.add &&
       `ADD ${Object.entries(write.add)
-        .map(([attribute, value]) => `${nameOf(expression, attribute)} ${valueOf(expression, value)}`)
+        .map(([attribute, value]) => `${nameOf(expression, attribute)} ${placeholderOf(expression, value)}`)
         .join(", ")}`,
   ];
   return clauses.filter(Boolean).join(" ");

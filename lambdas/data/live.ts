@@ -22,12 +22,17 @@ export async function liveBuild(
 ): Promise<LiveBuild> {
   const readAt = new Date();
   const row = Live.maybe(cached);
-  if (row && readAt.getTime() - Date.parse(row.readAt) < limits.liveCacheSeconds * 1000) return { buildId: row.buildId };
+  if (row && readAt.getTime() - Date.parse(row.readAt) < limits.liveCacheSeconds * 1000)
+    return { buildId: row.buildId };
   try {
     const taskDefinition = await tools.apps.live(projectId);
     const buildId = taskDefinition === null ? null : buildOf(taskDefinition);
     const at = readAt.toISOString();
-    const write = Live.update({ projectId }, { set: { buildId, readAt: at } }, { readAt: { is: "absentOrBelow", value: at } });
+    const write = Live.update(
+      { projectId },
+      { set: { buildId, readAt: at } },
+      { readAt: { is: "absentOrBelow", value: at } },
+    );
     if (write.kind === "update") tools.table.touch(write).catch(() => undefined);
     return { buildId };
   } catch {

@@ -1,15 +1,21 @@
 import * as z from "zod";
-import { buildStatus, finding, runtime } from "../../api/builds.ts";
+import { buildStatus } from "../../api/builds.ts";
 import { role } from "../../api/organizations.ts";
+import { buildSchema, type RingRow, ringSchema } from "../domain/shapes.ts";
 import { entity } from "./entity.ts";
+
+export type { BuildRow, BuildSource } from "../domain/shapes.ts";
 
 /** The rows of the single table. pk groups what is read together: a project with its builds, a user with its tokens. */
 const at = z.iso.datetime({ precision: 3 });
 
-export const Organization = entity(z.object({ id: z.string(), name: z.string(), createdAt: at }), (k: { id: string }) => ({
-  pk: `ORG#${k.id}`,
-  sk: "ORG",
-}));
+export const Organization = entity(
+  z.object({ id: z.string(), name: z.string(), createdAt: at }),
+  (k: { id: string }) => ({
+    pk: `ORG#${k.id}`,
+    sk: "ORG",
+  }),
+);
 
 export const managerSchema = z.object({ id: z.string(), name: z.string(), email: z.string() });
 
@@ -69,31 +75,14 @@ export const AccessKey = entity(
   (k: { access: string }) => ({ pk: `KEY#${k.access}`, sk: "KEY" }),
 );
 
-const ringedKey = z.object({
-  id: z.int(),
-  access: z.string(),
-  description: z.string(),
-  createdAt: at,
-  lastUsedAt: at.optional(),
-});
-const ringSchema = z
-  .looseObject({ lastId: z.int(), held: z.int() })
-  .transform(({ lastId, held, ...rest }) => ({
-    lastId,
-    held,
-    keys: Object.entries(rest)
-      .filter(([name]) => name.startsWith("key_"))
-      .map(([, key]) => ringedKey.parse(key)),
-  }));
-export type RingRow = z.infer<typeof ringSchema>;
-
 /**
  * The app keys of a project in one row, an attribute `key_<id>` each, so that "at most three" (`held`) and "ids only
  * grow" (`lastId`) are conditions of one write.
  */
 export const KeyRing = {
   key: (k: { projectId: string }) => ({ pk: `PRJ#${k.projectId}`, sk: "KEYS" }),
-  maybe: (item: Record<string, unknown> | undefined): RingRow | undefined => (item ? ringSchema.parse(item) : undefined),
+  maybe: (item: Record<string, unknown> | undefined): RingRow | undefined =>
+    item ? ringSchema.parse(item) : undefined,
 };
 
 export const Session = entity(
@@ -101,45 +90,6 @@ export const Session = entity(
   (k: { id: string }) => ({ pk: `SES#${k.id}`, sk: "SES" }),
 );
 
-/** Where a build's archive comes from: uploaded by the client, or copied from another build's pinned version. */
-export const buildSource = z.discriminatedUnion("kind", [
-  z.object({ kind: z.literal("upload") }),
-  z.object({ kind: z.literal("copy"), buildId: z.string(), key: z.string(), version: z.string(), size: z.int() }),
-]);
-export type BuildSource = z.infer<typeof buildSource>;
-
-export const buildSchema = z.object({
-  id: z.string(),
-  projectId: z.string(),
-  organizationId: z.string(),
-  title: z.string().nullable(),
-  description: z.string().nullable(),
-  status: buildStatus,
-  source: buildSource,
-  runtime: runtime.nullable(),
-  size: z.int().nullable(),
-  error: z.string().nullable(),
-  suggestion: z.string().nullable(),
-  warning: z.string().nullable(),
-  findings: z.array(finding),
-  createdAt: at,
-  updatedAt: at,
-  canceledAt: at.optional(),
-  /** The object version that is analyzed and built, pinned when the upload is seen. */
-  archive: z.object({ key: z.string(), version: z.string() }).optional(),
-  /** The task token of the execution while it waits for the upload. */
-  uploadToken: z.string().optional(),
-  /** The port its container listens on. */
-  port: z.int().optional(),
-  /** The task definition this build runs as. */
-  taskDefinition: z.string().optional(),
-  /** What served before the swap, recorded by the write that sets `deploying`; null when nothing did. */
-  previous: z.object({ taskDefinition: z.string(), buildId: z.string().nullable() }).nullable().optional(),
-  /** Log streams of the image build and of the app's first task. */
-  buildLog: z.string().optional(),
-  appLog: z.string().optional(),
-});
-export type BuildRow = z.infer<typeof buildSchema>;
 export const Build = entity(buildSchema, (k: { projectId: string; id: string }) => ({
   pk: `PRJ#${k.projectId}`,
   sk: `BLD#${k.id}`,
@@ -184,7 +134,13 @@ export const Addresses = entity(
   (k: { projectId: string }) => ({ pk: `PRJ#${k.projectId}`, sk: "ADDR" }),
 );
 
-export const variableSchema = z.object({ id: z.string(), name: z.string(), value: z.string(), createdAt: at, updatedAt: at });
+export const variableSchema = z.object({
+  id: z.string(),
+  name: z.string(),
+  value: z.string(),
+  createdAt: at,
+  updatedAt: at,
+});
 export const Variable = entity(variableSchema, (k: { projectId: string; id: string }) => ({
   pk: `PRJ#${k.projectId}`,
   sk: `ENV#${k.id}`,

@@ -7,7 +7,7 @@ import type {
   SingleBuildReply,
 } from "../../api/builds.ts";
 import { limits } from "../../api/limits.ts";
-import type { BuildRow } from "../data/rows.ts";
+import type { BuildRow } from "./shapes.ts";
 
 export const unfinishedStatuses = ["pending", "analyzing", "building", "deploying"] as const;
 const finalStatuses: readonly BuildStatus[] = ["ready", "error"];
@@ -57,7 +57,20 @@ export function pollAfterSeconds(createdAt: string, now: Date): number {
 
 export function buildReply(build: BuildRow): BuildReply {
   const { id, title, description, runtime, size, status, error, suggestion, createdAt, updatedAt } = build;
-  return { id, title, description, commit: null, version: null, runtime, size, status, error, suggestion, createdAt, updatedAt };
+  return {
+    id,
+    title,
+    description,
+    commit: null,
+    version: null,
+    runtime,
+    size,
+    status,
+    error,
+    suggestion,
+    createdAt,
+    updatedAt,
+  };
 }
 
 export function listedBuildReply(

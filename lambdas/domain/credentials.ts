@@ -1,5 +1,5 @@
 import type { ListedCredentialReply } from "../../api/credentials.ts";
-import type { RingRow } from "../data/rows.ts";
+import type { RingRow } from "./shapes.ts";
 
 const epochMs = Date.UTC(2026, 0, 1);
 

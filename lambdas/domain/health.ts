@@ -24,13 +24,19 @@ export interface Exit {
 
 export function exitReason(exit: Exit): string {
   const after = exit.afterSeconds === undefined ? "" : ` after ${exit.afterSeconds.toFixed(1)} s`;
-  if (exit.code === undefined) return `The app could not be started: ${exit.reason ?? "the container service gave no reason"}.`;
+  if (exit.code === undefined)
+    return `The app could not be started: ${exit.reason ?? "the container service gave no reason"}.`;
   const hint = exit.code === 0 ? " It has to keep running and answer requests." : "";
   return `The app exited with code ${exit.code}${after} before it was healthy.${hint}`;
 }
 
 /** What the gateway's own checks and ours last saw, in words. */
-export function unhealthyReason(input: { probe: Probe | undefined; events: readonly string[]; output: readonly string[]; port: number }): string {
+export function unhealthyReason(input: {
+  probe: Probe | undefined;
+  events: readonly string[];
+  output: readonly string[];
+  port: number;
+}): string {
   const { probe, events, output, port } = input;
   const event = events.find((text) => text.includes("is unhealthy")) ?? "";
   const status = probe && "status" in probe ? probe.status : Number(/codes: \[(\d{3})/.exec(event)?.[1] ?? 0);

@@ -39,7 +39,13 @@ export async function inspect(source: ByteSource): Promise<Inspection> {
     const outcome = await analyzeWithSecrets(tree);
     if (!outcome.ok) return { ok: false, message: outcome.error.message, runtime: null };
     const { plan, suggestions, warnings } = outcome.analysis;
-    return { ok: true, plan, suggestion: suggestionText(suggestions), warning: warningText(warnings), findings: suggestions };
+    return {
+      ok: true,
+      plan,
+      suggestion: suggestionText(suggestions),
+      warning: warningText(warnings),
+      findings: suggestions,
+    };
   } catch (error) {
     if (error instanceof ArchiveRefused) return { ok: false, message: error.message, runtime: null };
     throw error;

@@ -24,7 +24,11 @@ export const handler = endpoint(updateEnvironment, async ({ params, body, access
       Variable.put(id, environment, { name: stored.name, updatedAt: stored.updatedAt }),
       ...(renamed
         ? [
-            VariableName.put({ projectId: params.projectId, name: environment.name }, { id: stored.id }, { pk: absent }),
+            VariableName.put(
+              { projectId: params.projectId, name: environment.name },
+              { id: stored.id },
+              { pk: absent },
+            ),
             VariableName.delete({ projectId: params.projectId, name: stored.name }),
           ]
         : []),

@@ -1,11 +1,11 @@
 import { createHash } from "node:crypto";
+import { limits } from "../../api/limits.ts";
 import type { Role } from "../../api/organizations.ts";
-import { type Condition, type Key, type Write } from "../data/entity.ts";
+import type { Condition, Key, Write } from "../data/entity.ts";
 import { AccessKey, KeyRing, Membership, Project, type ProjectRow, Remembered, Session, Token } from "../data/rows.ts";
 import type { Item, Outcome, TableReader, TableWriter } from "../data/table.ts";
 import { isId } from "../domain/ids.ts";
 import { type Claim, sameHash } from "../domain/keys.ts";
-import { limits } from "../../api/limits.ts";
 import { notFound, Problem, unauthorized } from "./problem.ts";
 
 /** Who calls, once proved. A user's organization is the one that the path names. */
@@ -157,7 +157,9 @@ function callerName(claim: Claim): string {
 function rememberedHash(request: Request): string | undefined {
   if (!request.idempotency) return undefined;
   const { key, path } = request.idempotency;
-  return createHash("sha256").update(JSON.stringify([callerName(request.claim), path, key])).digest("base64url");
+  return createHash("sha256")
+    .update(JSON.stringify([callerName(request.claim), path, key]))
+    .digest("base64url");
 }
 
 function replayOf(request: Request, item: Item | undefined): void {
@@ -216,7 +218,10 @@ export function accessFor(request: Request, table: TableReader & TableWriter): A
     const items = await table.get([...proof, ...scope, ...memory, ...keys]);
     const caller = proveCaller(request, items.slice(0, proof.length));
     touchKey(table, request.claim, request.now);
-    const project = projectId === undefined ? undefined : proveProject(request, caller, scope.length ? items[proof.length] : undefined);
+    const project =
+      projectId === undefined
+        ? undefined
+        : proveProject(request, caller, scope.length ? items[proof.length] : undefined);
     proved = true;
     if (memory.length) replayOf(request, items[proof.length + scope.length]);
     return { caller, rows: items.slice(proof.length + scope.length + memory.length), ...(project && { project }) };

@@ -1,11 +1,11 @@
-import { liveBuild, type LiveBuild } from "../data/live.ts";
+import type { BuildReply } from "../../api/builds.ts";
+import { limits } from "../../api/limits.ts";
 import { newBuild } from "../data/builds.ts";
+import { type LiveBuild, liveBuild } from "../data/live.ts";
 import { Build, type BuildRow, Lock, type LockRow } from "../data/rows.ts";
 import type { Item, TableReader, TableWriter } from "../data/table.ts";
 import { buildReply } from "../domain/builds.ts";
 import { newId } from "../domain/ids.ts";
-import type { BuildReply } from "../../api/builds.ts";
-import { limits } from "../../api/limits.ts";
 import type { Access } from "./access.ts";
 import { Problem } from "./problem.ts";
 import { buildInProgress, startBuild } from "./start-build.ts";
@@ -27,7 +27,11 @@ export function refuseWhileRunning(item: Item | undefined): void {
 }
 
 /** What serves the project; 503 when that cannot be told (SPEC §7). */
-export async function knownLive(cached: Item | undefined, projectId: string, tools: CopyTools): Promise<NonNullable<LiveBuild>> {
+export async function knownLive(
+  cached: Item | undefined,
+  projectId: string,
+  tools: CopyTools,
+): Promise<NonNullable<LiveBuild>> {
   const live = await liveBuild(cached, projectId, tools, buildOf);
   if (live) return live;
   throw new Problem("live_unknown", "What is deployed could not be determined. This is temporary; please retry.", {
@@ -36,13 +40,22 @@ export async function knownLive(cached: Item | undefined, projectId: string, too
 }
 
 /** Starts a new build on another build's pinned archive, with its title and description (SPEC §4 rules 5–7). */
-export async function copyBuild(from: BuildRow, access: Access, tools: CopyTools, now: Date, gone: string): Promise<{ build: BuildReply }> {
+export async function copyBuild(
+  from: BuildRow,
+  access: Access,
+  tools: CopyTools,
+  now: Date,
+  gone: string,
+): Promise<{ build: BuildReply }> {
   const archive = from.archive;
   const found = archive && (await tools.archives.find(archive.key, archive.version));
   if (!archive || !found) throw new Problem("source_gone", gone);
   const { organizationId, projectId, title, description } = from;
   const source = { kind: "copy" as const, buildId: from.id, ...archive, size: found.size };
-  const { row, writes } = newBuild({ id: newId("bld", now), organizationId, projectId, title, description, source }, now);
+  const { row, writes } = newBuild(
+    { id: newId("bld", now), organizationId, projectId, title, description, source },
+    now,
+  );
   const reply = { build: buildReply(row) };
   await startBuild({ row, writes, access, tools, remember: reply });
   return reply;

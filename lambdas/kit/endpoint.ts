@@ -1,17 +1,17 @@
 import { createHash } from "node:crypto";
 import middy from "@middy/core";
 import type { APIGatewayProxyEventV2, APIGatewayProxyStructuredResultV2 } from "aws-lambda";
-import * as z from "zod";
+import type * as z from "zod";
 import type { Capability } from "../../api/capabilities.ts";
 import { errorTable } from "../../api/errors.ts";
 import { limits } from "../../api/limits.ts";
 import type { PathParams, Route } from "../../api/route.ts";
-import { type Claim, readClaim } from "../domain/keys.ts";
 import type { TableReader, TableWriter } from "../data/table.ts";
+import { type Claim, readClaim } from "../domain/keys.ts";
 import { type Access, accessFor, Replay } from "./access.ts";
 import { errorFields, log } from "./log.ts";
 import { isPassing } from "./passing.ts";
-import { invalid, type Issue, Problem, unauthorized, unavailable } from "./problem.ts";
+import { type Issue, invalid, Problem, unauthorized, unavailable } from "./problem.ts";
 import { loadTools, type Tools } from "./tools.ts";
 
 type Parsed<T> = T extends z.ZodType ? z.output<T> : undefined;
@@ -94,7 +94,9 @@ function idempotencyOf(route: Route, event: APIGatewayProxyEventV2, body: string
     issues.push({ path: "Idempotency-Key", message: `must have 1 to ${limits.idempotencyKeyLengthMax} characters` });
     return undefined;
   }
-  const bodyHash = createHash("sha256").update(body ?? "").digest("base64url");
+  const bodyHash = createHash("sha256")
+    .update(body ?? "")
+    .digest("base64url");
   return { key, path: event.rawPath, bodyHash };
 }
 
@@ -105,7 +107,11 @@ function problemOf(error: unknown): Problem {
 }
 
 /** The answer to an error, in the service's own shape or as RFC 9457 when the client asks for it (CONTRACT §1). */
-export function errorResponse(error: unknown, requestId: string, accept: string | undefined): APIGatewayProxyStructuredResultV2 {
+export function errorResponse(
+  error: unknown,
+  requestId: string,
+  accept: string | undefined,
+): APIGatewayProxyStructuredResultV2 {
   const problem = problemOf(error);
   if (problem.status >= 500) {
     log("error", problem.message, { requestId, code: problem.code, ...errorFields(problem.cause ?? problem) });

@@ -6,5 +6,12 @@ export function log(level: "info" | "error", message: string, fields: Record<str
 /** What a log may say of an error: its name, its message and where it came from. */
 export function errorFields(error: unknown): Record<string, unknown> {
   if (!(error instanceof Error)) return { error: String(error) };
-  return { error: error.name, detail: error.message, stack: error.stack?.split("\n").slice(1, 6).map((line) => line.trim()) };
+  return {
+    error: error.name,
+    detail: error.message,
+    stack: error.stack
+      ?.split("\n")
+      .slice(1, 6)
+      .map((line) => line.trim()),
+  };
 }

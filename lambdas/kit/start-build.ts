@@ -7,9 +7,13 @@ import type { DeploymentStarter } from "./tools/deployments.ts";
 
 /** The 409 of SPEC §7: names the build that holds the project. */
 export function buildInProgress(lock: Pick<LockRow, "buildId" | "status" | "createdAt">): Problem {
-  return new Problem("build_in_progress", "A build is already in progress for this project. Poll it and retry when it is done.", {
-    fields: { build: { id: lock.buildId, status: lock.status, createdAt: lock.createdAt } },
-  });
+  return new Problem(
+    "build_in_progress",
+    "A build is already in progress for this project. Poll it and retry when it is done.",
+    {
+      fields: { build: { id: lock.buildId, status: lock.status, createdAt: lock.createdAt } },
+    },
+  );
 }
 
 /**

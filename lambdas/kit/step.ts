@@ -1,4 +1,4 @@
-import * as z from "zod";
+import type * as z from "zod";
 import type { Capability } from "../../api/capabilities.ts";
 import { type ListenerId, listeners, type StepId, steps } from "../../statemachines/steps.ts";
 import { errorFields, log } from "./log.ts";

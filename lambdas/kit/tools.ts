@@ -1,7 +1,7 @@
-import { type Capability } from "../../api/capabilities.ts";
+import type { Capability } from "../../api/capabilities.ts";
 import { capabilityEnvironment, type EnvironmentName } from "../../api/environment.ts";
 import type { TableReader, TableWriter } from "../data/table.ts";
-import type { AppReader, AppDeployer, AppSwitch } from "./tools/apps.ts";
+import type { AppDeployer, AppReader, AppSwitch } from "./tools/apps.ts";
 import type { ArchiveUploads } from "./tools/archive-uploads.ts";
 import type { ArchiveCopier, ArchiveReader } from "./tools/archives.ts";
 import type { Artifacts } from "./tools/artifacts.ts";

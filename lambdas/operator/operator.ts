@@ -6,8 +6,8 @@ import { Problem } from "../kit/problem.ts";
 import { loadTools } from "../kit/tools.ts";
 import type { Command } from "./command.ts";
 import { addMember, createOrganization, createToken, createUser, revokeToken } from "./people.ts";
-import { createDatabase, createStorage } from "./stores.ts";
 import { activateDomain, addDomain, createCredential, createProject, removeDomain, setManagers } from "./projects.ts";
+import { createDatabase, createStorage } from "./stores.ts";
 
 /** What the console does (CONTRACT §8), by command. */
 const commands = new Map<string, Command>([
@@ -40,7 +40,8 @@ export async function handler(event: unknown): Promise<OperatorAnswer> {
   try {
     const { command, input } = invocation.parse(event);
     const run = commands.get(command);
-    if (!run) throw new Problem("not_found", `There is no command ${command}. Known: ${[...commands.keys()].join(", ")}.`);
+    if (!run)
+      throw new Problem("not_found", `There is no command ${command}. Known: ${[...commands.keys()].join(", ")}.`);
     return { ok: true, output: await run(input, { ...(await ready), now: new Date() }) };
   } catch (error) {
     const problem = error instanceof Problem ? error : new Problem("internal", "Something went wrong on our side.");

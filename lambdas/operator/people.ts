@@ -50,7 +50,10 @@ export const addMember = command(
     const organization = Organization.maybe(item);
     if (!organization) throw notFound();
     const member = { ...input, organizationName: organization.name };
-    const outcome = await table.write([User.check({ id: input.userId }, { pk: present }), Membership.put(input, member)]);
+    const outcome = await table.write([
+      User.check({ id: input.userId }, { pk: present }),
+      Membership.put(input, member),
+    ]);
     if (!outcome.ok) throw notFound();
     return { member: input };
   },

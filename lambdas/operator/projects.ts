@@ -33,7 +33,9 @@ export const setManagers = command(
   async ({ projectId, userIds }, tools) => {
     const project = await projectOf(projectId, tools);
     if (userIds === null) {
-      await tools.table.write([Project.update({ id: projectId }, { remove: ["managerIds", "managers"] }, { pk: present })]);
+      await tools.table.write([
+        Project.update({ id: projectId }, { remove: ["managerIds", "managers"] }, { pk: present }),
+      ]);
       return { project: projectReply({ ...project, managers: undefined }) };
     }
     const managerIds = [...new Set(userIds)];
@@ -76,7 +78,11 @@ const domainInput = z.object({
   domain: z
     .string()
     .transform((text) => text.trim().toLowerCase())
-    .pipe(z.string().regex(/^(?=.{1,253}$)([a-z0-9](?:[a-z0-9-]{0,61}[a-z0-9])?\.)+[a-z][a-z0-9-]{0,61}[a-z0-9]$/, { error: "must be a host name" })),
+    .pipe(
+      z.string().regex(/^(?=.{1,253}$)([a-z0-9](?:[a-z0-9-]{0,61}[a-z0-9])?\.)+[a-z][a-z0-9-]{0,61}[a-z0-9]$/, {
+        error: "must be a host name",
+      }),
+    ),
 });
 
 type DomainChange = (domains: Map<string, "pending" | "active">, domain: string) => void;

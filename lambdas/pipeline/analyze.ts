@@ -4,20 +4,26 @@ import { absent, present } from "../data/entity.ts";
 import { Build, type BuildRow, Variable } from "../data/rows.ts";
 import type { TableReader, TableWriter } from "../data/table.ts";
 import { archiveKey, isFinished } from "../domain/builds.ts";
-import { inspect } from "../domain/inspection.ts";
 import { renderDockerfile, renderDockerignore } from "../domain/image/dockerfile.ts";
 import { staticServer } from "../domain/image/static-server.ts";
 import { encodeVariables } from "../domain/image/variables.ts";
+import { inspect } from "../domain/inspection.ts";
 import { BuildCanceled, BuildRejected, step } from "../kit/step.ts";
 
 type Table = TableReader & TableWriter;
 
 /** pending → analyzing, pinning the version that arrived; a repeated step finds it done. */
-async function begin(table: Table, key: BuildKey, archive: { key: string; version: string }, size: number): Promise<void> {
+async function begin(
+  table: Table,
+  key: BuildKey,
+  archive: { key: string; version: string },
+  size: number,
+): Promise<void> {
   const started = await advance(table, key, "pending", "analyzing", { archive, size }, new Date());
   if (started.won) return;
   const build = started.build;
-  if (!build || isFinished(build) || (build.status !== "analyzing" && build.status !== "building")) throw new BuildCanceled();
+  if (!build || isFinished(build) || (build.status !== "analyzing" && build.status !== "building"))
+    throw new BuildCanceled();
 }
 
 /** analyzing → building with what was found; a canceled build keeps what was found and goes no further. */

@@ -1,5 +1,5 @@
-import { absent } from "../data/entity.ts";
 import { leaseUntil } from "../data/builds.ts";
+import { absent } from "../data/entity.ts";
 import { Build, Lock } from "../data/rows.ts";
 import { archiveKey } from "../domain/builds.ts";
 import { BuildCanceled, step } from "../kit/step.ts";

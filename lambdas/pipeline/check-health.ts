@@ -1,5 +1,7 @@
 import { setTimeout as sleep } from "node:timers/promises";
+import { limits } from "../../api/limits.ts";
 import { Build, type BuildRow, Variable } from "../data/rows.ts";
+import type { TableReader, TableWriter } from "../data/table.ts";
 import {
   answerWarning,
   exitReason,
@@ -12,10 +14,8 @@ import {
 } from "../domain/health.ts";
 import { masker } from "../domain/mask.ts";
 import { BuildCanceled, step } from "../kit/step.ts";
-import { type AppReader, type AppSwitch, type DeploymentState, taskLog, type TaskState } from "../kit/tools/apps.ts";
+import { type AppReader, type AppSwitch, type DeploymentState, type TaskState, taskLog } from "../kit/tools/apps.ts";
 import type { LogReader } from "../kit/tools/logs.ts";
-import type { TableReader, TableWriter } from "../data/table.ts";
-import { limits } from "../../api/limits.ts";
 
 interface Tools {
   table: TableReader & TableWriter;
@@ -38,7 +38,10 @@ const waiting: Verdict = { verdict: "waiting", reason: null };
 const movedStages = ["POST_PRODUCTION_TRAFFIC_SHIFT", "BAKE_TIME", "CLEAN_UP"];
 
 function isMoved(deployment: DeploymentState): boolean {
-  return deployment.status === "SUCCESSFUL" || (deployment.status === "IN_PROGRESS" && movedStages.includes(deployment.stage ?? ""));
+  return (
+    deployment.status === "SUCCESSFUL" ||
+    (deployment.status === "IN_PROGRESS" && movedStages.includes(deployment.stage ?? ""))
+  );
 }
 
 /** The last output of the version that failed, with the project's variables masked. */
@@ -55,7 +58,12 @@ async function lastOutput(watch: Watch, task: TaskState | undefined, tools: Tool
   return lines.map((line) => mask(line.text));
 }
 
-async function unhealthy(watch: Watch, reason: (output: string[]) => string, tasks: TaskState[], tools: Tools): Promise<Verdict> {
+async function unhealthy(
+  watch: Watch,
+  reason: (output: string[]) => string,
+  tasks: TaskState[],
+  tools: Tools,
+): Promise<Verdict> {
   const task = tasks.find((one) => one.stopped) ?? tasks[0];
   const output = await lastOutput(watch, task, tools);
   return { verdict: "unhealthy", reason: withOutput(reason(output), output) };
@@ -66,14 +74,27 @@ async function judgeTasks(watch: Watch, tools: Tools, now: Date, lastProbe: Prob
   const tasks = await tools.traffic.tasks(watch.build.projectId, watch.taskDefinition);
   const stopped = tasks.find((task) => task.stopped);
   if (stopped) {
-    const afterSeconds = stopped.startedAt && stopped.stoppedAt ? (stopped.stoppedAt.getTime() - stopped.startedAt.getTime()) / 1000 : undefined;
-    return unhealthy(watch, () => exitReason({ code: stopped.exitCode, reason: stopped.reason, afterSeconds }), tasks, tools);
+    const afterSeconds =
+      stopped.startedAt && stopped.stoppedAt
+        ? (stopped.stoppedAt.getTime() - stopped.startedAt.getTime()) / 1000
+        : undefined;
+    return unhealthy(
+      watch,
+      () => exitReason({ code: stopped.exitCode, reason: stopped.reason, afterSeconds }),
+      tasks,
+      tools,
+    );
   }
   const startedAt = tasks.map((task) => task.startedAt?.getTime() ?? Number.NaN).find((time) => !Number.isNaN(time));
   const secondsSince = (time: number) => (now.getTime() - time) / 1000;
   if (startedAt === undefined) {
     if (secondsSince(watch.since.getTime()) < startSeconds) return waiting;
-    return unhealthy(watch, () => exitReason({ code: undefined, reason: "no task was running after ten minutes", afterSeconds: undefined }), tasks, tools);
+    return unhealthy(
+      watch,
+      () => exitReason({ code: undefined, reason: "no task was running after ten minutes", afterSeconds: undefined }),
+      tasks,
+      tools,
+    );
   }
   if (secondsSince(startedAt) < healthySeconds) return waiting;
   const events = await tools.traffic.events(watch.build.projectId, watch.since);

@@ -9,9 +9,7 @@ export const handler = step("copy-archive", async ({ deployment }, { table, arch
   const [item] = await table.get([Build.key({ projectId, id: buildId })]);
   const build = Build.maybe(item);
   if (build?.source.kind !== "copy" || build.canceledAt !== undefined) throw new BuildCanceled();
-  await table.write([
-    Lock.update({ projectId }, { set: { leaseUntil: leaseUntil(new Date()) } }, { buildId }),
-  ]);
+  await table.write([Lock.update({ projectId }, { set: { leaseUntil: leaseUntil(new Date()) } }, { buildId })]);
   const key = archiveKey({ organizationId, projectId, id: buildId });
   const earlier = await archives.find(key);
   const copied = earlier ?? (await copies.copy(build.source, key));

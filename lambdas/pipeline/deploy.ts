@@ -14,7 +14,8 @@ export const handler = step("deploy", async ({ deployment, image }, { table, app
   let build = Build.maybe(item);
   if (build?.status === "building") {
     const running = await traffic.newest(projectId);
-    if (running && /^(PENDING|IN_PROGRESS|.*_REQUESTED|ROLLBACK_IN_PROGRESS)$/.test(running.status)) return { waiting: true as const };
+    if (running && /^(PENDING|IN_PROGRESS|.*_REQUESTED|ROLLBACK_IN_PROGRESS)$/.test(running.status))
+      return { waiting: true as const };
     const [live, taskDefinition] = await Promise.all([
       apps.live(projectId),
       deployer.register({ buildId, digest: image.digest, port: image.port }),

@@ -12,7 +12,8 @@ export const handler = step("fail-build", async ({ deployment, error }, { table,
   const [item] = await table.get([Build.key(id)]);
   const build = Build.maybe(item);
   const stream = failedBuildLog(error);
-  const neverUploaded = build?.status === "pending" && build.source.kind === "upload" && error.Error === "States.Timeout";
+  const neverUploaded =
+    build?.status === "pending" && build.source.kind === "upload" && error.Error === "States.Timeout";
   let reason = neverUploaded ? uploadMissing : caughtReason(error);
   if (stream !== undefined) {
     const [lines, variables] = await Promise.all([

@@ -1,7 +1,7 @@
 import { endError } from "../data/builds.ts";
 import { Build } from "../data/rows.ts";
-import { rollbackSentence } from "../domain/health.ts";
 import { caughtReason } from "../domain/failures.ts";
+import { rollbackSentence } from "../domain/health.ts";
 import { settle } from "../kit/settle.ts";
 import { step } from "../kit/step.ts";
 

@@ -60,7 +60,11 @@ export async function createCodeBuild(options: CodeBuildOptions): Promise<CodeBu
       run.status = "SUCCEEDED";
     } catch (error) {
       run.status = run.abort.signal.aborted ? "STOPPED" : "FAILED";
-      put(error instanceof BuildFailed ? error.message : `The build broke: ${error instanceof Error ? error.message : String(error)}`);
+      put(
+        error instanceof BuildFailed
+          ? error.message
+          : `The build broke: ${error instanceof Error ? error.message : String(error)}`,
+      );
     } finally {
       run.endedAt = new Date();
       await rm(folder, { recursive: true, force: true });
@@ -97,7 +101,10 @@ export async function createCodeBuild(options: CodeBuildOptions): Promise<CodeBu
       abort: new AbortController(),
       finished: Promise.resolve(),
     };
-    run.finished = work(run, Object.fromEntries(input.environmentVariablesOverride.map(({ name, value }) => [name, value])));
+    run.finished = work(
+      run,
+      Object.fromEntries(input.environmentVariablesOverride.map(({ name, value }) => [name, value])),
+    );
     runs.set(run.id, run);
     if (input.idempotencyToken !== undefined) byToken.set(input.idempotencyToken, run);
     return { build: describe(run) };

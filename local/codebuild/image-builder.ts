@@ -18,7 +18,7 @@ import { extractArchive } from "../archive/extract-archive.ts";
 import { fileSource } from "../archive/file-source.ts";
 import { runTethered } from "../process/run.ts";
 import { BuildFailed, type Image, type ImageBuild, type ImageBuilder, imageFolder } from "./image.ts";
-import { certificates, RuntimeMissing, type RuntimeHome, type Runtimes, searchPath } from "./runtimes.ts";
+import { certificates, type RuntimeHome, RuntimeMissing, type Runtimes, searchPath } from "./runtimes.ts";
 
 const inputSchema = z.object({
   SOURCE_BUCKET: z.string(),
@@ -57,7 +57,9 @@ async function unpack(path: string, target: string): Promise<void> {
 
 async function homeOf(plan: Plan, runtimes: Runtimes, build: ImageBuild): Promise<RuntimeHome> {
   try {
-    return plan.language === "nodejs" ? await runtimes.node(plan.version, build.put, build.signal) : await runtimes.python(plan.version);
+    return plan.language === "nodejs"
+      ? await runtimes.node(plan.version, build.put, build.signal)
+      : await runtimes.python(plan.version);
   } catch (error) {
     if (error instanceof RuntimeMissing) throw new BuildFailed(error.message);
     throw error;
@@ -111,7 +113,12 @@ export function createImageBuilder(options: { imagesDir: string; cacheDir: strin
     if (plan.static) await writeStaticServer(join(root, plan.root, staticServerPath));
     const started: Image = {
       command: startArguments(plan),
-      env: { ...plan.env, ...variables, PATH: appPath(plan, home, join(finalRoot, plan.root)), HOME: join(finalRoot, plan.root) },
+      env: {
+        ...plan.env,
+        ...variables,
+        PATH: appPath(plan, home, join(finalRoot, plan.root)),
+        HOME: join(finalRoot, plan.root),
+      },
       folder: plan.root,
     };
     await writeFile(join(image, "image.json"), JSON.stringify(started), { mode: 0o600 });

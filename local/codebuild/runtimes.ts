@@ -31,7 +31,10 @@ const ownPath = () => (process.env.PATH ?? "").split(delimiter).filter((folder) 
 
 /** The folder of npm's own program; without the project's tools that npm puts before it. */
 function npmFolder(): string[] {
-  const npm = findOnPath("npm", ownPath().filter((folder) => !folder.includes("node_modules")));
+  const npm = findOnPath(
+    "npm",
+    ownPath().filter((folder) => !folder.includes("node_modules")),
+  );
   return npm ? [dirname(npm)] : [];
 }
 
@@ -44,18 +47,31 @@ export interface Runtimes {
 export function createRuntimes(dir: string): Runtimes {
   const fetching = new Map<string, Promise<void>>();
 
-  async function fetchNode(major: string, target: string, put: (line: string) => void, signal: AbortSignal): Promise<void> {
+  async function fetchNode(
+    major: string,
+    target: string,
+    put: (line: string) => void,
+    signal: AbortSignal,
+  ): Promise<void> {
     put(`Fetching Node.js ${major} from npm; this is done once.`);
     const temporary = `${target}.${process.pid}.new`;
     await rm(temporary, { recursive: true, force: true });
     await mkdir(temporary, { recursive: true });
-    const result = await runTethered("npm", ["install", "--no-audit", "--no-fund", "--no-save", "--prefix", temporary, `node@${major}`], {
-      cwd: temporary,
-      env: { PATH: [dirname(process.execPath), ...npmFolder(), ...systemPath].join(delimiter), HOME: homedir(), ...certificates() },
-      timeoutMs: 300_000,
-      signal,
-      onOutput: (_, chunk) => put(chunk.toString("utf8").trimEnd()),
-    });
+    const result = await runTethered(
+      "npm",
+      ["install", "--no-audit", "--no-fund", "--no-save", "--prefix", temporary, `node@${major}`],
+      {
+        cwd: temporary,
+        env: {
+          PATH: [dirname(process.execPath), ...npmFolder(), ...systemPath].join(delimiter),
+          HOME: homedir(),
+          ...certificates(),
+        },
+        timeoutMs: 300_000,
+        signal,
+        onOutput: (_, chunk) => put(chunk.toString("utf8").trimEnd()),
+      },
+    );
     if (result.exitCode !== 0) throw new RuntimeMissing(`Node.js ${major} could not be fetched from npm.`);
     await rm(target, { recursive: true, force: true });
     await rename(temporary, target);
@@ -70,7 +86,8 @@ export function createRuntimes(dir: string): Runtimes {
       const target = join(dir, `node-${major}`);
       const program = join(target, "node_modules", "node", "bin", "node");
       if (!existsSync(program)) {
-        const running = fetching.get(major) ?? fetchNode(major, target, put, signal).finally(() => fetching.delete(major));
+        const running =
+          fetching.get(major) ?? fetchNode(major, target, put, signal).finally(() => fetching.delete(major));
         fetching.set(major, running);
         await running;
       }
@@ -81,7 +98,8 @@ export function createRuntimes(dir: string): Runtimes {
       const exact = findOnPath(`python${version}`, folders);
       if (exact) return { path: [], program: realpathSync(exact) };
       const nearest = findOnPath("python3", [...systemPath, ...ownPath()]);
-      if (!nearest) throw new RuntimeMissing(`Python ${version} is not installed on this machine, and no other Python 3 is.`);
+      if (!nearest)
+        throw new RuntimeMissing(`Python ${version} is not installed on this machine, and no other Python 3 is.`);
       const warning = `Python ${version} is not installed on this machine; its python3 runs the app instead. In AWS, Python ${version} will.`;
       return { path: [], program: realpathSync(nearest), warning };
     },
@@ -96,6 +114,17 @@ async function pyenvFolders(version: string): Promise<string[]> {
 
 /** A machine's own certificates and registry, without which nothing can be fetched behind a company's proxy. */
 export function certificates(): Record<string, string> {
-  const kept = ["NODE_EXTRA_CA_CERTS", "SSL_CERT_FILE", "HTTPS_PROXY", "HTTP_PROXY", "NO_PROXY", "https_proxy", "http_proxy", "no_proxy"];
-  return Object.fromEntries(kept.flatMap((name) => (process.env[name] === undefined ? [] : [[name, process.env[name]]])));
+  const kept = [
+    "NODE_EXTRA_CA_CERTS",
+    "SSL_CERT_FILE",
+    "HTTPS_PROXY",
+    "HTTP_PROXY",
+    "NO_PROXY",
+    "https_proxy",
+    "http_proxy",
+    "no_proxy",
+  ];
+  return Object.fromEntries(
+    kept.flatMap((name) => (process.env[name] === undefined ? [] : [[name, process.env[name]]])),
+  );
 }

@@ -49,7 +49,9 @@ export function createFunctions(): Functions {
     if (known) return known;
     const path = modules[name];
     if (!path) throw new AwsError("ResourceNotFoundException", `Function not found: ${name}`, 404);
-    const loading = import(new URL(`../../lambdas/${path}.ts`, import.meta.url).href).then((module: { handler: Handler }) => module.handler);
+    const loading = import(new URL(`../../lambdas/${path}.ts`, import.meta.url).href).then(
+      (module: { handler: Handler }) => module.handler,
+    );
     loaded.set(name, loading);
     return loading;
   }

@@ -3,7 +3,7 @@ import { ZipFile } from "yazl";
 import type { Answer, Running } from "./service.ts";
 
 /** A zip of these files, by path. */
-export async function zipOf(files: Record<string, string | Buffer>): Promise<Buffer> {
+export async function zipOf(files: Record<string, string | Buffer>): Promise<Buffer<ArrayBuffer>> {
   const zip = new ZipFile();
   for (const [path, content] of Object.entries(files)) zip.addBuffer(Buffer.from(content), path);
   zip.end();
@@ -20,8 +20,8 @@ export function nodeApp(body: string, before = ""): Record<string, string> {
   };
 }
 
-export const upload = (url: string, bytes: Uint8Array, contentType = "application/zip") =>
-  fetch(url, { method: "PUT", headers: { "content-type": contentType }, body: bytes as BodyInit });
+export const upload = (url: string, bytes: Uint8Array<ArrayBuffer>, contentType = "application/zip") =>
+  fetch(url, { method: "PUT", headers: { "content-type": contentType }, body: bytes });
 
 /** Polls until the build is finished. */
 export async function finished(running: Running, buildId: string, project = running.project): Promise<Answer["body"]> {
@@ -37,21 +37,29 @@ export async function reaches(running: Running, buildId: string, status: string)
   for (;;) {
     const { body } = await running.call("GET", `${running.project}/builds/${buildId}`);
     if (body.build.status === status) return;
-    if (["ready", "error"].includes(body.build.status)) throw new Error(`The build ended as ${body.build.status}: ${body.build.error}`);
+    if (["ready", "error"].includes(body.build.status))
+      throw new Error(`The build ended as ${body.build.status}: ${body.build.error}`);
     await sleep(10);
   }
 }
 
 /** Creates a build of these files and uploads them; gives the build's id. */
 export async function begin(running: Running, files: Record<string, string | Buffer>, title?: string): Promise<string> {
-  const created = await running.call("POST", `${running.project}/builds`, { body: title === undefined ? {} : { title } });
-  if (created.status !== 201) throw new Error(`create-build answered ${created.status}: ${JSON.stringify(created.body)}`);
+  const created = await running.call("POST", `${running.project}/builds`, {
+    body: title === undefined ? {} : { title },
+  });
+  if (created.status !== 201)
+    throw new Error(`create-build answered ${created.status}: ${JSON.stringify(created.body)}`);
   const put = await upload(created.body.url, await zipOf(files));
   if (put.status !== 200) throw new Error(`The upload answered ${put.status}: ${await put.text()}`);
   return created.body.build.id;
 }
 
-export async function deploy(running: Running, files: Record<string, string | Buffer>, title?: string): Promise<Answer["body"]> {
+export async function deploy(
+  running: Running,
+  files: Record<string, string | Buffer>,
+  title?: string,
+): Promise<Answer["body"]> {
   return finished(running, await begin(running, files, title));
 }
 

@@ -26,7 +26,7 @@ export interface Answer {
 export interface CallOptions {
   body?: unknown;
   /** Sent as it is, instead of JSON. */
-  text?: string | Uint8Array;
+  text?: string | Uint8Array<ArrayBuffer>;
   headers?: Record<string, string>;
   /** `null` sends no credential. */
   bearer?: string | null;
@@ -45,7 +45,13 @@ export interface Running {
 const operatorAnswer = z.object({ ok: z.boolean(), output: z.any().optional(), error: z.any().optional() });
 
 /** One request to a service; the answer's body parsed. */
-export async function callAt(baseUrl: string, bearer: string | null, method: string, path: string, options: CallOptions = {}): Promise<Answer> {
+export async function callAt(
+  baseUrl: string,
+  bearer: string | null,
+  method: string,
+  path: string,
+  options: CallOptions = {},
+): Promise<Answer> {
   const credential = options.bearer === undefined ? bearer : options.bearer;
   const body = options.text ?? (options.body === undefined ? undefined : JSON.stringify(options.body));
   const response = await fetch(baseUrl + path, {
@@ -55,7 +61,7 @@ export async function callAt(baseUrl: string, bearer: string | null, method: str
       ...(options.body !== undefined && { "content-type": "application/json" }),
       ...options.headers,
     },
-    ...(body !== undefined && { body: body as BodyInit }),
+    ...(body !== undefined && { body: body }),
   });
   const text = await response.text();
   return { status: response.status, headers: response.headers, body: text === "" ? undefined : JSON.parse(text) };

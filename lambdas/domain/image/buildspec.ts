@@ -27,9 +27,8 @@ export function renderBuildspec(): object {
             "root=$(jq -r .root /tmp/build/plan.json)",
             "arguments=()",
             "index=0",
-            // biome-ignore lint/suspicious/noTemplateCurlyInString: bash's own
             'while IFS= read -r -d "" entry; do arguments+=(--build-arg "_E$index=${entry#*=}"); index=$((index + 1)); done < /tmp/build/variables',
-            'mkdir -p /tmp/slipway && cp /tmp/build/static-server.mjs /tmp/slipway/',
+            "mkdir -p /tmp/slipway && cp /tmp/build/static-server.mjs /tmp/slipway/",
             'docker buildx build --file /tmp/build/Dockerfile --build-context slipway=/tmp/slipway --platform linux/arm64 --provenance=false --progress plain --cache-from "type=registry,ref=$IMAGE_REPOSITORY:cache-$PROJECT_ID" --cache-to "type=registry,ref=$IMAGE_REPOSITORY:cache-$PROJECT_ID,mode=max,image-manifest=true,oci-mediatypes=true,ignore-error=true" --metadata-file /tmp/metadata.json --tag "$IMAGE_REPOSITORY:$IMAGE_TAG" --push "${arguments[@]}" "/tmp/source/$root"',
             `export IMAGE_DIGEST=$(jq -r '."containerimage.digest"' /tmp/metadata.json)`,
             'test -n "$IMAGE_DIGEST"',

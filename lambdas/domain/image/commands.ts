@@ -34,7 +34,8 @@ export function managerCommand(plan: Plan): string | null {
 export function installCommands(plan: Plan, python = "python"): BuildCommand[] {
   const commands: string[] = [];
   const isPython = plan.language === "python";
-  if (isPython && (plan.install !== null || plan.addedPackages.length > 0)) commands.push(`${python} -m venv ${virtualEnvironment}`);
+  if (isPython && (plan.install !== null || plan.addedPackages.length > 0))
+    commands.push(`${python} -m venv ${virtualEnvironment}`);
   if (plan.install !== null) commands.push(plan.install);
   if (plan.addedPackages.length > 0) {
     const target = plan.packageManager.name === "uv" ? "uv pip install" : "pip install";

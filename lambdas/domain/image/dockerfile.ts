@@ -16,7 +16,8 @@ const validName = /^[A-Za-z_][A-Za-z0-9_]*$/;
 /** The Debian release is named: the images' defaults differ between lines. */
 function baseImages(plan: Plan): { build: string; run: string } {
   const { language, version } = plan;
-  if (language === "nodejs") return { build: `${registry}/node:${version}-bookworm`, run: `${registry}/node:${version}-bookworm-slim` };
+  if (language === "nodejs")
+    return { build: `${registry}/node:${version}-bookworm`, run: `${registry}/node:${version}-bookworm-slim` };
   return { build: `${registry}/python:${version}-bookworm`, run: `${registry}/python:${version}-slim-bookworm` };
 }
 
@@ -30,9 +31,10 @@ const envLines = (environment: Readonly<Record<string, string>>) =>
   Object.entries(environment).map(([name, value]) => `ENV ${name}=${JSON.stringify(value).replaceAll("$", "\\$")}`);
 
 function cacheMounts(plan: Plan, projectId: string): string {
-  const folders = plan.language === "nodejs"
-    ? { npm: "/root/.npm", pnpm: "/root/.local/share/pnpm/store", yarn: "/usr/local/share/.cache/yarn" }
-    : { pip: "/root/.cache/pip", uv: "/root/.cache/uv", poetry: "/root/.cache/pypoetry" };
+  const folders =
+    plan.language === "nodejs"
+      ? { npm: "/root/.npm", pnpm: "/root/.local/share/pnpm/store", yarn: "/usr/local/share/.cache/yarn" }
+      : { pip: "/root/.cache/pip", uv: "/root/.cache/uv", poetry: "/root/.cache/pypoetry" };
   return Object.entries(folders)
     .map(([name, folder]) => `--mount=type=cache,id=${projectId}-${name},target=${folder} `)
     .join("");
@@ -59,7 +61,12 @@ export function renderDockerfile(plan: Plan, input: ImageInput): string {
   const lines = [
     `FROM ${base.build} AS build`,
     "WORKDIR /app",
-    ...envLines({ CI: "true", ...managerEnvironment(plan), ...plan.buildEnv, PATH: `${path}:/usr/local/sbin:/usr/local/bin:/usr/sbin:/usr/bin:/sbin:/bin` }),
+    ...envLines({
+      CI: "true",
+      ...managerEnvironment(plan),
+      ...plan.buildEnv,
+      PATH: `${path}:/usr/local/sbin:/usr/local/bin:/usr/sbin:/usr/bin:/sbin:/bin`,
+    }),
     ...(manager === null ? [] : [run(manager)]),
     ...copyManifests(plan),
     ...installCommands(plan).map(({ command }) => run(command)),
@@ -70,10 +77,16 @@ export function renderDockerfile(plan: Plan, input: ImageInput): string {
     ...buildCommands(plan).map(({ command }) => run(command)),
     "",
     `FROM ${base.run}`,
-    ...(packages ? [`RUN apt-get update && apt-get install -y --no-install-recommends ${packages} && rm -rf /var/lib/apt/lists/*`] : []),
+    ...(packages
+      ? [`RUN apt-get update && apt-get install -y --no-install-recommends ${packages} && rm -rf /var/lib/apt/lists/*`]
+      : []),
     "WORKDIR /app",
     "COPY --link --chown=1000:1000 --from=build /app /app",
-    ...envLines({ ...plan.env, HOME: "/app", PATH: `${path}:/usr/local/sbin:/usr/local/bin:/usr/sbin:/usr/bin:/sbin:/bin` }),
+    ...envLines({
+      ...plan.env,
+      HOME: "/app",
+      PATH: `${path}:/usr/local/sbin:/usr/local/bin:/usr/sbin:/usr/bin:/sbin:/bin`,
+    }),
     ...variableLines(input.variableNames),
     "USER 1000",
     `EXPOSE ${plan.port}`,

@@ -10,12 +10,18 @@ export interface LocalCommand extends BuildCommand {
  * The same plan as commands for a machine without a container engine, to be run in the app's folder. `python` is the
  * interpreter to use; managers are installed into `tools`, which must be first on PATH.
  */
-export function localCommands(plan: Plan, machine: { python: string; tools: string; managers: ReadonlySet<string> }): LocalCommand[] {
+export function localCommands(
+  plan: Plan,
+  machine: { python: string; tools: string; managers: ReadonlySet<string> },
+): LocalCommand[] {
   const env = { ...managerEnvironment(plan), ...plan.buildEnv };
   const manager = machine.managers.has(plan.packageManager.name) ? null : managerCommand(plan);
   const needsManager = manager !== null && (plan.install !== null || plan.build !== null);
   const installed: BuildCommand[] = needsManager ? [{ stage: "install", command: localManager(manager, machine) }] : [];
-  return [...installed, ...installCommands(plan, shellWord(machine.python)), ...buildCommands(plan)].map((command) => ({ ...command, env }));
+  return [...installed, ...installCommands(plan, shellWord(machine.python)), ...buildCommands(plan)].map((command) => ({
+    ...command,
+    env,
+  }));
 }
 
 function localManager(command: string, machine: { python: string; tools: string }): string {

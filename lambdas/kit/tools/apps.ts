@@ -1,7 +1,7 @@
 import {
-  type CreateServiceCommandInput,
   ContinueServiceDeploymentCommand,
   CreateServiceCommand,
+  type CreateServiceCommandInput,
   DescribeGatewayRouteCommand,
   DescribeServiceDeploymentsCommand,
   DescribeServicesCommand,
@@ -16,7 +16,7 @@ import {
   UpdateServiceCommand,
 } from "@aws-sdk/client-ecs";
 import { clientDefaults, isNamed } from "./clients.ts";
-import { probe, type ProbeResult } from "./probe.ts";
+import { type ProbeResult, probe } from "./probe.ts";
 
 const containerName = "app";
 const logPrefix = "app";
@@ -101,11 +101,14 @@ export function appReader(environment: { CLUSTER_NAME: string }): AppReader {
       const output = await ecs.send(new DescribeServicesCommand({ cluster, services: [serviceName(projectId)] }));
       const service = output.services?.[0];
       if (!service) {
-        if (output.failures?.some((failure) => failure.reason !== "MISSING")) throw new Error("The service cannot be read");
+        if (output.failures?.some((failure) => failure.reason !== "MISSING"))
+          throw new Error("The service cannot be read");
         return null;
       }
       if (service.status !== "ACTIVE" || !service.desiredCount) return null;
-      return service.deployments?.find((one) => one.status === "PRIMARY")?.taskDefinition ?? service.taskDefinition ?? null;
+      return (
+        service.deployments?.find((one) => one.status === "PRIMARY")?.taskDefinition ?? service.taskDefinition ?? null
+      );
     },
     async address(projectId) {
       const routes = await ecs.send(new ListGatewayRoutesCommand({ cluster, service: serviceName(projectId) }));
@@ -229,7 +232,13 @@ export function appDeployer(environment: DeployEnvironment): AppDeployer {
     async apply(projectId, taskDefinition) {
       try {
         await ecs.send(
-          new UpdateServiceCommand({ cluster, service: serviceName(projectId), taskDefinition, desiredCount: 1, ...shape }),
+          new UpdateServiceCommand({
+            cluster,
+            service: serviceName(projectId),
+            taskDefinition,
+            desiredCount: 1,
+            ...shape,
+          }),
         );
       } catch (error) {
         if (!isNamed(error, "ServiceNotFoundException", "ServiceNotActiveException")) throw error;
@@ -279,7 +288,9 @@ export function appSwitch(environment: {
   }
 
   async function taskArns(projectId: string, desiredStatus: DesiredStatus): Promise<string[]> {
-    const output = await ecs.send(new ListTasksCommand({ cluster, serviceName: serviceName(projectId), desiredStatus }));
+    const output = await ecs.send(
+      new ListTasksCommand({ cluster, serviceName: serviceName(projectId), desiredStatus }),
+    );
     return output.taskArns ?? [];
   }
 
@@ -287,7 +298,9 @@ export function appSwitch(environment: {
     deployment,
     async newest(projectId) {
       try {
-        const list = await ecs.send(new ListServiceDeploymentsCommand({ cluster, service: serviceName(projectId), maxResults: 1 }));
+        const list = await ecs.send(
+          new ListServiceDeploymentsCommand({ cluster, service: serviceName(projectId), maxResults: 1 }),
+        );
         const arn = list.serviceDeployments?.[0]?.serviceDeploymentArn;
         return arn ? deployment(arn) : undefined;
       } catch (error) {

@@ -22,7 +22,9 @@ export function artifacts(environment: { ARTIFACTS_BUCKET: string }): Artifacts 
         Object.entries(files).map(([name, content]) => {
           const Body = Buffer.from(content);
           const Key = prefix(buildId) + name;
-          return s3.send(new PutObjectCommand({ Bucket: environment.ARTIFACTS_BUCKET, Key, Body, ContentLength: Body.length }));
+          return s3.send(
+            new PutObjectCommand({ Bucket: environment.ARTIFACTS_BUCKET, Key, Body, ContentLength: Body.length }),
+          );
         }),
       );
     },

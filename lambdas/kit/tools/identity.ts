@@ -9,7 +9,9 @@ export interface IdentityProver {
 export function identityProver(environment: { APP_TASK_ROLE: string; SERVICE_HOST: string }): IdentityProver {
   const region = process.env.AWS_REGION ?? "us-east-1";
   const local = process.env.AWS_ENDPOINT_URL_STS;
-  const stsOrigins = local ? [new URL(local).origin] : [`https://sts.${region}.amazonaws.com`, "https://sts.amazonaws.com"];
+  const stsOrigins = local
+    ? [new URL(local).origin]
+    : [`https://sts.${region}.amazonaws.com`, "https://sts.amazonaws.com"];
   return {
     async task(proof) {
       const headers = replayable(proof, { host: environment.SERVICE_HOST, stsOrigins });

@@ -22,7 +22,13 @@ export function logReader(environment: { APP_LOG_GROUP: string; BUILD_LOG_GROUP:
   const logs = new CloudWatchLogsClient(clientDefaults);
   const groups = { build: environment.BUILD_LOG_GROUP, app: environment.APP_LOG_GROUP };
 
-  async function read(input: { source: "build" | "app"; stream: string; limit: number; head: boolean; token?: string }) {
+  async function read(input: {
+    source: "build" | "app";
+    stream: string;
+    limit: number;
+    head: boolean;
+    token?: string;
+  }) {
     try {
       const output = await logs.send(
         new GetLogEventsCommand({

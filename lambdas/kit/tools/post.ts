@@ -2,7 +2,11 @@ import { request as httpRequest } from "node:http";
 import { request as httpsRequest } from "node:https";
 
 /** One POST without the fetch client, whose loading would cost every cold start. Answers are small. */
-export function post(url: URL, headers: Record<string, string>, body: string): Promise<{ status: number; body: string }> {
+export function post(
+  url: URL,
+  headers: Record<string, string>,
+  body: string,
+): Promise<{ status: number; body: string }> {
   const request = url.protocol === "https:" ? httpsRequest : httpRequest;
   return new Promise((resolve, reject) => {
     const sent = request(url, { method: "POST", headers, timeout: 3_000 }, (response) => {

@@ -13,7 +13,11 @@ export function probe(address: string, headers: Record<string, string>): Promise
   return new Promise((resolve) => {
     const sent = request(
       url,
-      { headers: { "user-agent": "Slipway-HealthCheck/1", ...headers }, agent: false, signal: AbortSignal.timeout(probeSeconds * 1000) },
+      {
+        headers: { "user-agent": "Slipway-HealthCheck/1", ...headers },
+        agent: false,
+        signal: AbortSignal.timeout(probeSeconds * 1000),
+      },
       (response) => {
         response.destroy();
         resolve({ status: response.statusCode ?? 0 });

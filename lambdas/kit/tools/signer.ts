@@ -1,4 +1,4 @@
-import { createHash, createHmac, type Hmac, type Hash } from "node:crypto";
+import { createHash, createHmac, type Hash, type Hmac } from "node:crypto";
 import { SignatureV4 } from "@smithy/signature-v4";
 import { post } from "./post.ts";
 
@@ -21,7 +21,9 @@ class Sha256 {
 
 function bytesOf(data: Bytes): Uint8Array {
   if (typeof data === "string") return Buffer.from(data);
-  return ArrayBuffer.isView(data) ? new Uint8Array(data.buffer, data.byteOffset, data.byteLength) : new Uint8Array(data);
+  return ArrayBuffer.isView(data)
+    ? new Uint8Array(data.buffer, data.byteOffset, data.byteLength)
+    : new Uint8Array(data);
 }
 
 export interface Credentials {

@@ -1,0 +1,52 @@
+import { spawnSync } from "node:child_process";
+import { mkdtempSync, readFileSync, rmSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import * as z from "zod";
+
+const report = z.object({
+  numPassedTests: z.int(),
+  numFailedTests: z.int(),
+  numPendingTests: z.int(),
+  success: z.boolean(),
+});
+
+/** Checks that are no tests of vitest's; each counts as one. */
+const checks: [string, string, string[]][] = [
+  ["types", "tsc", []],
+  ["lint and format", "biome", ["ci", "--error-on-warnings", "."]],
+  ["unused code", "knip", []],
+];
+
+function runs(program: string, args: string[]): boolean {
+  return spawnSync(program, args, { stdio: "inherit" }).status === 0;
+}
+
+/** Everything that CI runs: checks and tests, with one line at the end that counts them. */
+function main(): never {
+  const counts = { passed: 0, failed: 0, skipped: 0 };
+  for (const [name, program, args] of checks) {
+    const passed = runs(program, args);
+    counts[passed ? "passed" : "failed"] += 1;
+    console.log(`${passed ? "✓" : "✗"} ${name}`);
+  }
+  const folder = mkdtempSync(join(tmpdir(), "slipway-report-"));
+  const file = join(folder, "report.json");
+  const passed = runs("vitest", [
+    "run",
+    "--reporter=default",
+    "--reporter=json",
+    `--outputFile.json=${file}`,
+    ...process.argv.slice(2),
+  ]);
+  const found = report.parse(JSON.parse(readFileSync(file, "utf8")));
+  rmSync(folder, { recursive: true, force: true });
+  counts.passed += found.numPassedTests;
+  counts.failed += found.numFailedTests + (found.numFailedTests === 0 && !passed ? 1 : 0);
+  counts.skipped += found.numPendingTests;
+  const skipped = counts.skipped > 0 ? `, ${counts.skipped} skipped` : "";
+  console.log(`${counts.passed} passed, ${counts.failed} failed${skipped}`);
+  process.exit(counts.failed === 0 ? 0 : 1);
+}
+
+main();
