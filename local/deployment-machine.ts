@@ -1,5 +1,10 @@
 import { readFileSync } from "node:fs";
-import { BatchGetBuildsCommand, CodeBuildClient, StartBuildCommand, type StartBuildCommandInput } from "@aws-sdk/client-codebuild";
+import {
+  BatchGetBuildsCommand,
+  CodeBuildClient,
+  StartBuildCommand,
+  type StartBuildCommandInput,
+} from "@aws-sdk/client-codebuild";
 import { steps } from "../statemachines/steps.ts";
 import type { CodeBuild } from "./codebuild/codebuild.ts";
 import { FunctionError, type Functions } from "./lambda/functions.ts";
@@ -15,7 +20,9 @@ export function functionToken(stepId: string): string {
 /** The very file that AWS gets, with this machine's names for its tokens. */
 export function readDefinition(names: Record<string, string>): unknown {
   const text = readFileSync(new URL("../statemachines/deployment.asl.json", import.meta.url), "utf8");
-  const values = new Map(Object.entries({ ...names, ...Object.fromEntries(Object.keys(steps).map((id) => [functionToken(id), id])) }));
+  const values = new Map(
+    Object.entries({ ...names, ...Object.fromEntries(Object.keys(steps).map((id) => [functionToken(id), id])) }),
+  );
   const filled = text.replaceAll(/\$\{(\w+)\}/g, (token, name: string) => {
     const value = values.get(name);
     if (value === undefined) throw new Error(`The state machine's token ${token} has no value`);
@@ -27,7 +34,9 @@ export function readDefinition(names: Record<string, string>): unknown {
 function lowerCased(value: unknown): unknown {
   if (Array.isArray(value)) return value.map(lowerCased);
   if (typeof value !== "object" || value === null) return value;
-  return Object.fromEntries(Object.entries(value).map(([key, inner]) => [key.charAt(0).toLowerCase() + key.slice(1), lowerCased(inner)]));
+  return Object.fromEntries(
+    Object.entries(value).map(([key, inner]) => [key.charAt(0).toLowerCase() + key.slice(1), lowerCased(inner)]),
+  );
 }
 
 /** What Step Functions calls on this machine: the Lambdas, and CodeBuild through its real client. */
@@ -39,7 +48,8 @@ export function createIntegrations(functions: Functions, codeBuild: Pick<CodeBui
       try {
         return lambdaResult(await functions.invoke(FunctionName, Payload));
       } catch (error) {
-        if (error instanceof FunctionError) throw lambdaFailure({ errorType: error.errorType, errorMessage: error.message });
+        if (error instanceof FunctionError)
+          throw lambdaFailure({ errorType: error.errorType, errorMessage: error.message });
         throw error;
       }
     },

@@ -1,6 +1,11 @@
 import { createRequire } from "node:module";
 import { setTimeout as sleep } from "node:timers/promises";
-import { CreateTableCommand, DynamoDBClient, ListTablesCommand, ResourceInUseException } from "@aws-sdk/client-dynamodb";
+import {
+  CreateTableCommand,
+  DynamoDBClient,
+  ListTablesCommand,
+  ResourceInUseException,
+} from "@aws-sdk/client-dynamodb";
 import { spawnTethered } from "./process/tethered.ts";
 
 export interface DynamoDb {
@@ -37,7 +42,10 @@ async function createTable(client: DynamoDBClient, tableName: string): Promise<v
       new CreateTableCommand({
         TableName: tableName,
         BillingMode: "PAY_PER_REQUEST",
-        AttributeDefinitions: ["pk", "sk", "lockShard", "leaseUntil"].map((AttributeName) => ({ AttributeName, AttributeType: "S" })),
+        AttributeDefinitions: ["pk", "sk", "lockShard", "leaseUntil"].map((AttributeName) => ({
+          AttributeName,
+          AttributeType: "S",
+        })),
         KeySchema: [key("pk", "HASH"), key("sk", "RANGE")],
         GlobalSecondaryIndexes: [
           {
@@ -60,13 +68,17 @@ export async function startDynamoDb(options: { file: string; port: number; table
   let ended = false;
   const child = given
     ? undefined
-    : spawnTethered(binaryPath(), ["serve", "--host", "127.0.0.1", "--port", String(options.port), "--db-path", options.file], {
-        cwd: process.cwd(),
-        env: {},
-        onExit: () => {
-          ended = true;
+    : spawnTethered(
+        binaryPath(),
+        ["serve", "--host", "127.0.0.1", "--port", String(options.port), "--db-path", options.file],
+        {
+          cwd: process.cwd(),
+          env: {},
+          onExit: () => {
+            ended = true;
+          },
         },
-      });
+      );
   const client = new DynamoDBClient({
     endpoint,
     region: "us-east-1",

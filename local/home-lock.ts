@@ -22,7 +22,9 @@ export function lockHome(home: string): { release(): void } {
     } catch {
       // The owner has not written its pid yet.
     }
-    throw new HomeInUse(`${home} is in use by ${owner}. Stop that service first, or set SLIPWAY_HOME to another folder.`);
+    throw new HomeInUse(
+      `${home} is in use by ${owner}. Stop that service first, or set SLIPWAY_HOME to another folder.`,
+    );
   }
   writeFileSync(pidFile, `${process.pid}\n`);
   return { release: () => database.close() };

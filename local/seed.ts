@@ -15,7 +15,10 @@ const localFile = z.object({
 
 type Operator = (command: string, input: object) => Promise<unknown>;
 
-const answer = z.object({ ok: z.literal(true), output: z.record(z.string(), z.looseObject({ id: z.union([z.string(), z.int()]) })) });
+const answer = z.object({
+  ok: z.literal(true),
+  output: z.record(z.string(), z.looseObject({ id: z.union([z.string(), z.int()]) })),
+});
 
 async function makeSeed(operator: Operator): Promise<Omit<z.infer<typeof localFile>, "baseUrl">> {
   const make = async (command: string, kind: string, input: object) => {

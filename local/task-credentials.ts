@@ -1,5 +1,5 @@
 import { randomBytes, timingSafeEqual } from "node:crypto";
-import { jsonError, AwsError, type RawService } from "./aws/service.ts";
+import { AwsError, jsonError, type RawService } from "./aws/service.ts";
 import type { CredentialStore } from "./sts/credentials.ts";
 
 const path = "/task-credentials/";
@@ -40,7 +40,11 @@ export function createTaskCredentials(options: {
       if (!expected || given.length !== expected.length || !timingSafeEqual(given, expected)) {
         return jsonError(new AwsError("AccessDeniedException", "This is not the task's token", 403));
       }
-      const issued = options.store.issue({ roleArn: options.roleArn, sessionName: taskId, durationSeconds: sessionSeconds });
+      const issued = options.store.issue({
+        roleArn: options.roleArn,
+        sessionName: taskId,
+        durationSeconds: sessionSeconds,
+      });
       const body = {
         AccessKeyId: issued.accessKeyId,
         SecretAccessKey: issued.secretAccessKey,

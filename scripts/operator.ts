@@ -25,9 +25,16 @@ function localTarget(): { client: LambdaClient; functionName: string } {
       .object({ awsEndpoint: z.string(), accessKeyId: z.string(), secretAccessKey: z.string() })
       .parse(JSON.parse(readFileSync(file, "utf8")));
     const { awsEndpoint: endpoint, ...credentials } = runtime;
-    return { client: new LambdaClient({ endpoint, region: "us-east-1", credentials, maxAttempts: 1 }), functionName: "operator" };
+    return {
+      client: new LambdaClient({ endpoint, region: "us-east-1", credentials, maxAttempts: 1 }),
+      functionName: "operator",
+    };
   } catch {
-    return fail({ status: "Service Unavailable", message: `No local service has written ${file}. Start one with npm start.`, code: "unavailable" });
+    return fail({
+      status: "Service Unavailable",
+      message: `No local service has written ${file}. Start one with npm start.`,
+      code: "unavailable",
+    });
   }
 }
 
@@ -45,7 +52,10 @@ async function main(): Promise<void> {
     return badRequest("The input must be valid JSON");
   }
   const { client, functionName } = values.stack
-    ? { client: new LambdaClient({ ...(values.region && { region: values.region }) }), functionName: `${values.stack}-operator` }
+    ? {
+        client: new LambdaClient({ ...(values.region && { region: values.region }) }),
+        functionName: `${values.stack}-operator`,
+      }
     : localTarget();
   const result = await client.send(
     new InvokeCommand({ FunctionName: functionName, Payload: Buffer.from(JSON.stringify({ command, input })) }),
@@ -57,5 +67,9 @@ async function main(): Promise<void> {
 
 main().catch((error: unknown) => {
   const message = error instanceof Error ? error.message : String(error);
-  fail({ status: "Service Unavailable", message: `The operator function could not be reached: ${message}`, code: "unavailable" });
+  fail({
+    status: "Service Unavailable",
+    message: `The operator function could not be reached: ${message}`,
+    code: "unavailable",
+  });
 });

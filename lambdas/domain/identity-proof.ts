@@ -24,7 +24,10 @@ const replayedHeaders = [
  * The headers to replay, when the proof is one: exactly GetCallerIdentity, to a known STS address, with our host among
  * the headers that its signature covers. STS itself then judges the signature and its age.
  */
-export function replayable(proof: IdentityProof, ours: { host: string; stsOrigins: readonly string[] }): Record<string, string> | undefined {
+export function replayable(
+  proof: IdentityProof,
+  ours: { host: string; stsOrigins: readonly string[] },
+): Record<string, string> | undefined {
   const headers: Record<string, string> = {};
   for (const [name, value] of Object.entries(proof.headers)) {
     const lower = name.toLowerCase();
@@ -37,7 +40,9 @@ export function replayable(proof: IdentityProof, ours: { host: string; stsOrigin
   if (proof.body !== provedBody || headers[hostHeader] !== ours.host) return undefined;
   if (![hostHeader, "host", "x-amz-date"].every((name) => signed.includes(name))) return undefined;
   if (headers.host !== undefined && headers.host !== url.host) return undefined;
-  return Object.fromEntries(replayedHeaders.flatMap((name) => (headers[name] === undefined ? [] : [[name, headers[name]]])));
+  return Object.fromEntries(
+    replayedHeaders.flatMap((name) => (headers[name] === undefined ? [] : [[name, headers[name]]])),
+  );
 }
 
 /** The task that an STS answer names, when it is one of the role that all apps share. */

@@ -94,22 +94,25 @@ describe("every endpoint", () => {
       }
     });
 
-    test.runIf(route.path.includes("{"))("answers the 404 of a missing resource for everything that is another's", async () => {
-      const missing = await call(route, unknownIds);
-      expect(missing.status).toBe(404);
-      const strangers = await Promise.all([
-        call(route, own, other.bearer),
-        call(route, { ...own, orgId: other.organizationId }),
-        call(route, { ...own, orgId: other.organizationId, projectId: other.projectId }),
-        call(route, { ...own, orgId: other.organizationId }, other.bearer),
-        ...(route.path.includes("{projectId}") ? [call(route, { ...own, projectId: other.projectId })] : []),
-        call(route, { ...own, orgId: "org_%2Fx", projectId: "%00" }),
-      ]);
-      for (const answer of strangers) {
-        expect(answer.status).toBe(404);
-        expect({ ...answer.body, requestId: "" }).toEqual({ ...missing.body, requestId: "" });
-      }
-    });
+    test.runIf(route.path.includes("{"))(
+      "answers the 404 of a missing resource for everything that is another's",
+      async () => {
+        const missing = await call(route, unknownIds);
+        expect(missing.status).toBe(404);
+        const strangers = await Promise.all([
+          call(route, own, other.bearer),
+          call(route, { ...own, orgId: other.organizationId }),
+          call(route, { ...own, orgId: other.organizationId, projectId: other.projectId }),
+          call(route, { ...own, orgId: other.organizationId }, other.bearer),
+          ...(route.path.includes("{projectId}") ? [call(route, { ...own, projectId: other.projectId })] : []),
+          call(route, { ...own, orgId: "org_%2Fx", projectId: "%00" }),
+        ]);
+        for (const answer of strangers) {
+          expect(answer.status).toBe(404);
+          expect({ ...answer.body, requestId: "" }).toEqual({ ...missing.body, requestId: "" });
+        }
+      },
+    );
   });
 
   test("accepts the older headers, and lets Authorization win over them", async () => {
@@ -120,7 +123,11 @@ describe("every endpoint", () => {
   });
 
   test("an unknown route is a 404 in the same shape", async () => {
-    for (const [method, path] of [["GET", "/nothing"], ["DELETE", "/ping"], ["GET", "/organizations/"]] as const) {
+    for (const [method, path] of [
+      ["GET", "/nothing"],
+      ["DELETE", "/ping"],
+      ["GET", "/organizations/"],
+    ] as const) {
       const answer = await running.call(method, path);
       expect(answer.status).toBe(404);
       expect(answer.body).toMatchObject({ status: "Not Found", code: "not_found" });

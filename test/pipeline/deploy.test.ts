@@ -62,7 +62,11 @@ describe("a deployment", () => {
   });
 
   const bad: [string, Record<string, string>, RegExp][] = [
-    ["exits", nodeApp("", "console.error('cannot start: missing setting'); process.exit(1);"), /exited with code 1 .*[\s\S]*missing setting/],
+    [
+      "exits",
+      nodeApp("", "console.error('cannot start: missing setting'); process.exit(1);"),
+      /exited with code 1 .*[\s\S]*missing setting/,
+    ],
     ["exits with 0", nodeApp("", "console.log('done'); process.exit(0);"), /exited with code 0/],
   ];
   test.each(bad)("an app that %s is rolled back and the old version keeps serving", async (_, files, reason) => {
@@ -99,7 +103,9 @@ describe("a deployment", () => {
       EMPTY: "",
       LARGE: "x".repeat(32 * 1024),
     };
-    const app = nodeApp(`res.end(JSON.stringify(Object.fromEntries(${JSON.stringify(Object.keys(values))}.map((k) => [k, process.env[k] ?? null]))))`);
+    const app = nodeApp(
+      `res.end(JSON.stringify(Object.fromEntries(${JSON.stringify(Object.keys(values))}.map((k) => [k, process.env[k] ?? null]))))`,
+    );
     const first = await deploy(running, app);
     expect(first.status).toBe("ready");
     for (const [name, value] of Object.entries(values)) {
@@ -154,7 +160,10 @@ describe("a deployment", () => {
       ...says("x"),
       "package.json": JSON.stringify({
         name: "app",
-        scripts: { start: "node server.js", build: "node -e \"console.log('compiling'); console.error('type error in x.ts'); process.exit(2)\"" },
+        scripts: {
+          start: "node server.js",
+          build: "node -e \"console.log('compiling'); console.error('type error in x.ts'); process.exit(2)\"",
+        },
       }),
     };
     const build = await deploy(running, files);
@@ -168,7 +177,10 @@ describe("a deployment", () => {
   test("a build canceled while it is built stays at its stage, and the next can start at once", async () => {
     const files = {
       ...says("slow"),
-      "package.json": JSON.stringify({ name: "app", scripts: { start: "node server.js", build: "node -e \"setTimeout(() => {}, 1500)\"" } }),
+      "package.json": JSON.stringify({
+        name: "app",
+        scripts: { start: "node server.js", build: 'node -e "setTimeout(() => {}, 1500)"' },
+      }),
     };
     const id = await begin(running, files);
     await reaches(running, id, "building");
@@ -179,7 +191,11 @@ describe("a deployment", () => {
     expect(next.status).toBe("ready");
     await sleep(1_800);
     const { body: after } = await running.call("GET", `${running.project}/builds/${id}`);
-    expect(after.build).toMatchObject({ status: "building", canceledAt: canceled.body.build.canceledAt, isLive: false });
+    expect(after.build).toMatchObject({
+      status: "building",
+      canceledAt: canceled.body.build.canceledAt,
+      isLive: false,
+    });
     expect(await body(await address(running))).toBe("after");
   });
 });

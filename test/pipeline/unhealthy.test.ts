@@ -6,7 +6,11 @@ import { startTraffic } from "../harness/traffic.ts";
 /** Versions that the health check waits for in vain: a minute each, so they run side by side. */
 const unhealthy: [string, Record<string, string>, RegExp][] = [
   ["answers 500", nodeApp("console.log('boom'); res.statusCode = 500; res.end()"), /answered with 500[\s\S]*boom/],
-  ["never listens", nodeApp("", "console.log('thinking'); setInterval(() => {}, 1000); return;"), /nobody listening[\s\S]*thinking/],
+  [
+    "never listens",
+    nodeApp("", "console.log('thinking'); setInterval(() => {}, 1000); return;"),
+    /nobody listening[\s\S]*thinking/,
+  ],
   [
     "listens elsewhere",
     nodeApp("", "require('node:http').createServer((q, r) => r.end()).listen(Number(process.env.PORT) + 1); return;"),
@@ -27,7 +31,10 @@ describe("a version that does not become healthy", () => {
   test("is rolled back with the reason and its last output, and costs no request", { timeout: 180_000 }, async () => {
     const projects = await Promise.all(
       unhealthy.map(async ([name]) => {
-        const { project } = await running.operator("create-project", { organizationId: running.seed.organizationId, name });
+        const { project } = await running.operator("create-project", {
+          organizationId: running.seed.organizationId,
+          name,
+        });
         return { ...running, project: `/organizations/${running.seed.organizationId}/projects/${project?.id}` };
       }),
     );
