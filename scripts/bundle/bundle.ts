@@ -37,7 +37,6 @@ export async function bundleLambdas(outdir: string, files: readonly string[] = h
     mainFields: ["module", "main"],
     conditions: ["module", "import", "node"],
     minify: true,
-    keepNames: true,
     metafile: true,
     legalComments: "none",
     logLevel: "warning",

@@ -1,0 +1,199 @@
+import { execFile } from "node:child_process";
+import { mkdtemp, readdir, rm } from "node:fs/promises";
+import { createServer } from "node:http";
+import type { AddressInfo } from "node:net";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { promisify } from "node:util";
+import type { Metafile } from "esbuild";
+import { afterAll, beforeAll, expect, it } from "vitest";
+import type { Capability } from "../../api/capabilities.ts";
+import { capabilityEnvironment } from "../../api/environment.ts";
+import { routes } from "../../api/index.ts";
+import { newKeyPair } from "../../lambdas/domain/keys.ts";
+import { bundleLambdas } from "../../scripts/bundle/bundle.ts";
+import { handlerFiles, missingHandlers } from "../../scripts/bundle/handlers.ts";
+import { listeners, operatorUses, steps } from "../../statemachines/steps.ts";
+import { toolModules } from "./tools.ts";
+
+const root = join(import.meta.dirname, "../..");
+let folder: string;
+let meta: Metafile;
+
+beforeAll(async () => {
+  folder = await mkdtemp(join(tmpdir(), "slipway-lambdas-"));
+  meta = await bundleLambdas(folder);
+}, 60_000);
+afterAll(() => rm(folder, { recursive: true, force: true }));
+
+const usesOf = new Map<string, readonly Capability[]>([
+  ...routes.map((route) => [`${route.resource}/${route.id}`, route.definition.uses] as const),
+  ...Object.entries({ ...steps, ...listeners }).map(([id, { uses }]) => [`pipeline/${id}`, uses] as const),
+  ["operator/operator", operatorUses],
+  ["service/not-found", []],
+]);
+
+/** The output files that a function loads for sure: its entry, the tools of its capabilities, and what they import. */
+function loaded(file: string): Set<string> {
+  const outputOf = new Map(Object.entries(meta.outputs).map(([name, { entryPoint }]) => [entryPoint, name]));
+  const tools = (usesOf.get(file) ?? []).flatMap((capability) => toolModules.get(capability) ?? []);
+  const seen = new Set<string>();
+  const visit = (name: string | undefined) => {
+    if (name === undefined || seen.has(name)) return;
+    seen.add(name);
+    for (const { path, kind } of meta.outputs[name]?.imports ?? []) {
+      if (kind === "import-statement" && meta.outputs[path]) visit(path);
+    }
+  };
+  visit(outputOf.get(`lambdas/${file}.ts`));
+  for (const tool of tools) visit(outputOf.get(tool));
+  return seen;
+}
+
+const bytes = (names: Iterable<string>) => [...names].reduce((sum, name) => sum + (meta.outputs[name]?.bytes ?? 0), 0);
+const inputs = (names: Iterable<string>) => [...names].flatMap((name) => Object.keys(meta.outputs[name]?.inputs ?? {}));
+
+it("every declared handler has a file, and each file becomes a function", () => {
+  expect(missingHandlers(root)).toEqual([]);
+  for (const file of handlerFiles) {
+    const output = Object.values(meta.outputs).find(({ entryPoint }) => entryPoint === `lambdas/${file}.ts`);
+    expect([file, output?.exports]).toEqual([file, expect.arrayContaining(["handler"])]);
+  }
+});
+
+it("no function carries a byte of the CDK, of lib/, of local/ or of a test", () => {
+  const strangers =
+    /(^|\/)node_modules\/(aws-cdk-lib|constructs|cdk-nag|vitest|esbuild)\/|^(lib|local|cli|sdk|test|bin)\//;
+  expect(inputs(Object.keys(meta.outputs)).filter((input) => strangers.test(input))).toEqual([]);
+});
+
+it("credentials come from the environment: nothing searches the machine for them", () => {
+  const chain = /credential-provider-(?!env\b)|token-providers|nested-clients/;
+  expect(inputs(Object.keys(meta.outputs)).filter((input) => chain.test(input))).toEqual([]);
+});
+
+it("a function carries the clients of its capabilities only", () => {
+  const clientsOf = (capability: Capability): string[] => {
+    const files = [...loadedBy(capability)];
+    return files.flatMap((input) => /@aws-sdk\/(client-[\w-]+)\//.exec(input)?.[1] ?? []);
+  };
+  for (const [file, uses] of usesOf) {
+    const named = new Set(uses.flatMap(clientsOf));
+    const carried = new Set(
+      inputs(loaded(file)).flatMap((input) => /@aws-sdk\/(client-[\w-]+)\//.exec(input)?.[1] ?? []),
+    );
+    expect([file, [...carried].filter((client) => !named.has(client))]).toEqual([file, []]);
+  }
+});
+
+function loadedBy(capability: Capability): string[] {
+  const module = toolModules.get(capability);
+  const output = Object.entries(meta.outputs).find(([, { entryPoint }]) => entryPoint === module)?.[0];
+  if (output === undefined) return [];
+  const seen = new Set<string>();
+  const visit = (name: string) => {
+    if (seen.has(name)) return;
+    seen.add(name);
+    for (const { path, kind } of meta.outputs[name]?.imports ?? []) {
+      if (kind === "import-statement" && meta.outputs[path]) visit(path);
+    }
+  };
+  visit(output);
+  return inputs(seen);
+}
+
+/** KB of JavaScript that a cold start reads: the frame with DynamoDB, then each further client, then a folder's own rules. */
+const budget = {
+  frame: 380,
+  clients: {
+    "client-s3": 190,
+    "client-ecs": 60,
+    "client-sfn": 40,
+    "client-cloudwatch-logs": 40,
+    "client-rds-data": 60,
+  },
+  own: [
+    [/^pipeline\/analyze$/, 220],
+    [/^tables\//, 160],
+  ] as [RegExp, number][],
+};
+
+it("each function stays within its budget", () => {
+  for (const file of usesOf.keys()) {
+    const names = loaded(file);
+    const paths = inputs(names).join("\n");
+    const clients = Object.entries(budget.clients).filter(([client]) => paths.includes(`/${client}/`));
+    const own = budget.own.filter(([pattern]) => pattern.test(file));
+    const allowed = [...clients, ...own].reduce((sum, [, kb]) => sum + kb, budget.frame);
+    const kb = Math.ceil(bytes(names) / 1024);
+    expect([file, kb, kb <= allowed]).toEqual([file, kb, true]);
+  }
+});
+
+it("the whole asset stays small", async () => {
+  expect(bytes(Object.keys(meta.outputs)) / 1024).toBeLessThan(2_000);
+  expect((await readdir(folder)).sort()).toContain("chunks");
+});
+
+const run = promisify(execFile);
+
+/** Runs a script in a fresh process that has nothing but the bundle, as Lambda would. */
+async function inLambda(script: string, env: Record<string, string>): Promise<string> {
+  const { stdout } = await run(process.execPath, ["--input-type=module", "-e", script], {
+    cwd: folder,
+    env: { AWS_REGION: "eu-central-1", AWS_ACCESS_KEY_ID: "AKIDEXAMPLE", AWS_SECRET_ACCESS_KEY: "secret", ...env },
+  });
+  return stdout;
+}
+
+it("every function loads with nothing but the bundle and its variables", async () => {
+  const names = [...new Set(Object.values(capabilityEnvironment).flat())];
+  const variables = Object.fromEntries(names.map((name) => [name, "value"]));
+  const script = `
+    const files = ${JSON.stringify(handlerFiles)};
+    const loaded = [];
+    for (const file of files) loaded.push([file, typeof (await import("./" + file + ".mjs")).handler]);
+    console.log(JSON.stringify(loaded));
+  `;
+  const loadedHandlers: [string, string][] = JSON.parse(await inLambda(script, variables));
+  expect(loadedHandlers).toEqual(handlerFiles.map((file) => [file, "function"]));
+});
+
+const event = (headers: Record<string, string>) => ({
+  version: "2.0",
+  rawPath: "/ping",
+  headers,
+  requestContext: { requestId: "request-1", http: { method: "GET", path: "/ping" } },
+  isBase64Encoded: false,
+});
+
+it("the bundled not-found function answers in the service's shape", async () => {
+  const script = `console.log(JSON.stringify(await (await import("./service/not-found.mjs")).handler(${JSON.stringify(event({}))})))`;
+  const answer = JSON.parse(await inLambda(script, {}));
+  expect([answer.statusCode, JSON.parse(answer.body).code]).toEqual([404, "not_found"]);
+});
+
+it("a bundled function signs its calls with the environment's credentials, over Node's own http", async () => {
+  const calls: (string | undefined)[][] = [];
+  const table = createServer((request, response) => {
+    calls.push([String(request.headers["x-amz-target"]), request.headers.authorization]);
+    response.setHeader("content-type", "application/x-amz-json-1.0");
+    request.resume().on("end", () => response.end(JSON.stringify({ Responses: { rows: [] }, UnprocessedKeys: {} })));
+  });
+  await new Promise<void>((resolve) => table.listen(0, "127.0.0.1", resolve));
+  const { port } = table.address() as AddressInfo;
+  const { access, secret } = newKeyPair("org_01jdqz5yqz0000000000000000");
+  const script = `
+    const { handler } = await import("./organizations/ping.mjs");
+    const answer = await handler(${JSON.stringify(event({ authorization: `Bearer ${access}:${secret}` }))}, {});
+    console.log(JSON.stringify([answer.statusCode, process.moduleLoadList.some((name) => name.includes("undici/undici"))]));
+  `;
+  try {
+    const endpoint = `http://127.0.0.1:${port}`;
+    const output = await inLambda(script, { TABLE_NAME: "rows", AWS_ENDPOINT_URL_DYNAMODB: endpoint });
+    expect(JSON.parse(output)).toEqual([401, false]);
+  } finally {
+    table.close();
+  }
+  expect(calls).toEqual([["DynamoDB_20120810.BatchGetItem", expect.stringContaining("Credential=AKIDEXAMPLE/")]]);
+});
