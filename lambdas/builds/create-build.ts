@@ -17,8 +17,10 @@ export const handler = endpoint(
     await startBuild({ row, writes, access, tools, remember: { build } });
     return { build, url: await signing };
   },
-  async (reply, { params, now }, { uploads }) => {
-    const key = archiveKey({ organizationId: params.orgId, projectId: params.projectId, id: reply.build.id });
-    return { build: reply.build, url: await uploads.address(key, now) };
+  {
+    replay: async (reply, { params, now }, { uploads }) => {
+      const key = archiveKey({ organizationId: params.orgId, projectId: params.projectId, id: reply.build.id });
+      return { build: reply.build, url: await uploads.address(key, now) };
+    },
   },
 );

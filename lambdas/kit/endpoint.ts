@@ -6,12 +6,13 @@ import type { Capability } from "../../api/capabilities.ts";
 import { errorTable } from "../../api/errors.ts";
 import { limits } from "../../api/limits.ts";
 import type { PathParams, Route } from "../../api/route.ts";
+import type { Key } from "../data/entity.ts";
 import type { TableReader, TableWriter } from "../data/table.ts";
 import { type Claim, readClaim } from "../domain/keys.ts";
 import { type Access, accessFor, Replay } from "./access.ts";
 import { errorFields, log } from "./log.ts";
 import { isPassing } from "./passing.ts";
-import { type Issue, invalid, Problem, unauthorized, unavailable } from "./problem.ts";
+import { type Issue, invalid, notFound, Problem, unauthorized, unavailable } from "./problem.ts";
 import { loadTools, type Tools } from "./tools.ts";
 
 type Parsed<T> = T extends z.ZodType ? z.output<T> : undefined;
@@ -134,6 +135,13 @@ export function errorResponse(
   };
 }
 
+export interface EndpointOptions<R extends Route> {
+  /** Completes a remembered answer with what must not be stored. */
+  replay?: (reply: Reply<R>, call: Call<R>, tools: Tools<Uses<R>>) => Promise<Reply<R>>;
+  /** The rows beyond organization and project that the path names: for a bad input a missing one is the 404 before the 400. */
+  exists?: (params: PathParams<R["path"]>) => Key[];
+}
+
 /** Access for routes that are called without a credential: asking for proof is a mistake of ours. */
 const openAccess: Access & { proved(): boolean } = {
   read: () => Promise.reject(new Error("this route has no credential")),
@@ -144,12 +152,11 @@ const openAccess: Access & { proved(): boolean } = {
 /**
  * Turns a route and its handler into a Lambda handler for API Gateway's HTTP API (payload 2.0): parses and checks the
  * input, judges in the order 401, 404, 403, 400 (CONTRACT §1), answers with the route's status, words every error.
- * `replay` completes a remembered answer with what must not be stored.
  */
 export function endpoint<const R extends Route>(
   route: R,
   handle: (call: Call<R>, tools: Tools<Uses<R>>) => Promise<Reply<R>>,
-  replay: (reply: Reply<R>, call: Call<R>, tools: Tools<Uses<R>>) => Promise<Reply<R>> = async (reply) => reply,
+  { replay = async (reply) => reply, exists = () => [] }: EndpointOptions<R> = {},
 ) {
   const ready = loadTools<Uses<R>>(route.definition.uses as readonly Uses<R>[]);
   ready.catch(() => undefined);
@@ -180,7 +187,10 @@ export function endpoint<const R extends Route>(
         )
       : openAccess;
     if (inputs.issues.length > 0) {
-      if (claim) await access.read();
+      if (claim) {
+        const { rows } = await access.read(...exists(params));
+        if (rows.includes(undefined)) throw notFound();
+      }
       throw invalid(inputs.issues);
     }
     const call: Call<R> = {
