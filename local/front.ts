@@ -138,7 +138,8 @@ export async function startFront(options: { port: number; functions: Functions }
   const server = createServer((request, response) => {
     answer(request, response).catch((error: unknown) => {
       process.stderr.write(`${error instanceof Error ? error.stack : String(error)}\n`);
-      if (!response.headersSent) response.writeHead(500, { "content-type": "application/json" });
+      if (!response.headersSent)
+        response.writeHead(500, { "content-type": "application/json", "x-request-id": newId("req", new Date()) });
       response.end(
         JSON.stringify({
           status: "Internal Server Error",

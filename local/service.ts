@@ -1,5 +1,6 @@
 import { chmodSync, mkdirSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
+import { errorFields, log } from "../lambdas/kit/log.ts";
 import { startAwsServer } from "./aws/service.ts";
 import { createCodeBuild } from "./codebuild/codebuild.ts";
 import { resolveImage } from "./codebuild/image.ts";
@@ -131,6 +132,9 @@ async function startParts(home: string, port: number, closers: (() => Promise<vo
         { name: names.artifacts, versioned: false },
         { name: names.files, versioned: false, cors: true },
       ],
+      // As in AWS: the role that all apps share may do nothing.
+      mayUse: (principal) => !principal.includes(":assumed-role/slipway-app/"),
+      onError: (error) => log("error", "The local S3 met an error", errorFields(error)),
       onObjectCreated: async (event) => {
         if (event.detail.bucket.name === names.archives) await functions.invoke("archive-uploaded", event);
       },

@@ -12,12 +12,23 @@ export type Inspection =
   | { ok: true; plan: Plan; suggestion: string | null; warning: string | null; findings: Finding[] }
   | { ok: false; message: string; runtime: Runtime | null };
 
-/** The tree that analysis sees of an archive, every entry of which has been checked on the way. */
-async function treeOf(source: ByteSource): Promise<SourceTree> {
+/** The most that is kept of an archive's texts at once, in bytes; what is beyond is checked but not read for advice. */
+const textBytesMax = 64 * 1024 * 1024;
+
+/** The tree that analysis sees of an archive, every entry of which has been checked on the way. Throws ArchiveRefused. */
+export async function treeOf(source: ByteSource): Promise<SourceTree> {
   const archive = await openArchive(source);
   const contents = new Map<string, Uint8Array>();
+  let room = textBytesMax;
+  const shallowFirst = [...archive.entries].sort((one, other) => depth(one.path) - depth(other.path));
+  const wanted = new Set<string>();
+  for (const entry of shallowFirst) {
+    if (entry.kind !== "file" || !wants(entry.path, entry.size) || entry.size > room) continue;
+    room -= entry.size;
+    wanted.add(entry.path);
+  }
   await archive.verify((entry, bytes) => void contents.set(entry.path, bytes), {
-    wants: (entry) => wants(entry.path, entry.size),
+    wants: (entry) => wanted.has(entry.path),
   });
   const files = new Map<string, SourceFile>();
   for (const entry of archive.entries) {
@@ -31,6 +42,8 @@ async function treeOf(source: ByteSource): Promise<SourceTree> {
   }
   return { files };
 }
+
+const depth = (path: string) => path.split("/").length;
 
 /** From an uploaded archive to a plan: the strict checks, the detection, the advice. Errors of the source pass through. */
 export async function inspect(source: ByteSource): Promise<Inspection> {
