@@ -4,9 +4,10 @@ import * as environments from "./environments.ts";
 import * as organizations from "./organizations.ts";
 import type { Route } from "./route.ts";
 import * as sessions from "./sessions.ts";
+import * as tables from "./tables.ts";
 
 /** A module's routes with the folder under lambdas/ that holds their handlers. */
-const modules = { organizations, builds, credentials, environments, sessions };
+const modules = { organizations, builds, credentials, environments, tables, sessions };
 
 function isRoute(value: unknown): value is Route {
   return typeof value === "object" && value !== null && "definition" in value && "method" in value;

@@ -5,6 +5,7 @@ import type { AppDeployer, AppReader, AppSwitch } from "./tools/apps.ts";
 import type { ArchiveUploads } from "./tools/archive-uploads.ts";
 import type { ArchiveCopier, ArchiveReader } from "./tools/archives.ts";
 import type { Artifacts } from "./tools/artifacts.ts";
+import type { DatabaseRunner } from "./tools/databases.ts";
 import type { DeploymentResumer, DeploymentStarter } from "./tools/deployments.ts";
 import type { IdentityProver } from "./tools/identity.ts";
 import type { LogReader } from "./tools/logs.ts";
@@ -26,7 +27,7 @@ interface ToolsOf {
   "identity:prove": { identity: IdentityProver };
   "files:sign": object;
   "files:manage": object;
-  "databases:run": object;
+  "databases:run": { databases: DatabaseRunner };
 }
 
 type Intersection<U> = (U extends unknown ? (one: U) => void : never) extends (all: infer I) => void ? I : never;
@@ -53,7 +54,7 @@ const loaders: { [C in Capability]: (environment: Environment) => Promise<ToolsO
   "identity:prove": async (e) => ({ identity: (await import("./tools/identity.ts")).identityProver(e) }),
   "files:sign": async () => ({}),
   "files:manage": async () => ({}),
-  "databases:run": async () => ({}),
+  "databases:run": async (e) => ({ databases: (await import("./tools/databases.ts")).databaseRunner(e) }),
 };
 
 function environmentOf(uses: readonly Capability[]): Environment {

@@ -34,7 +34,7 @@ export interface DatabaseRunner {
   runAll(statements: readonly Statement[]): Promise<void>;
 }
 
-function valueOf(field: Field): Value {
+function plainValue(field: Field): Value {
   return field.stringValue ?? field.longValue ?? field.doubleValue ?? field.booleanValue ?? null;
 }
 
@@ -89,7 +89,7 @@ export function databaseRunner(
     }));
     const input = { ...target, database, sql, parameters, ...(transactionId && { transactionId }) };
     const output = await patiently(() => client.send(new ExecuteStatementCommand(input)));
-    return (output.records ?? []).map((record) => record.map(valueOf));
+    return (output.records ?? []).map((record) => record.map(plainValue));
   }
 
   async function runAll(statements: readonly Statement[]): Promise<void> {

@@ -42,7 +42,10 @@ async function shut(): Promise<void> {
   await server.close();
   await data.close();
 }
-beforeAll(open, 60_000);
+beforeAll(async () => {
+  await open();
+  await run("select 1");
+}, 120_000);
 afterAll(async () => {
   await shut();
   rmSync(dir, { recursive: true });

@@ -1,0 +1,27 @@
+import { updateRow } from "../../api/tables.ts";
+import { getStatement, updateStatement } from "../domain/tables/rows.ts";
+import { assignments } from "../domain/tables/values.ts";
+import { endpoint } from "../kit/endpoint.ts";
+import { invalid, notFound } from "../kit/problem.ts";
+import { deferred, judge, openDatabase, rowIdOf } from "./judge.ts";
+import { fetchRow, writeRow } from "./stored-rows.ts";
+
+export const handler = endpoint(deferred(updateRow), async (call, { databases }) => {
+  const table = call.params.tableName;
+  const { id: schema } = await openDatabase(call.access, call.params);
+  const id = rowIdOf(call.params.rowId);
+  const exists = () => fetchRow(databases, schema, table, id);
+  const { body } = await judge(updateRow, call, exists);
+  const row = await writeRow(databases, { schema, table }, async (definition) => {
+    const result = assignments(definition.columns, body.row, "update");
+    if (!("issues" in result)) {
+      return result.values.length > 0
+        ? updateStatement(schema, table, id, result.values)
+        : getStatement(schema, table, id);
+    }
+    await exists();
+    throw invalid(result.issues);
+  });
+  if (!row) throw notFound();
+  return { row };
+});
