@@ -11,10 +11,13 @@ import {
   writeSync,
 } from "node:fs";
 import { join } from "node:path";
+import { setImmediate as nextTurn } from "node:timers/promises";
 import type { Archive } from "../../lambdas/domain/zip/archive.ts";
 import type { ArchiveEntry } from "../../lambdas/domain/zip/entry.ts";
 import { isJunk } from "../../lambdas/domain/zip/junk.ts";
 import { checkLinks } from "../../lambdas/domain/zip/links.ts";
+
+const entriesPerTurn = 512;
 
 export interface ExtractOptions {
   /** A folder of the archive, such as "app": only what is below it is written, without this part of its path. */
@@ -32,9 +35,10 @@ export async function extractArchive(archive: Archive, targetDir: string, option
   const placed = (entry: ArchiveEntry) =>
     entry.path.startsWith(prefix) && !isJunk(entry.path) ? entry.path.slice(prefix.length) : null;
   try {
-    for (const entry of archive.entries) {
+    for (const [index, entry] of archive.entries.entries()) {
       const path = entry.kind === "directory" ? placed(entry) : null;
       if (path !== null) tree.folder(path);
+      if (index % entriesPerTurn === 0) await nextTurn();
     }
     await archive.verify((entry, bytes) => tree.file(placed(entry) ?? "", entry.executable, bytes), {
       wants: (entry) => placed(entry) !== null,
@@ -43,17 +47,31 @@ export async function extractArchive(archive: Archive, targetDir: string, option
         return path === null ? null : tree.stream(path, entry.executable);
       },
     });
-    const links = new Map<string, string>();
-    for (const entry of archive.entries) {
-      const path = placed(entry);
-      if (path !== null && entry.linkTarget !== null) links.set(path, entry.linkTarget);
-    }
-    // Inside the archive is not yet inside a part of it.
-    if (prefix !== "") checkLinks(links);
-    for (const [path, target] of links) tree.link(path, target);
+    await makeLinks(archive, prefix, placed, tree);
   } catch (error) {
     tree.remove();
     throw error;
+  }
+}
+
+async function makeLinks(
+  archive: Archive,
+  prefix: string,
+  placed: (entry: ArchiveEntry) => string | null,
+  tree: WrittenTree,
+): Promise<void> {
+  const links = new Map<string, string>();
+  for (const entry of archive.entries) {
+    const path = entry.linkTarget === null ? null : placed(entry);
+    if (path !== null && entry.linkTarget !== null) links.set(path, entry.linkTarget);
+  }
+  // Inside the archive is not yet inside a part of it.
+  if (prefix !== "") checkLinks(links, prefix);
+  let made = 0;
+  for (const [path, target] of links) {
+    tree.link(path, target);
+    made += 1;
+    if (made % entriesPerTurn === 0) await nextTurn();
   }
 }
 
@@ -75,8 +93,8 @@ class WrittenTree {
 
   folder(path: string): void {
     if (this.#folders.has(path)) return;
-    this.#parentOf(path);
-    mkdirSync(join(this.#top, path), 0o755);
+    // Where case does not count, a folder can be there already under another spelling; nothing else can.
+    mkdirSync(join(this.#top, path), { recursive: true, mode: 0o755 });
     this.#folders.add(path);
   }
 

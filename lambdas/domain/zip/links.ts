@@ -1,5 +1,4 @@
 import { isUtf8 } from "node:buffer";
-import type { StoredEntry } from "./entry.ts";
 import { ArchiveRefused } from "./refused.ts";
 import { foldPath } from "./tree.ts";
 
@@ -32,6 +31,8 @@ interface Step {
 
 interface Link {
   path: string;
+  /** Its path in the archive, for the error. */
+  name: string;
   target: string;
   /** Where it leads in the end, and over how many links; null until that has been found out. */
   resolved: { end: Step; hops: number } | null;
@@ -39,13 +40,14 @@ interface Link {
 
 /**
  * Follows every link as the kernel would, through other links, and refuses those that leave the tree on the way. Each must stay
- * inside when read as plain text, too: a tool that copies the tree without links would read it so. `links` are the targets by path.
+ * inside when read as plain text, too: a tool that copies the tree without links would read it so. `links` are the
+ * targets by path below the folder `prefix`, which ends in "/" or is empty.
  */
-export function checkLinks(links: ReadonlyMap<string, string>): void {
+export function checkLinks(links: ReadonlyMap<string, string>, prefix = ""): void {
   const root: Place = { spelling: "", below: new Map(), link: null };
   const all: Link[] = [];
   for (const [path, target] of links) {
-    const link = { path, target, resolved: null };
+    const link = { path, name: `${prefix}${path}`, target, resolved: null };
     placeOf(root, path).link = link;
     all.push(link);
     checkText(link);
@@ -68,12 +70,12 @@ function placeOf(root: Place, path: string): Place {
   return place;
 }
 
-function checkText({ path, target }: Link): void {
+function checkText({ path, name, target }: Link): void {
   let depth = path.split("/").length - 1;
   for (const part of target.split("/")) {
     if (part === "..") depth -= 1;
     else if (part !== "" && part !== ".") depth += 1;
-    if (depth < 0) throw new ArchiveRefused("link_escape", path);
+    if (depth < 0) throw new ArchiveRefused("link_escape", name);
   }
 }
 
@@ -84,35 +86,26 @@ function stepInto(step: Step, part: string): Step {
 
 function resolve(root: Step, link: Link, hops: number): { end: Step; hops: number } {
   if (link.resolved !== null) return link.resolved;
-  if (hops > hopsMax) throw new ArchiveRefused("link_loop", link.path);
+  if (hops > hopsMax) throw new ArchiveRefused("link_loop", link.name);
   let step = root;
   for (const part of link.path.split("/").slice(0, -1)) step = stepInto(step, part);
   let most = 1;
   for (const part of link.target.split("/")) {
     if (part === "" || part === ".") continue;
     if (part === "..") {
-      if (step.up === null) throw new ArchiveRefused("link_escape", link.path);
+      if (step.up === null) throw new ArchiveRefused("link_escape", link.name);
       step = step.up;
       continue;
     }
     step = stepInto(step, part);
     const passed = step.place?.link ?? null;
     if (passed === null) continue;
-    if (!step.exact) throw new ArchiveRefused("bad_link", link.path, "it goes through another link in other case");
+    if (!step.exact) throw new ArchiveRefused("bad_link", link.name, "it goes through another link in other case");
     const through = resolve(root, passed, hops + 1);
     most = Math.max(most, through.hops + 1);
     step = through.end;
   }
-  if (most > hopsMax) throw new ArchiveRefused("link_loop", link.path);
+  if (most > hopsMax) throw new ArchiveRefused("link_loop", link.name);
   link.resolved = { end: step, hops: most };
   return link.resolved;
-}
-
-/** The targets by path of the links below a folder of the archive, with its name removed. */
-export function linksBelow(links: Iterable<StoredEntry>, prefix: string): Map<string, string> {
-  const below = new Map<string, string>();
-  for (const { path, linkTarget } of links) {
-    if (linkTarget !== null && path.startsWith(prefix)) below.set(path.slice(prefix.length), linkTarget);
-  }
-  return below;
 }

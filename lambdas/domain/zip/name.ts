@@ -37,27 +37,33 @@ export function unicodeName(field: Buffer, raw: Buffer, name: string): string {
   return text;
 }
 
-/** What nearly every name looks like; no rule below can object to it. */
+/** What nearly every name looks like; no rule below can object to it, unless a part of it is long. */
 const harmless = /^(?:[\w@+-][\w@+.-]*\/)*[\w@+-][\w@+.-]*$/;
-const upwards = /^\.\.[. ]*$/;
 const unprintable = /[\p{Cc}\p{Cs}]/u;
+const upwards = /(?:^|\/)\.\.[. ]*(?:\/|$)/;
+const needless = /(?:^|\/)\.?(?:\/|$)/;
+const longPart = /[^/]{64}/;
 
 /** The path that a name stands for, and whether the name is that of a folder (it ends in a separator). */
 export function entryPath(name: string, limits: ArchiveLimits): { path: string; folder: boolean } {
-  if (name.length <= limits.segmentBytesMax && harmless.test(name)) return { path: name, folder: false };
-  const slashed = name.replaceAll("\\", "/");
+  const slashed = name.includes("\\") ? name.replaceAll("\\", "/") : name;
+  const folder = slashed.endsWith("/");
+  const inner = folder ? slashed.slice(0, -1) : slashed;
+  if (!harmless.test(inner)) checkName(name, slashed);
+  if (longPart.test(inner) && inner.split("/").some((part) => Buffer.byteLength(part) > limits.segmentBytesMax)) {
+    throw new ArchiveRefused("name_too_long", name, `a part of it is over ${limits.segmentBytesMax} bytes`);
+  }
+  if (!needless.test(inner)) return { path: inner, folder };
+  const kept = inner.split("/").filter((part) => part !== "" && part !== ".");
+  return { path: kept.length === 0 ? "." : kept.join("/"), folder };
+}
+
+function checkName(name: string, slashed: string): void {
   if (name === "") throw new ArchiveRefused("bad_name", name, "it is empty");
   if (unprintable.test(name)) throw new ArchiveRefused("bad_name", name, "it holds control characters");
   if (slashed.startsWith("/") || /^[A-Za-z]:/.test(slashed)) throw new ArchiveRefused("absolute_path", name);
-  const segments = slashed.split("/");
-  if (segments.some((segment) => upwards.test(segment))) throw new ArchiveRefused("path_escape", name);
-  const last = segments.at(-1);
-  if (last === ".") throw new ArchiveRefused("bad_name", name, "it ends in a dot");
+  if (upwards.test(slashed)) throw new ArchiveRefused("path_escape", name);
+  if (slashed === "." || slashed.endsWith("/.")) throw new ArchiveRefused("bad_name", name, "it ends in a dot");
   // unzip takes ";1" for a version number of VMS and cuts it off.
   if (/;\d*$/.test(slashed)) throw new ArchiveRefused("bad_name", name, "it ends in a semicolon and a number");
-  const kept = segments.filter((segment) => segment !== "" && segment !== ".");
-  if (kept.some((segment) => segment.length > 63 && Buffer.byteLength(segment) > limits.segmentBytesMax)) {
-    throw new ArchiveRefused("name_too_long", name, `a part of it is over ${limits.segmentBytesMax} bytes`);
-  }
-  return { path: kept.length === 0 ? "." : kept.join("/"), folder: last === "" };
 }

@@ -1,5 +1,5 @@
 import { describe, expect, it } from "vitest";
-import { endRecord, extraField, type ForgedEntry, forge, pack, unicodePath, unixFile, unixLink } from "./forge.ts";
+import { extraField, type ForgedEntry, forge, manyFiles, pack, unicodePath, unixFile, unixLink } from "./forge.ts";
 import { verified } from "./opened.ts";
 import { a, b, packedText, text } from "./refusals.ts";
 
@@ -151,7 +151,7 @@ const groups: Record<string, Accepted[]> = {
     ],
     ["folders in two spellings", forge([{ name: "Src/a" }, { name: "src/b" }]), { "Src/a": "", "src/b": "" }],
     ["a part of 255 bytes", forge([{ name: "n".repeat(255) }]), { ["n".repeat(255)]: "" }],
-    ["very deep folders", forge([{ name: `${"d/".repeat(1000)}f` }]), { [`${"d/".repeat(1000)}f`]: "" }],
+    ["very deep folders", forge([{ name: `${"d/".repeat(500)}f` }]), { [`${"d/".repeat(500)}f`]: "" }],
   ],
   folders: [
     [
@@ -177,28 +177,9 @@ describe.each(Object.entries(groups))("%s", (_, rows) => {
 });
 
 it("an archive without zip64 may count its entries modulo 65,536, as macOS does", async () => {
-  const rows = Array.from({ length: 65_537 }, (_, n) => ({ name: `${n}` }));
-  const { archive } = await verified(bigArchive(rows.map(({ name }) => name)));
+  const { archive } = await verified(manyFiles(65_537));
   expect(archive.entries).toHaveLength(65_537);
 });
-
-/** `forge` for very many empty files: it joins its parts once. */
-function bigArchive(names: readonly string[]): Buffer {
-  const [local, row] = [30, 46];
-  const files: Buffer[] = [];
-  const rows: Buffer[] = [];
-  let offset = 0;
-  for (const name of names) {
-    const single = forge([{ name, central: { offset } }]);
-    const length = local + name.length;
-    files.push(single.subarray(0, length));
-    rows.push(single.subarray(length, length + row + name.length));
-    offset += length;
-  }
-  const directory = Buffer.concat(rows);
-  const counted = { entries: names.length % 0x10000, directoryBytes: directory.length, directoryOffset: offset };
-  return Buffer.concat([...files, directory, endRecord({}, counted)]);
-}
 
 describe("kinds and modes", () => {
   it("the executable bit of Unix is kept, and nobody else's attributes make one", async () => {

@@ -217,3 +217,21 @@ export function endRecord(end: Partial<ForgedEnd>, directory: Directory): Buffer
     comment,
   ]);
 }
+
+/** Very many files of the same few bytes, without zip64; `folder` stands in front of each name. */
+export function manyFiles(count: number, folder = "", lies: Partial<ForgedEntry> = {}): Buffer {
+  const digits = 6;
+  const model = forge([{ data: "", ...lies, name: `${folder}${"0".repeat(digits)}` }]);
+  const rowBytes = 46 + folder.length + digits;
+  const fileBytes = model.length - rowBytes - 22;
+  const files = Buffer.alloc(fileBytes * count, model.subarray(0, fileBytes));
+  const rows = Buffer.alloc(rowBytes * count, model.subarray(fileBytes, fileBytes + rowBytes));
+  for (let index = 0; index < count; index += 1) {
+    const digitsOf = `${index}`.padStart(digits, "0");
+    files.write(digitsOf, index * fileBytes + 30 + folder.length, "latin1");
+    rows.write(digitsOf, index * rowBytes + 46 + folder.length, "latin1");
+    rows.writeUInt32LE(index * fileBytes, index * rowBytes + 42);
+  }
+  const counted = { entries: count % 0x10000, directoryBytes: rows.length, directoryOffset: files.length };
+  return Buffer.concat([files, rows, endRecord({}, counted)]);
+}

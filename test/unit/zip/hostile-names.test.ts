@@ -40,7 +40,7 @@ describeRefusals({
       "name_too_long",
       `x/${"é".repeat(128)}`,
     ],
-    ["over 2048 bytes", one({ name: "x/".repeat(1025) }), "name_too_long", "x/".repeat(1025)],
+    ["over 1024 bytes", one({ name: "x/".repeat(513) }), "name_too_long", "x/".repeat(513)],
   ],
   "the tree": [
     ["one name twice", one({ ...a, data: "other" }), "duplicate_name", "a.txt"],

@@ -1,0 +1,117 @@
+import { spawnSync } from "node:child_process";
+import { mkdtempSync, writeFileSync } from "node:fs";
+import { join } from "node:path";
+import fc from "fast-check";
+import { describe, expect, it } from "vitest";
+import { ArchiveRefused } from "../../../lambdas/domain/zip/refused.ts";
+import { type ForgedEntry, forge, unixFile, unixLink } from "../../unit/zip/forge.ts";
+import { verified } from "../../unit/zip/opened.ts";
+import { sampleArchives, treeArbitrary } from "../../unit/zip/trees.ts";
+import { extracted, scratch, treeOf } from "./trees.ts";
+
+const hasUnzip = spawnSync("unzip", ["-v"], { stdio: "ignore" }).error === undefined;
+const reason = hasUnzip ? "" : " (unzip is not installed here: not compared)";
+
+/** What unzip makes of an archive, or null when it complains. */
+function unzipped(path: string, folder: string): Record<string, string> | null {
+  const target = mkdtempSync(join(folder, "theirs-"));
+  const { status } = spawnSync("unzip", ["-qqo", path, "-d", target], {
+    stdio: "ignore",
+    env: { ...process.env, LC_ALL: "C.UTF-8" },
+  });
+  return status === 0 ? treeOf(target) : null;
+}
+
+/** Modes come from hosts that unzip does not trust; folders may be implied: only contents and links are compared. */
+const contents = (tree: Record<string, string>) =>
+  Object.fromEntries(
+    Object.entries(tree)
+      .filter(([, file]) => file !== "/")
+      .map(([path, file]) => [path, file.replace(/^x /, "")]),
+  );
+
+async function bothRead(archive: Buffer, folder: string): Promise<"refused" | { ours: object; theirs: object | null }> {
+  const path = join(folder, "app.zip");
+  try {
+    await verified(archive);
+    writeFileSync(path, archive);
+    const ours = contents(treeOf(await extracted(path)));
+    const theirs = unzipped(path, folder);
+    return { ours, theirs: theirs && contents(theirs) };
+  } catch (error) {
+    if (error instanceof ArchiveRefused) return "refused";
+    throw error;
+  }
+}
+
+describe.skipIf(!hasUnzip)(`what is accepted is what unzip sees${reason}`, () => {
+  it("for any tree, however it was packed", async () => {
+    const folder = scratch();
+    await fc.assert(
+      fc.asyncProperty(treeArbitrary, async (entries) => {
+        // unzip complains about an archive without entries.
+        fc.pre(entries.length > 0);
+        const outcome = await bothRead(forge(entries), folder);
+        if (outcome === "refused") expect.fail("an honest archive was refused");
+        expect(outcome.theirs).toEqual(outcome.ours);
+      }),
+      { numRuns: 40 },
+    );
+  });
+
+  it.each(Object.entries(sampleArchives("plain.txt")))("for %s with one byte changed", async (_, archive) => {
+    const folder = scratch();
+    const differences: unknown[] = [];
+    for (let at = 0; at < archive.length; at += 1) {
+      const damaged = Buffer.from(archive);
+      damaged.writeUInt8(archive.readUInt8(at) ^ (1 << (at % 8)), at);
+      const outcome = await bothRead(damaged, folder);
+      if (outcome !== "refused" && JSON.stringify(outcome.ours) !== JSON.stringify(outcome.theirs))
+        differences.push({ at, ...outcome });
+    }
+    expect(differences).toEqual([]);
+  });
+
+  it("for every printable character in a name, from every host", async () => {
+    const folder = scratch();
+    const forbidden = new Set(["/", "\\"]);
+    const characters = Array.from({ length: 95 }, (_, n) => String.fromCharCode(32 + n)).filter(
+      (c) => !forbidden.has(c),
+    );
+    for (const host of [0, 3, 10, 19]) {
+      const entries = characters.map(
+        (character, index): ForgedEntry => ({
+          name: `${index}_${character}${character}.x`,
+          data: character,
+          madeBy: host * 256 + 20,
+        }),
+      );
+      const outcome = await bothRead(forge(entries), folder);
+      if (outcome === "refused") expect.fail(`refused for host ${host}`);
+      expect(outcome.theirs).toEqual(outcome.ours);
+    }
+  });
+
+  it.each<[string, ForgedEntry[]]>([
+    [
+      "links",
+      [
+        { name: "d/f", data: "1", ...unixFile },
+        { name: "l", data: "d/f", ...unixLink },
+        { name: "d/up", data: "../d", deflate: true, ...unixLink },
+      ],
+    ],
+    ["backslashes of DOS", [{ name: "x\\y\\f", data: "1", madeBy: 20 }]],
+    ["dots and needless separators", [{ name: "./x//./f", data: "1" }]],
+    ["a comment that mentions the end", [{ name: "f", data: "PK\x05\x06 and PK\x01\x02 and PK\x03\x04" }]],
+    ["UTF-8 without the flag", [{ name: "naïve.txt", data: "1", ...unixFile }]],
+  ])("for %s", async (_, entries) => {
+    const folder = scratch();
+    const path = join(folder, "app.zip");
+    writeFileSync(path, forge(entries));
+    const target = mkdtempSync(join(folder, "theirs-"));
+    // unzip warns about backslashes, with status 1, and does the same as we do.
+    spawnSync("unzip", ["-qqo", path, "-d", target], { stdio: "ignore", env: { ...process.env, LC_ALL: "C.UTF-8" } });
+    expect(contents(treeOf(target))).toEqual(contents(treeOf(await extracted(path))));
+  });
+});
