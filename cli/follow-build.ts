@@ -74,13 +74,19 @@ async function tellFailure(target: Target, build: SingleBuildReply, terminal: Te
     return;
   }
   terminal.note(`Build ${build.id} failed.`, "red");
-  for (const line of (build.error ?? "The service gave no reason.").split("\n")) terminal.note(printable(line));
+  const reason = build.error ?? "The service gave no reason.";
+  for (const line of reason.split("\n")) terminal.note(printable(line));
   const lines = await lastLines(target, build.id).catch((error: unknown) => {
     if (error instanceof SlipwayError) return [];
     throw error;
   });
-  if (lines.length === 0) return;
-  terminal.note(`The last lines of its output (all of them: slipway logs ${build.id}):`);
+  const last = lines.at(-1);
+  if (last === undefined) return;
+  const more = `slipway logs ${build.id}`;
+  // A failed start carries its last output in the error already.
+  const isTold = last.text !== "" && reason.includes(last.text);
+  terminal.note(isTold ? `All of its output: ${more}` : `The last lines of its output (all of them: ${more}):`);
+  if (isTold) return;
   for (const { stage, text } of lines) terminal.note(`  ${terminal.style("dim", printable(stage))} ${printable(text)}`);
 }
 

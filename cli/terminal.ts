@@ -47,7 +47,8 @@ export class Terminal {
   /** The line that shows how far something is; it replaces itself, and is nothing where nobody looks on. */
   progress(line: string): void {
     if (!this.#isLive) return;
-    const width = (this.#err.columns ?? 80) - 1;
+    // A terminal that does not know its width says 0.
+    const width = (this.#err.columns || 80) - 1;
     this.#err.write(`\r\u001b[K${line.slice(0, width)}`);
     this.#moving = true;
   }

@@ -17,7 +17,7 @@ type Query<R extends Route> = R["definition"] extends { query: infer Q extends z
 type Body<R extends Route> = R["definition"] extends { body: infer B extends z.ZodType } ? z.input<B> : unknown;
 
 /** Path parameters, query and body of a route, side by side in one object. */
-export type InputOf<R extends Route> = Flat<Params<R> & Query<R> & Body<R>>;
+type InputOf<R extends Route> = Flat<Params<R> & Query<R> & Body<R>>;
 export type ReplyOf<R extends Route> = z.output<R["definition"]["reply"]>;
 
 type Method<R extends Route> =

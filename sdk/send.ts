@@ -3,7 +3,7 @@ import { connectionCode, errorOfAnswer, SlipwayError } from "./errors.ts";
 import { parseRetryAfter, type Sleep, withRetries } from "./retry.ts";
 
 /** What an answer says beside its body. */
-export interface Answer {
+interface Answer {
   status: number;
   requestId: string | undefined;
   retryAfterSeconds: number | undefined;
@@ -34,7 +34,7 @@ interface Request {
 }
 
 /** Spreads one flat input over path, query and body: a path's brace and a query's field take their names, the body the rest. */
-export function requestOf(route: Route, input: Record<string, unknown>): Request {
+function requestOf(route: Route, input: Record<string, unknown>): Request {
   const rest = new Map(Object.entries(input).filter(([, value]) => value !== undefined));
   const path = route.path.replace(/\{(\w+)\}/g, (_, name: string) => {
     const segment = String(rest.get(name) ?? "");

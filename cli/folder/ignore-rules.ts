@@ -22,7 +22,7 @@ const lines = (text: string) => text.split(/\r?\n/);
  * The patterns of a `.gitignore` in the folder `prefix` ("" or "a/b"), written as patterns of the top folder: one list in the order
  * from the top down is then judged as git judges many, where the last match wins.
  */
-export function fromTop(text: string, prefix: string): string[] {
+function fromTop(text: string, prefix: string): string[] {
   if (prefix === "") return lines(text);
   const base = `/${prefix.replace(/[\\*?[\]!# ]/g, "\\$&")}/`;
   return lines(text).flatMap((line) => {

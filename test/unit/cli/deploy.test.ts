@@ -81,6 +81,14 @@ test("a failed build ends with code 1, its error and the last lines of its outpu
   expect(stderr).not.toContain("\u001b");
 });
 
+test("output that the error shows already is not shown twice", async () => {
+  const statuses = [{ status: "error", error: "The app exited with code 1.\nLast output:\nno DATABASE_URL" }];
+  await using service = await contractService({ statuses, logLines: ["starting", "no DATABASE_URL"] });
+  const { stderr } = await deploy(service);
+  expect(stderr.match(/no DATABASE_URL/g)).toHaveLength(1);
+  expect(stderr).toContain("All of its output: slipway logs bld_1\n");
+});
+
 test("a build that someone else cancels ends with code 1", async () => {
   await using service = await contractService({
     statuses: [{ status: "building", canceledAt: "2026-11-20T01:02:03.456Z" }],

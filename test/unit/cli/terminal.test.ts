@@ -1,10 +1,10 @@
 import { expect, test } from "vitest";
 import { barText, bytesText, columnsText, durationText, printable, Terminal } from "../../../cli/terminal.ts";
 
-function written(environment: Record<string, string>, isTTY: boolean, use: (terminal: Terminal) => void) {
+function written(environment: Record<string, string>, isTTY: boolean, use: (terminal: Terminal) => void, columns = 20) {
   let out = "";
   let err = "";
-  const stream = (take: (text: string) => void) => ({ isTTY, columns: 20, write: take });
+  const stream = (take: (text: string) => void) => ({ isTTY, columns, write: take });
   const terminal = new Terminal(
     stream((text) => {
       out += text;
@@ -35,6 +35,11 @@ test("on a terminal the moving line replaces itself, fits the width, and is gone
   });
   expect(out).toBe("address\n");
   expect(err).toBe(`\r\u001b[K${"x".repeat(19)}\r\u001b[Ky\r\u001b[K\u001b[32mdone\u001b[39m\n`);
+});
+
+test("a terminal that does not know its width is taken to have 80 columns", () => {
+  const { err } = written({}, true, (terminal) => terminal.progress("x".repeat(100)), 0);
+  expect(err).toBe(`\r\u001b[K${"x".repeat(79)}`);
 });
 
 test("NO_COLOR keeps the moving line and takes the colours away, a dumb terminal has neither", () => {
