@@ -7,6 +7,11 @@ import { nameTaken } from "../kit/variables.ts";
 
 const triesMax = 5;
 
+/** Always later than before: two changes in one millisecond must not look like the same one to the condition below. */
+function laterThan(updatedAt: string, now: Date): string {
+  return new Date(Math.max(now.getTime(), Date.parse(updatedAt) + 1)).toISOString();
+}
+
 export const handler = endpoint(updateEnvironment, async ({ params, body, access, now }) => {
   const id = { projectId: params.projectId, id: params.envId };
   for (let tries = 0; tries < triesMax; tries += 1) {
@@ -17,7 +22,7 @@ export const handler = endpoint(updateEnvironment, async ({ params, body, access
       ...stored,
       name: body.name ?? stored.name,
       value: body.value ?? stored.value,
-      updatedAt: now.toISOString(),
+      updatedAt: laterThan(stored.updatedAt, now),
     };
     const renamed = environment.name !== stored.name;
     const outcome = await access.commit([
@@ -34,7 +39,8 @@ export const handler = endpoint(updateEnvironment, async ({ params, body, access
         : []),
     ]);
     if (outcome.ok) return { environment };
-    if (outcome.failed.has(1)) throw nameTaken(environment.name);
+    // When the variable itself has changed, the name may be taken by that very change: look again.
+    if (outcome.failed.has(1) && !outcome.failed.has(0)) throw nameTaken(environment.name);
   }
   throw unavailable(new Error("The variable kept changing"));
 });
