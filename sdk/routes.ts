@@ -4,8 +4,9 @@ import * as environments from "../api/environments.ts";
 import * as organizations from "../api/organizations.ts";
 import type { Route } from "../api/route.ts";
 import * as sessions from "../api/sessions.ts";
+import * as tables from "../api/tables.ts";
 
-const modules = { organizations, builds, credentials, environments, sessions };
+const modules = { organizations, builds, credentials, environments, tables, sessions };
 
 type Modules = typeof modules;
 type Declared = { [M in keyof Modules]: Modules[M][keyof Modules[M]] }[keyof Modules];
