@@ -1,0 +1,118 @@
+import { cpSync, existsSync, mkdtempSync, readFileSync, renameSync, rmSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { type AwsServer, type RawRequest, type RawResponse, startAwsServer } from "../../../local/aws/service.ts";
+import { createRdsData, type RdsData } from "../../../local/rds/rds-data.ts";
+import { type Answer, type CallOptions, type Running, startRunning } from "../../harness/service.ts";
+
+const target = {
+  resourceArn: "arn:aws:rds:us-east-1:000000000000:cluster:slipway",
+  secretArn: "arn:aws:secretsmanager:us-east-1:000000000000:secret:slipway",
+};
+
+export interface RdsServer {
+  endpoint: string;
+  /** The paths of the Data API's calls since the last clear, e.g. `/Execute`. */
+  calls: string[];
+  /** Answers in the Data API's place while it gives something. */
+  intercept: ((request: RawRequest) => RawResponse | undefined) | undefined;
+  /** Runs a statement past the service and gives its records as plain values. */
+  sql(statement: string): Promise<unknown[][]>;
+  close(): Promise<void>;
+}
+
+async function execute(data: RdsData, sql: string): Promise<unknown[][]> {
+  const body = Buffer.from(JSON.stringify({ ...target, sql }));
+  const response = await data.service({ method: "POST", path: "/Execute", query: new URLSearchParams(), headers: {}, body });
+  const answer = JSON.parse(String(response?.body));
+  if (response?.status !== 200) throw new Error(answer.message);
+  return (answer.records ?? []).map((record: Record<string, unknown>[]) =>
+    record.map((field) => ("isNull" in field ? null : Object.values(field)[0])),
+  );
+}
+
+/** Making a database folder takes PostgreSQL some seconds; copying one does not. */
+async function copyTemplate(to: string): Promise<void> {
+  const { version } = JSON.parse(readFileSync("node_modules/@electric-sql/pglite/package.json", "utf8"));
+  const template = join(tmpdir(), `slipway-test-pglite-${version}`);
+  if (!existsSync(template)) {
+    const made = mkdtempSync(join(tmpdir(), "slipway-pglite-"));
+    const data = createRdsData({ dir: made });
+    await execute(data, "select 1");
+    await data.close();
+    try {
+      renameSync(made, template);
+    } catch {
+      rmSync(made, { recursive: true });
+    }
+  }
+  cpSync(template, to, { recursive: true });
+}
+
+/** The Data API on a port of its own, its calls counted. */
+export async function startRds(): Promise<RdsServer> {
+  const dir = mkdtempSync(join(tmpdir(), "slipway-rds-"));
+  await copyTemplate(join(dir, "pg"));
+  const data = createRdsData({ dir: join(dir, "pg") });
+  const server: AwsServer = await startAwsServer({
+    raw: [
+      async (request) => {
+        rds.calls.push(request.path);
+        return rds.intercept?.(request) ?? data.service(request);
+      },
+    ],
+  });
+  const rds: RdsServer = {
+    endpoint: server.endpoint,
+    calls: [],
+    intercept: undefined,
+    sql: (statement) => execute(data, statement),
+    async close() {
+      await server.close();
+      await data.close();
+      rmSync(dir, { recursive: true });
+    },
+  };
+  await rds.sql("select 1");
+  return rds;
+}
+
+export interface Tables extends Running {
+  rds: RdsServer;
+  /** The schema of the seeded database, which is its id. */
+  schema: string;
+  /** A call under `/organizations/…/databases/…/tables` of the seeded database. */
+  tables(method: string, path?: string, body?: unknown, options?: CallOptions): Promise<Answer>;
+  /** Creates a table of these columns and these rows. */
+  given(name: string, columns: object[], rows?: object[]): Promise<void>;
+}
+
+/** The whole service with a PostgreSQL of its own. */
+export async function startTables(): Promise<Tables> {
+  const rds = await startRds();
+  process.env.AWS_ENDPOINT_URL_RDS_DATA = rds.endpoint;
+  const running = await startRunning();
+  const base = `/organizations/${running.seed.organizationId}/databases/${running.seed.databaseId}/tables`;
+  const tables: Tables["tables"] = (method, path = "", body, options) =>
+    running.call(method, base + path, { ...(body !== undefined && { body }), ...options });
+
+  async function given(name: string, columns: object[], rows: object[] = []): Promise<void> {
+    const made = await tables("POST", "", { name, columns });
+    if (made.status !== 201) throw new Error(JSON.stringify(made.body));
+    for (const row of rows) {
+      const stored = await tables("POST", `/${name}/rows`, { row });
+      if (stored.status !== 201) throw new Error(JSON.stringify(stored.body));
+    }
+  }
+  return {
+    ...running,
+    rds,
+    schema: running.seed.databaseId,
+    tables,
+    given,
+    async stop() {
+      await running.stop();
+      await rds.close();
+    },
+  };
+}
