@@ -146,7 +146,6 @@ const databasesRun: (r: Resources) => Allowance[] = (r) =>
     : [
         {
           actions: [
-            "rds-data:BatchExecuteStatement",
             "rds-data:BeginTransaction",
             "rds-data:CommitTransaction",
             "rds-data:ExecuteStatement",
