@@ -18,7 +18,7 @@ export function analyze(source: SourceTree): AnalysisOutcome {
     const app = findRoot(tree);
     const { plan, notes } = planOf(app);
     suggestFromFiles(app, plan, notes);
-    suggestLocalUrls(app, plan, notes);
+    suggestLocalUrls(app, notes);
     const { runtime, language } = plan;
     const suggestions = mostImportant(notes.suggestions);
     return { ok: true, analysis: { runtime, language, plan, suggestions, warnings: notes.warnings } };

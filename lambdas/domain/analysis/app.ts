@@ -61,7 +61,7 @@ function foldersOf(path: string): string[] {
 }
 
 /** The folder or folders, with a slash at the end, that hold everything in the tree. */
-export function wrapperOf(tree: SourceTree): string {
+function wrapperOf(tree: SourceTree): string {
   const [first] = tree.files.keys();
   if (first === undefined) return "";
   let wrapper = first.slice(0, first.lastIndexOf("/") + 1);

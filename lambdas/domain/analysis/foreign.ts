@@ -1,5 +1,5 @@
 /** The manifests of languages that are not offered, by exact file name. */
-export const foreignManifests: ReadonlyMap<string, string> = new Map([
+const foreignManifests: ReadonlyMap<string, string> = new Map([
   ["go.mod", "Go"],
   ["Gemfile", "Ruby"],
   ["config.ru", "Ruby"],

@@ -3,9 +3,13 @@ import type { App } from "./app.ts";
 import { lineAt, NoPlan } from "./notes.ts";
 import { isTable, type Table } from "./values.ts";
 
+const parsedPackages = new WeakMap<App, Table>();
+
 /** package.json as a table, undefined when there is none; throws `NoPlan` (broken_manifest) when it cannot be read. */
-export function packageJson(app: App, path = "package.json"): Table | undefined {
-  if (!app.has(path)) return undefined;
+export function packageJson(app: App): Table | undefined {
+  const path = "package.json";
+  const known = parsedPackages.get(app);
+  if (known !== undefined || !app.has(path)) return known;
   const shown = app.shown(path);
   const text = app.text(path);
   if (text === undefined)
@@ -17,6 +21,7 @@ export function packageJson(app: App, path = "package.json"): Table | undefined 
     throw broken(`${shown} is not valid JSON${placeOf(text, parsed.reason)}. Correct it and deploy again.`);
   if (!isTable(parsed.value))
     throw broken(`${shown} holds no JSON object. Write an object such as {"scripts": {"start": "node server.js"}}.`);
+  parsedPackages.set(app, parsed.value);
   return parsed.value;
 }
 
@@ -67,10 +72,17 @@ function parseJson(text: string): { ok: true; value: unknown } | { ok: false; re
   }
 }
 
-/** Where a JSON text breaks, from V8's message; its excerpt of the file is left out. */
+/** Where a JSON text breaks, from V8's message; its excerpt of the file is used to find the line, and left out. */
 function placeOf(text: string, reason: string): string {
   if (text.trim() === "") return ": it is empty";
   const position = /at position (\d+)/.exec(reason)?.[1];
   if (position !== undefined) return ` (line ${lineAt(text, Number(position))})`;
+  const [, token = "", before = "", excerpt] =
+    /^Unexpected token '(.)', (\.\.\.)?"([\s\S]+?)"(?:\.\.\.)? is not valid JSON$/.exec(reason) ?? [];
+  const start = excerpt === undefined ? -1 : text.indexOf(excerpt);
+  if (start !== -1) return ` (line ${lineAt(text, before === "" ? text.indexOf(token) : start + excerptLead)})`;
   return /end of JSON input|Unterminated/i.test(reason) ? ": it ends too early" : "";
 }
+
+/** V8 shows this many characters before the one that it stumbles over. */
+const excerptLead = 10;

@@ -11,14 +11,14 @@ export const runtimeSchema = z.enum([
 ]);
 export type Runtime = z.infer<typeof runtimeSchema>;
 
-export const languageSchema = z.enum(["nodejs", "python"]);
+const languageSchema = z.enum(["nodejs", "python"]);
 export type Language = z.infer<typeof languageSchema>;
 
 const packageManagerNameSchema = z.enum(["npm", "pnpm", "yarn", "bun", "pip", "uv", "poetry", "pdm", "pipenv"]);
 export type PackageManagerName = z.infer<typeof packageManagerNameSchema>;
 
 /** A package manager; `version` is a version, range or tag that its registry understands, null for the one that the base image brings. */
-export const packageManagerSchema = z.object({ name: packageManagerNameSchema, version: z.string().nullable() });
+const packageManagerSchema = z.object({ name: packageManagerNameSchema, version: z.string().nullable() });
 export type PackageManager = z.infer<typeof packageManagerSchema>;
 
 /** A folder of built files to serve, relative to the root; `fallback` answers navigations that match no file. */
@@ -56,7 +56,7 @@ export const planSchema = z.object({
 export type Plan = z.infer<typeof planSchema>;
 
 /** Advice on one line of the archive (SPEC §2 `suggestion`, CONTRACT §3 `findings`); `line` starts at 1. */
-export const suggestionSchema = z.object({
+const suggestionSchema = z.object({
   code: z.string(),
   message: z.string(),
   file: z.string(),
@@ -64,7 +64,7 @@ export const suggestionSchema = z.object({
 });
 export type Suggestion = z.infer<typeof suggestionSchema>;
 
-export const analysisSchema = z.object({
+const analysisSchema = z.object({
   runtime: runtimeSchema,
   language: languageSchema,
   plan: planSchema,

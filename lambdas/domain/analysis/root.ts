@@ -10,10 +10,10 @@ const PYTHON_MANIFEST =
 const UNSEARCHED = /(^|\/)(node_modules|bower_components|site-packages|\.?venv|__pycache__|\.[^/]+)$/;
 
 /** A Python source that makes a web app at module level. */
-export const PYTHON_APP = /^\w+\s*(:[^=\n]+)?=\s*([\w.]+\.)?(FastAPI|Flask)\s*\(/m;
+const PYTHON_APP = /^\w+\s*(:[^=\n]+)?=\s*([\w.]+\.)?(FastAPI|Flask)\s*\(/m;
 
 export const isPythonManifest = (name: string): boolean => PYTHON_MANIFEST.test(name);
-export const isPythonEntry = (name: string): boolean => PYTHON_ENTRY.test(name);
+const isPythonEntry = (name: string): boolean => PYTHON_ENTRY.test(name);
 export const isNodeEntry = (name: string): boolean => NODE_ENTRY.test(name);
 
 /** The app's folder (DETECTION, Root 2): the top level if it holds a marker, else the only folder, nearest the top, that holds one. */

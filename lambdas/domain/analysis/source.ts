@@ -1,5 +1,5 @@
 /** A JavaScript or TypeScript text with comments blanked out; offsets and lines stay the same. */
-export function blankScriptComments(text: string): string {
+function blankScriptComments(text: string): string {
   if (!/\/[/*]|<!--/.test(text)) return text;
   let out = "";
   let at = 0;

@@ -1,7 +1,7 @@
 import type { App } from "../app.ts";
 import { type Notes, suggest } from "../notes.ts";
-import { entriesAt, isTable, stringAt, type Table, valueAt } from "../values.ts";
-import { dependenciesOf } from "./dependencies.ts";
+import { stringAt, type Table, valueAt } from "../values.ts";
+import type { Dependencies } from "./dependencies.ts";
 import { lockDisagreement } from "./lock.ts";
 import type { NodePackages } from "./package-manager.ts";
 
@@ -12,6 +12,7 @@ const LOCK_OF = { npm: "package-lock.json", pnpm: "pnpm-lock.yaml", yarn: "yarn.
 export function installCommand(
   app: App,
   manifest: Table | undefined,
+  dependencies: Dependencies,
   packages: NodePackages,
   notes: Notes,
 ): string | null {
@@ -28,8 +29,7 @@ export function installCommand(
   } as const;
   const [frozen, free] = commands[manager.name];
   if (lock === null) {
-    if (dependenciesOf(manifest).size === 0 && !isWorkspace(app, manifest))
-      return hasInstallScript(manifest) ? free : null;
+    if (dependencies.size === 0 && !isWorkspace(app, manifest)) return hasInstallScript(manifest) ? free : null;
     suggest(notes, app, {
       code: "no_lock_file",
       message: `package.json has no ${LOCK_OF[manager.name]} beside it, so each build may install other versions. ${free.replace(/ --no-.*/, "")} is used; commit the ${LOCK_OF[manager.name]} that it writes.`,
@@ -37,7 +37,7 @@ export function installCommand(
     });
     return free;
   }
-  const disagreement = lockDisagreement(app, manifest, lock);
+  const disagreement = lockDisagreement(app, manifest, dependencies, lock);
   if (disagreement === undefined) return frozen;
   suggest(notes, app, {
     code: "lock_out_of_step",
@@ -62,12 +62,11 @@ const COPIED_FILES =
 const COPIED_FOLDERS = ["patches", "prisma", ".yarn/releases", ".yarn/plugins", ".yarn/patches", ".yarn/cache"];
 
 /** The files and folders that the install reads, null when it needs the whole tree (DETECTION, Image). */
-export function installManifests(app: App, manifest: Table | undefined): string[] | null {
+export function installManifests(app: App, manifest: Table | undefined, dependencies: Dependencies): string[] | null {
   if (manifest === undefined) return [];
   const hooks = HOOKS.map((hook) => stringAt(manifest, "scripts", hook)).filter((script) => script !== undefined);
   if (hooks.some((script) => !LIGHT_HOOK.test(script))) return null;
-  if ([...dependenciesOf(manifest).values()].some((range) => /^(file|link|portal):|^\.{0,2}\//.test(range)))
-    return null;
+  if ([...dependencies.values()].some((range) => /^(file|link|portal):|^\.{0,2}\//.test(range))) return null;
   const packages = isWorkspace(app, manifest)
     ? app.paths.filter((path) => /(^|\/)package\.json$/.test(path) && !path.includes("node_modules/"))
     : ["package.json"];
@@ -77,12 +76,3 @@ export function installManifests(app: App, manifest: Table | undefined): string[
     ...COPIED_FOLDERS.filter((path) => app.hasFolder(path)),
   ];
 }
-
-/** The commands of a workspace's members, for a message that names them. */
-export const workspaceGlobs = (manifest: Table | undefined): string[] => {
-  const declared = valueAt(manifest, "workspaces");
-  const list = isTable(declared) ? valueAt(declared, "packages") : declared;
-  return Array.isArray(list)
-    ? list.filter((glob) => typeof glob === "string")
-    : entriesAt(manifest, "workspaces").map(([key]) => key);
-};

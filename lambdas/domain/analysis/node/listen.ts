@@ -26,7 +26,7 @@ const ENDINGS = [
 ];
 
 /** The source file that a Node.js start command runs; build output is traced back to its source. */
-export function nodeEntry(app: App, line: string): string | undefined {
+function nodeEntry(app: App, line: string): string | undefined {
   const { program, words } = invocationOf(commandsOf(line).at(-1)?.text ?? "");
   if (program === "nest") return ["src/main.ts"].find((path) => app.has(path));
   for (const word of program.includes("/") || /\.[cm]?[jt]s$/.test(program) ? words : words.slice(1)) {

@@ -3,18 +3,23 @@ import type { App } from "../app.ts";
 import { optionalJson } from "../manifests.ts";
 import { escapeRegExp } from "../notes.ts";
 import { entriesAt, isTable, stringAt, type Table, tableAt, valueAt } from "../values.ts";
-import { dependenciesOf } from "./dependencies.ts";
+import type { Dependencies } from "./dependencies.ts";
 
 const LOCAL = /^(file|link|portal|workspace|patch|catalog|git|github|https?):|^[./~]|\//;
 
 /** The first dependency of package.json that its lock file does not answer, in words; undefined when they agree or it cannot be told. */
-export function lockDisagreement(app: App, manifest: Table, lock: string): string | undefined {
+export function lockDisagreement(
+  app: App,
+  manifest: Table,
+  dependencies: Dependencies,
+  lock: string,
+): string | undefined {
   if (lock === "bun.lockb") return undefined;
   const text = app.text(lock);
   if (text === undefined) return undefined;
-  if (lock === "package-lock.json" || lock === "npm-shrinkwrap.json") return npmDisagreement(app, manifest, lock);
-  if (lock === "pnpm-lock.yaml") return pnpmDisagreement(manifest, text);
-  if (lock === "yarn.lock") return yarnDisagreement(manifest, text);
+  if (lock === "package-lock.json" || lock === "npm-shrinkwrap.json") return npmDisagreement(app, dependencies, lock);
+  if (lock === "pnpm-lock.yaml") return pnpmDisagreement(manifest, dependencies, text);
+  if (lock === "yarn.lock") return yarnDisagreement(manifest, dependencies, text);
   return bunDisagreement(manifest, text);
 }
 
@@ -22,13 +27,13 @@ const missing = (name: string) => `${name} is not in it`;
 const other = (name: string, range: string) => `it does not hold ${name} ${range}`;
 
 /** What `npm ci` refuses: a dependency that is missing, or locked at a version out of its range. */
-function npmDisagreement(app: App, manifest: Table, lock: string): string | undefined {
+function npmDisagreement(app: App, dependencies: Dependencies, lock: string): string | undefined {
   const locked = optionalJson(app, lock);
   if (locked === undefined) return "it is not valid JSON";
   const packages = valueAt(locked, "packages");
   const entry = (name: string): unknown =>
     isTable(packages) ? valueAt(packages, `node_modules/${name}`) : valueAt(locked, "dependencies", name);
-  for (const [name, range] of dependenciesOf(manifest)) {
+  for (const [name, range] of dependencies) {
     const found = entry(name);
     if (found === undefined) return missing(name);
     const version = stringAt(found, "version");
@@ -45,11 +50,10 @@ function npmDisagreement(app: App, manifest: Table, lock: string): string | unde
 }
 
 /** What `pnpm install --frozen-lockfile` refuses: specifiers other than those of package.json. */
-function pnpmDisagreement(manifest: Table, text: string): string | undefined {
+function pnpmDisagreement(manifest: Table, declared: Dependencies, text: string): string | undefined {
   const locked = pnpmSpecifiers(text);
   if (locked === undefined) return undefined;
   const overridden = Object.keys(tableAt(manifest, "pnpm", "overrides")).length > 0 || /^overrides:/m.test(text);
-  const declared = dependenciesOf(manifest);
   for (const [name, range] of declared) {
     const specifier = locked.get(name);
     if (specifier === undefined) {
@@ -83,10 +87,10 @@ function pnpmSpecifiers(text: string): ReadonlyMap<string, string> | undefined {
 }
 
 /** What yarn's frozen install refuses: a `name@range` that the lock file does not list. */
-function yarnDisagreement(manifest: Table, text: string): string | undefined {
+function yarnDisagreement(manifest: Table, dependencies: Dependencies, text: string): string | undefined {
   const berry = text.includes("__metadata:");
   const resolutions = tableAt(manifest, "resolutions");
-  for (const [name, range] of dependenciesOf(manifest)) {
+  for (const [name, range] of dependencies) {
     if (LOCAL.test(range) || range.includes(":") || Object.keys(resolutions).length > 0) continue;
     const pattern = escapeRegExp(`${name}@${berry ? "npm:" : ""}${range.trim() === "" && berry ? "*" : range}`);
     if (!new RegExp(`(^|[\\s",])${pattern}["',:]`, "m").test(text)) return other(name, range);

@@ -20,7 +20,7 @@ export function nodePlan(app: App, notes: Notes): Plan {
   const start = nodeStart(app, manifest, dependencies);
   const version = nodeVersion(app, manifest, notes);
   const packages = nodePackageManager(app, manifest, notes);
-  const install = installCommand(app, manifest, packages, notes);
+  const install = installCommand(app, manifest, dependencies, packages, notes);
   const script = stringAt(manifest, "scripts", "build");
   const build = script === undefined ? start.build : `${packages.manager.name} run build`;
   const line = start.static === null ? start.line : staticServerCommand(start.static);
@@ -38,7 +38,7 @@ export function nodePlan(app: App, notes: Notes): Plan {
     port,
     root: app.root,
     static: start.static,
-    manifests: installManifests(app, manifest),
+    manifests: installManifests(app, manifest, dependencies),
     addedPackages: [],
     systemPackages: dependencies.has("prisma") || dependencies.has("@prisma/client") ? ["openssl"] : [],
     buildEnv: { ...start.buildEnv, ...(packages.manager.name === "yarn" ? { YARN_NODE_LINKER: "node-modules" } : {}) },

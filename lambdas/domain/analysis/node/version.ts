@@ -89,7 +89,7 @@ export function miseTool(table: Table | undefined, tool: string): unknown {
 }
 
 /** Every line that a declared version allows, undefined when it cannot be read. */
-export function linesOf(value: unknown): number[] | undefined {
+function linesOf(value: unknown): number[] | undefined {
   if (typeof value !== "string" && typeof value !== "number") return undefined;
   const text = String(value).trim();
   if (text === "" || text.length > 256) return undefined;

@@ -1,4 +1,4 @@
-import { type App, writtenFiles } from "../app.ts";
+import type { App } from "../app.ts";
 import { optionalToml } from "../manifests.ts";
 import { entriesAt, isTable, listAt, type Table, tableAt } from "../values.ts";
 
@@ -86,6 +86,3 @@ function lockedNames(app: App): string[] {
 /** True when the app depends on a package, by its PyPI name or an extra in brackets. */
 export const dependsOn = (dependencies: ReadonlySet<string>, ...names: string[]): boolean =>
   names.some((name) => dependencies.has(name));
-
-/** Python sources of the app's authors. */
-export const pythonSources = (app: App): string[] => writtenFiles(app, /\.py$/);

@@ -5,7 +5,7 @@ import type { FixedPort } from "../port.ts";
 import { blankPythonComments } from "../source.ts";
 
 /** The source file that `python main.py` runs, undefined for servers and modules. */
-export function pythonEntry(app: App, line: string): string | undefined {
+function pythonEntry(app: App, line: string): string | undefined {
   const { program, words } = invocationOf(commandsOf(line).at(-1)?.text ?? "");
   if (!/^python[\d.]*$/.test(program.slice(program.lastIndexOf("/") + 1))) return undefined;
   if (words.includes("-m")) {

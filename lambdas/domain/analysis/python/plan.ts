@@ -1,5 +1,5 @@
 import type { App } from "../app.ts";
-import { optionalToml, tomlManifest } from "../manifests.ts";
+import { tomlManifest } from "../manifests.ts";
 import { type Notes, suggest } from "../notes.ts";
 import { type Plan, runtimeSchema } from "../plan.ts";
 import { containerPort, type FixedPort, portInCommand, serverEnvironment } from "../port.ts";
@@ -112,6 +112,3 @@ const LIBRARIES: readonly [string, readonly string[]][] = [
 function systemPackages(dependencies: ReadonlySet<string>): string[] {
   return [...new Set(LIBRARIES.flatMap(([name, libraries]) => (dependencies.has(name) ? libraries : [])))];
 }
-
-/** True when a Pipfile can be read, for callers that only ask. */
-export const hasReadablePipfile = (app: App): boolean => optionalToml(app, "Pipfile") !== undefined;

@@ -3,7 +3,7 @@ import { lineOf, listed, NoPlan } from "../notes.ts";
 import { procfileEntry } from "../procfile.ts";
 import { blankPythonComments } from "../source.ts";
 import { shellWord } from "../static-command.ts";
-import { entriesAt, stringAt, type Table, valueAt } from "../values.ts";
+import { stringAt, type Table, valueAt } from "../values.ts";
 import { dependsOn } from "./dependencies.ts";
 import { type DjangoProject, djangoBuild, djangoProject, djangoStart } from "./django.ts";
 import { type WebApplication, webApplication } from "./modules.ts";
@@ -155,7 +155,3 @@ function noStart(app: App): NoPlan {
 
 /** The release command of a Procfile, which is never run (DETECTION: migrations are never run by us). */
 export const releaseLine = (app: App): { command: string; line: number } | undefined => procfileEntry(app, "release");
-
-/** The names of the console scripts that the project declares. */
-export const scriptNames = (pyproject: Table | undefined): string[] =>
-  entriesAt(pyproject, "project", "scripts").map(([name]) => name);

@@ -1,6 +1,5 @@
 import { type App, writtenFiles } from "../app.ts";
 import { lineAt, type Notes, quoted, suggest } from "../notes.ts";
-import type { Plan } from "../plan.ts";
 import { withoutComments } from "../source.ts";
 
 const SOURCE = /\.(js|mjs|cjs|ts|mts|cts|jsx|tsx|vue|svelte|astro|py)$/;
@@ -11,7 +10,7 @@ const ASIDE_FILE =
 const LOCAL_URL = /https?:\/\/(?:localhost|127\.0\.0\.1|0\.0\.0\.0|\[::1\])(?![\w.-])(:\d{2,5})?/g;
 
 /** Advises against addresses of the developer's own machine in source that runs: not in tests, docs, comments, log lines or fallbacks. */
-export function suggestLocalUrls(app: App, plan: Plan, notes: Notes): void {
+export function suggestLocalUrls(app: App, notes: Notes): void {
   for (const path of writtenFiles(app, SOURCE)) {
     if (ASIDE.test(path) || ASIDE_FILE.test(path)) continue;
     const raw = app.text(path);
@@ -29,7 +28,6 @@ export function suggestLocalUrls(app: App, plan: Plan, notes: Notes): void {
       line: lineAt(text, match.index),
     });
   }
-  void plan;
 }
 
 const isGenerated = (text: string): boolean => text.length > 5000 && text.length / (text.split("\n").length + 1) > 500;
@@ -48,7 +46,7 @@ function isUsed(text: string, from: number, to: number): boolean {
   const context = statementBefore(text, from);
   if (!/["'`]\s*$/.test(text.slice(from - 1, from)) && !/(href|src|action)=$/.test(ahead)) return false;
   if (/(\?\?=?|\|\||\bor|\belse)\s*\(?\s*f?["'`]$/.test(ahead)) return false;
-  if (/\?[^?;\n]*:\s*["'`]$/.test(ahead) || /\?\s*["'`]$/.test(ahead)) return false;
+  if (/\?\s[^?;]*:\s*["'`]$/.test(ahead) || /\?\s*["'`]$/.test(ahead)) return false;
   if (
     /\b(get|getenv|config|env|environ|str|url|getOrThrow|default|Field|Query)\w*\s*\([^()]*,\s*(default\s*=\s*)?f?["'`]$/i.test(
       ahead,

@@ -1,7 +1,7 @@
 import type { Suggestion } from "../plan.ts";
 
 /** The most suggestions that a build shows (DETECTION, Suggestions). */
-export const suggestionsMax = 6;
+const suggestionsMax = 6;
 
 const IMPORTANCE = [
   "committed_secret",

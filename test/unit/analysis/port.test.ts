@@ -1,0 +1,89 @@
+import { expect, test } from "vitest";
+import { analysisOf } from "./tree.ts";
+
+const node = (source: string, files: Record<string, string> = {}) => analysisOf({ "server.js": source, ...files });
+const python = (source: string) => analysisOf({ "main.py": source });
+
+test.each([
+  "app.listen(3000)",
+  "app.listen(3000, () => console.log('up'))",
+  "const PORT = 3000;\napp.listen(PORT)",
+  "const port = 3000\nserver.listen(port, '0.0.0.0')",
+  "app.listen({ port: 3000, host: '0.0.0.0' })",
+  "serve({ fetch: app.fetch, port: 3000 })",
+  "Bun.serve({ port: 3000, fetch })",
+  "const port = process.env.APP_PORT || 3000\napp.listen(port)",
+  "// process.env.PORT\napp.listen(3000)",
+  "const { config } = require('./config')\napp.listen(config.port)",
+])("a fixed number is the container's port, with a suggestion: %j", (source) => {
+  const { plan, suggestions } = node(source, { "config.js": "exports.config = { port: 3000 }" });
+  expect(plan.port).toBe(3000);
+  expect(plan.env).toMatchObject({ PORT: "3000", HOST: "0.0.0.0", HOSTNAME: "0.0.0.0" });
+  expect(suggestions).toMatchObject([{ code: "fixed_port" }]);
+});
+
+test.each([
+  "app.listen(process.env.PORT || 3000)",
+  "const port = process.env.PORT ?? 3000\napp.listen(port)",
+  "const { PORT = 3000 } = process.env\napp.listen(PORT)",
+  "const port = parseInt(process.env['PORT'], 10) || 3000; app.listen(port)",
+  "const env = z.object({ PORT: z.coerce.number().default(3000) }).parse(process.env); app.listen(env.PORT)",
+  "app.listen(configService.get('PORT', 3000))",
+  "app.listen(0)",
+  "const port = await getPort(); app.listen(port)",
+  "require('./config'); app.listen(3000)",
+  "app.listen(8080)",
+])("an app that reads PORT listens on 8080: %j", (source) => {
+  const { plan, suggestions } = node(source, { "config.js": "module.exports = process.env.PORT" });
+  expect(plan.port).toBe(8080);
+  expect(suggestions).toEqual([]);
+});
+
+test("the port is looked for in what the entry imports, and build output is traced back to its source", () => {
+  const files = {
+    "package.json": { main: "dist/main.js", scripts: { build: "tsc" } },
+    "src/main.ts": "import { start } from './web/server.js'\nstart()",
+    "src/web/server.ts": "\nexport const start = () => app.listen(4000)",
+    "src/other.ts": "app.listen(5000)",
+  };
+  expect(analysisOf(files)).toMatchObject({
+    plan: { port: 4000 },
+    suggestions: [{ file: "src/web/server.ts", line: 2 }],
+  });
+});
+
+test.each([
+  ["next start -p 3000", 3000],
+  ["next start --port=3001", 3001],
+  ["PORT=5000 node server.js", 5000],
+  ["cross-env NODE_ENV=production PORT=5001 node server.js", 5001],
+  ["next start -p $PORT", 8080],
+  ["next start -p ${PORT:-3000}", 8080],
+  ["mkdir -p 3000 && node x.js", 8080],
+])("a number in the start command: %s", (start, port) => {
+  expect(analysisOf({ "package.json": { scripts: { start } } }).plan.port).toBe(port);
+});
+
+test.each([
+  ["app.run(host='0.0.0.0', port=5001)", 5001],
+  ["import uvicorn\nuvicorn.run('main:api', host='0.0.0.0', port=8001)", 8001],
+  ["PORT = 9000\nHTTPServer(('', PORT), Handler).serve_forever()", 9000],
+  ["web.run_app(make(), port=8081)", 8081],
+  ["import flask\napp = make()\nif x:\n    app.run(host='0.0.0.0')", 5000],
+  ["app.run(port=int(os.environ.get('PORT', 5000)))", 8080],
+  ["port = os.getenv('PORT', 5000)\napp.run(port=port)", 8080],
+  ["# app.run(port=5000)\nprint(1)", 8080],
+])("Python: %j", (source, port) => {
+  const { plan, suggestions } = python(source);
+  expect(plan.port).toBe(port);
+  expect(suggestions).toHaveLength(port === 8080 ? 0 : 1);
+});
+
+test("a number in a Procfile counts, the default port of a server does not", () => {
+  const web = (command: string) =>
+    analysisOf({ Procfile: `web: ${command}`, "main.py": "", "requirements.txt": "gunicorn" }).plan.port;
+  expect(web("gunicorn -b 0.0.0.0:8000 main:app")).toBe(8000);
+  expect(web("gunicorn --bind :$PORT main:app")).toBe(8080);
+  expect(web("uvicorn main:app --host 0.0.0.0 --port 9000")).toBe(9000);
+  expect(web("gunicorn main:app")).toBe(8080);
+});

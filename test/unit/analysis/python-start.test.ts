@@ -1,0 +1,148 @@
+import { expect, test } from "vitest";
+import { analysisOf, errorOf } from "./tree.ts";
+
+type Files = Record<string, string | object>;
+const fastapi = "from fastapi import FastAPI\n\napp = FastAPI()\n";
+const flask = "from flask import Flask\n\napp = Flask(__name__)\n";
+const uvicorn = (target: string) => `uvicorn --host 0.0.0.0 --port $PORT ${target}`;
+const gunicorn = (target: string) => `gunicorn --bind 0.0.0.0:$PORT ${target}`;
+const django = { "manage.py": 'import django\nos.environ.setdefault("DJANGO_SETTINGS_MODULE", "shop.settings")\n' };
+const requirements = { "requirements.txt": "fastapi\nflask\nuvicorn\ngunicorn\ndjango\nstreamlit\n" };
+
+test.each<[string, Files, string]>([
+  ["a Procfile first", { Procfile: "web: gunicorn shop.wsgi", ...django, "shop/wsgi.py": "" }, "gunicorn shop.wsgi"],
+  [
+    "Django by WSGI_APPLICATION",
+    { ...django, "shop/settings.py": "WSGI_APPLICATION = 'shop.web.application'\n", "main.py": fastapi },
+    gunicorn("shop.web:application"),
+  ],
+  [
+    "Django by wsgi.py",
+    { ...django, "shop/settings.py": "# WSGI_APPLICATION = 'x.y.z'\n", "shop/wsgi.py": "", "shop/asgi.py": "" },
+    gunicorn("shop.wsgi:application"),
+  ],
+  [
+    "Django by asgi.py",
+    { ...django, "shop/settings/base.py": "", "shop/asgi.py": "" },
+    uvicorn("shop.asgi:application"),
+  ],
+  [
+    "Django in a folder",
+    { "src/manage.py": django["manage.py"], "src/shop/settings.py": "", "src/shop/wsgi.py": "" },
+    "gunicorn --chdir src --bind 0.0.0.0:$PORT shop.wsgi:application",
+  ],
+  [
+    "tool.fastapi.entrypoint",
+    { "pyproject.toml": '[tool.fastapi]\nentrypoint = "shop.api:app"\n', "main.py": flask },
+    uvicorn("shop.api:app"),
+  ],
+  [
+    "project.scripts start",
+    {
+      "pyproject.toml": '[project]\nname="a"\n[project.scripts]\nserve = "a:s"\nstart = "a.cli:main"\n',
+      "main.py": flask,
+    },
+    "python -c 'import sys; from a.cli import main; sys.exit(main())'",
+  ],
+  [
+    "project.scripts web, installed",
+    { "pyproject.toml": '[build-system]\nrequires=[]\n[project]\nname="a"\n[project.scripts]\nweb = "a.cli:main"\n' },
+    "web",
+  ],
+  [
+    "streamlit",
+    { "Home.py": "import streamlit as st\n", "util.py": "" },
+    "streamlit run Home.py --server.address 0.0.0.0 --server.port $PORT --server.headless true",
+  ],
+  ["FastAPI in main", { "main.py": fastapi, "app.py": flask }, uvicorn("main:app")],
+  ["Flask in app", { "app.py": flask }, gunicorn("app:app")],
+  [
+    "Flask under another name",
+    { "wsgi.py": "import flask\napplication = flask.Flask(__name__)\n" },
+    gunicorn("wsgi:application"),
+  ],
+  ["a name with a type", { "server.py": "api: FastAPI = FastAPI(title='x')\n" }, uvicorn("server:api")],
+  ["src", { "src/main.py": fastapi }, uvicorn("src.main:app")],
+  ["app", { "app/main.py": `from app.db import x\n${fastapi}`, "app/db.py": "" }, uvicorn("app.main:app")],
+  [
+    "a folder whose module imports its neighbours by bare names",
+    { "backend/main.py": `from db import x\n${fastapi}`, "backend/db.py": "" },
+    "uvicorn --app-dir backend --host 0.0.0.0 --port $PORT main:app",
+  ],
+  ["api", { "api/index.py": flask }, gunicorn("api.index:app")],
+  ["any root source", { "shop.py": flask, "util.py": "" }, gunicorn("shop:app")],
+  [
+    "an application from a factory",
+    {
+      "wsgi.py": "from shop import create_app\n\napp = create_app()\n",
+      "shop/__init__.py": "",
+      "requirements.txt": "flask\n",
+    },
+    gunicorn("wsgi:app"),
+  ],
+  ["main.py", { "main.py": "print(1)", "app.py": "" }, "python main.py"],
+  ["app.py", { "app.py": "print(1)", "util.py": "" }, "python app.py"],
+  ["the only root source", { "bot_runner.py": "print(1)" }, "python bot_runner.py"],
+  ["a package with __main__", { "shop/__main__.py": "" }, "python -m shop"],
+])("%s", (_, files, start) => {
+  expect(analysisOf({ ...requirements, ...files }).plan.start).toBe(start);
+});
+
+test("a commented or indented application is none", () => {
+  expect(
+    analysisOf({
+      ...requirements,
+      "main.py": '"""\napp = FastAPI()\n"""\n# app = FastAPI()\ndef f():\n    app = FastAPI()\n',
+    }).plan.start,
+  ).toBe("python main.py");
+});
+
+test("static files are collected where STATIC_ROOT is set, and only there", () => {
+  const settings = (text: string) =>
+    analysisOf({ ...requirements, ...django, "shop/settings.py": text, "shop/wsgi.py": "" }).plan.build;
+  expect(settings("STATIC_ROOT = BASE_DIR / 'static'\n")).toBe("python manage.py collectstatic --noinput");
+  expect(settings("# STATIC_ROOT = 'x'\nSTATIC_URL = 'static/'\n")).toBeNull();
+});
+
+test.each([
+  ["gunicorn", { "app.py": flask, "requirements.txt": "flask\n" }],
+  ["uvicorn", { "app.py": fastapi, "requirements.txt": "fastapi\n" }],
+])("%s is added with a suggestion when it is not among the dependencies", (server, files) => {
+  const { plan, suggestions } = analysisOf(files);
+  expect(plan.addedPackages).toEqual([server]);
+  expect(suggestions).toMatchObject([{ code: "server_added", file: "app.py" }]);
+  expect(suggestions[0]?.message).toContain(server);
+});
+
+test.each([
+  ["uvicorn[standard]", "uvicorn[standard]>=0.30\n"],
+  ["fastapi[standard]", "fastapi[standard]\n"],
+  ["an included file", "-r requirements/base.txt\n"],
+])("a server that %s brings is not added", (_, text) => {
+  const { plan, suggestions } = analysisOf({
+    "app.py": fastapi,
+    "requirements.txt": text,
+    "requirements/base.txt": "uvicorn==0.30\n",
+  });
+  expect(plan.addedPackages).toEqual([]);
+  expect(suggestions).toEqual([]);
+});
+
+test("migrations are never run, and that is said", () => {
+  const files = {
+    ...requirements,
+    ...django,
+    "shop/settings.py": "",
+    "shop/wsgi.py": "",
+    "cart/migrations/0001_initial.py": "",
+  };
+  expect(analysisOf(files).suggestions).toMatchObject([{ code: "migrations_not_run", file: "manage.py" }]);
+  const release = analysisOf({ ...files, Procfile: "release: python manage.py migrate\nweb: gunicorn shop.wsgi\n" });
+  expect(release.suggestions).toMatchObject([{ code: "migrations_not_run", file: "Procfile", line: 1 }]);
+});
+
+test("without any of these there is no start command, and the sentence says what to add", () => {
+  const { code, message } = errorOf({ "requirements.txt": "requests", "lib/a.py": "" });
+  expect(code).toBe("no_start_command");
+  expect(message).toContain("Procfile");
+});
