@@ -11,7 +11,12 @@ export const deploymentInput = z.object({
 export type DeploymentInput = z.infer<typeof deploymentInput>;
 
 const archive = z.object({ version: z.string(), size: z.int() });
-const deployed = z.object({ serviceDeploymentArn: z.string(), since: z.iso.datetime({ precision: 3 }) });
+const deployed = z.object({
+  serviceDeploymentArn: z.string(),
+  since: z.iso.datetime({ precision: 3 }),
+  /** The app's address; null while the gateway has not given it one. */
+  url: z.string().nullable(),
+});
 
 /** What a caught error looks like in ASL. */
 const caught = z.object({ Error: z.string(), Cause: z.string().default("") });
@@ -106,6 +111,12 @@ export const listeners = {
   "archive-uploaded": {
     uses: ["table:read", "deployments:resume"],
     timeoutSeconds: 20,
+    memory: 512,
+  },
+  /** S3's "Object Created" of the files bucket. */
+  "file-uploaded": {
+    uses: ["table:read", "table:write", "files:manage"],
+    timeoutSeconds: 30,
     memory: 512,
   },
   /** Step Functions' status change to FAILED, TIMED_OUT or ABORTED. */

@@ -5,6 +5,7 @@ import { Build, type BuildRow, Variable } from "../data/rows.ts";
 import type { TableReader, TableWriter } from "../data/table.ts";
 import { archiveKey, isFinished } from "../domain/builds.ts";
 import { renderDockerfile, renderDockerignore } from "../domain/image/dockerfile.ts";
+import type { ImageRecipe } from "../domain/image/recipe.ts";
 import { staticServer } from "../domain/image/static-server.ts";
 import { encodeVariables } from "../domain/image/variables.ts";
 import { inspect } from "../domain/inspection.ts";
@@ -58,13 +59,13 @@ export const handler = step("analyze", async ({ deployment, archive }, { table, 
     throw new BuildRejected(inspected.message);
   }
   const { plan, suggestion, warning, findings } = inspected;
-  await artifacts.put(buildId, {
-    "plan.json": JSON.stringify(plan),
-    Dockerfile: renderDockerfile(plan, { variableNames: variables.map(({ name }) => name), projectId }),
-    "Dockerfile.dockerignore": renderDockerignore(plan),
-    "static-server.mjs": staticServer,
-    variables: encodeVariables(variables),
-  });
+  const recipe: ImageRecipe = {
+    plan,
+    dockerfile: renderDockerfile(plan, { variableNames: variables.map(({ name }) => name), projectId }),
+    dockerignore: renderDockerignore(plan),
+    staticServer: plan.static === null ? null : staticServer,
+  };
+  await artifacts.put(buildId, { "recipe.json": JSON.stringify(recipe), variables: encodeVariables(variables) });
   await conclude(table, deployment, { runtime: plan.runtime, suggestion, warning, findings, port: plan.port });
   return {
     archiveKey: pinned.key,

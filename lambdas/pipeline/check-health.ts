@@ -25,29 +25,28 @@ interface Tools {
 }
 interface Watch {
   build: BuildRow;
-  taskDefinition: string;
   since: Date;
+  lastProbe: Probe | undefined;
 }
 type Verdict = { verdict: "waiting" | "healthy" | "unhealthy"; reason: string | null };
 
 /** One invocation looks for this long; the state machine invokes again. */
 const lookSeconds = 20;
-const pause = { firstMs: 20, mostMs: 1_000 };
+const pause = { firstMs: 15, growth: 1.5, mostMs: 1_000 };
 
 const waiting: Verdict = { verdict: "waiting", reason: null };
 const movedStages = ["POST_PRODUCTION_TRAFFIC_SHIFT", "BAKE_TIME", "CLEAN_UP"];
 
-function isMoved(deployment: DeploymentState): boolean {
-  return (
-    deployment.status === "SUCCESSFUL" ||
-    (deployment.status === "IN_PROGRESS" && movedStages.includes(deployment.stage ?? ""))
-  );
+function isMoved({ status, stage }: DeploymentState): boolean {
+  return status === "SUCCESSFUL" || (status === "IN_PROGRESS" && movedStages.includes(stage ?? ""));
 }
 
+const secondsSince = (time: Date) => (Date.now() - time.getTime()) / 1000;
+
 /** The last output of the version that failed, with the project's variables masked. */
-async function lastOutput(watch: Watch, task: TaskState | undefined, tools: Tools): Promise<string[]> {
+async function lastOutput({ build }: Watch, task: TaskState | undefined, tools: Tools): Promise<string[]> {
   if (!task) return [];
-  const { projectId, id } = watch.build;
+  const { projectId, id } = build;
   const stream = taskLog(task.id);
   const [lines, variables] = await Promise.all([
     tools.logs.tail("app", stream, 20),
@@ -60,61 +59,73 @@ async function lastOutput(watch: Watch, task: TaskState | undefined, tools: Tool
 
 async function unhealthy(
   watch: Watch,
-  reason: (output: string[]) => string,
-  tasks: TaskState[],
+  task: TaskState | undefined,
   tools: Tools,
+  reason: (output: string[]) => string,
 ): Promise<Verdict> {
-  const task = tasks.find((one) => one.stopped) ?? tasks[0];
   const output = await lastOutput(watch, task, tools);
   return { verdict: "unhealthy", reason: withOutput(reason(output), output) };
 }
 
-/** Whether the new version's tasks rule out that it becomes healthy. */
-async function judgeTasks(watch: Watch, tools: Tools, now: Date, lastProbe: Probe | undefined): Promise<Verdict> {
-  const tasks = await tools.traffic.tasks(watch.build.projectId, watch.taskDefinition);
-  const stopped = tasks.find((task) => task.stopped);
-  if (stopped) {
-    const afterSeconds =
-      stopped.startedAt && stopped.stoppedAt
-        ? (stopped.stoppedAt.getTime() - stopped.startedAt.getTime()) / 1000
-        : undefined;
-    return unhealthy(
-      watch,
-      () => exitReason({ code: stopped.exitCode, reason: stopped.reason, afterSeconds }),
-      tasks,
-      tools,
-    );
+/** A process that exits fails at once (CONTRACT §3). */
+async function judgeExit(watch: Watch, tools: Tools): Promise<Verdict> {
+  const [stopped] = await tools.traffic.tasks(watch.build.id, "STOPPED");
+  if (!stopped) return waiting;
+  const { startedAt, stoppedAt, exitCode: code, reason } = stopped;
+  const afterSeconds = startedAt && stoppedAt ? (stoppedAt.getTime() - startedAt.getTime()) / 1000 : undefined;
+  return unhealthy(watch, stopped, tools, () => exitReason({ code, reason, afterSeconds }));
+}
+
+/** Sixty seconds without a healthy answer, from the start of the task; placing it and pulling its image come before. */
+async function judgeTime(watch: Watch, tools: Tools): Promise<Verdict> {
+  if (secondsSince(watch.since) < healthySeconds) return waiting;
+  const [task] = await tools.traffic.tasks(watch.build.id, "RUNNING");
+  if (!task?.startedAt) {
+    if (secondsSince(watch.since) < startSeconds) return waiting;
+    const reason = `no task was running after ${startSeconds / 60} minutes`;
+    return unhealthy(watch, task, tools, () => exitReason({ code: undefined, reason, afterSeconds: undefined }));
   }
-  const startedAt = tasks.map((task) => task.startedAt?.getTime() ?? Number.NaN).find((time) => !Number.isNaN(time));
-  const secondsSince = (time: number) => (now.getTime() - time) / 1000;
-  if (startedAt === undefined) {
-    if (secondsSince(watch.since.getTime()) < startSeconds) return waiting;
-    return unhealthy(
-      watch,
-      () => exitReason({ code: undefined, reason: "no task was running after ten minutes", afterSeconds: undefined }),
-      tasks,
-      tools,
-    );
-  }
-  if (secondsSince(startedAt) < healthySeconds) return waiting;
+  if (secondsSince(task.startedAt) < healthySeconds) return waiting;
   const events = await tools.traffic.events(watch.build.projectId, watch.since);
-  const port = watch.build.port ?? 8080;
-  return unhealthy(watch, (output) => unhealthyReason({ probe: lastProbe, events, output, port }), tasks, tools);
+  const { lastProbe: probe, build } = watch;
+  return unhealthy(watch, task, tools, (output) =>
+    unhealthyReason({ probe, events, output, port: build.port ?? 8080 }),
+  );
 }
 
 async function rolledBack(watch: Watch, deployment: DeploymentState, tools: Tools): Promise<Verdict> {
-  const tasks = await tools.traffic.tasks(watch.build.projectId, watch.taskDefinition);
+  const [task] = await tools.traffic.tasks(watch.build.id, "STOPPED");
   const reason = deployment.reason ?? "it gave no reason";
-  return unhealthy(watch, () => `The container service ended the deployment by itself: ${reason}.`, tasks, tools);
+  return unhealthy(watch, task, tools, () => `The container service ended the deployment by itself: ${reason}.`);
 }
 
-/** What a healthy version's answers mean: confirmed by one look at the address that the public uses. */
-async function confirmed(watch: Watch, address: string, tools: Tools): Promise<Verdict> {
-  const tasks = await tools.traffic.tasks(watch.build.projectId, watch.taskDefinition);
-  const task = tasks.find((one) => !one.stopped);
-  const { projectId, id } = watch.build;
+/** The move is confirmed; one look at the address that the public uses tells whether a warning is due. */
+async function confirmed({ build }: Watch, address: string, tools: Tools): Promise<Verdict> {
+  const { projectId, id } = build;
+  const [answer, [task]] = await Promise.all([
+    tools.traffic.probe(address, "public"),
+    tools.traffic.tasks(id, "RUNNING"),
+  ]);
   if (task) await tools.table.write([Build.update({ projectId, id }, { set: { appLog: taskLog(task.id) } })]);
-  return { verdict: "healthy", reason: answerWarning(await tools.traffic.probe(address, "public")) };
+  return { verdict: "healthy", reason: answerWarning(answer) };
+}
+
+/** One look at the deployment; `undefined` when something was done and it is worth looking again at once. */
+async function look(watch: Watch, arn: string, url: string | null, tools: Tools): Promise<Verdict | undefined> {
+  const state = await tools.traffic.deployment(arn);
+  if (!state) throw new Error("The deployment is not known to the container service");
+  if (/^(STOP|ROLLBACK)/.test(state.status)) return rolledBack(watch, state, tools);
+  const address = url ?? (await tools.apps.address(watch.build.projectId));
+  if (address !== undefined && isMoved(state)) return confirmed(watch, address, tools);
+  if (address !== undefined && state.hookId) {
+    watch.lastProbe = await tools.traffic.probe(address, "new");
+    if (isHealthyAnswer(watch.lastProbe)) {
+      await tools.traffic.answer(state, "CONTINUE");
+      return undefined;
+    }
+  }
+  const exit = await judgeExit(watch, tools);
+  return exit.verdict === "waiting" ? judgeTime(watch, tools) : exit;
 }
 
 /**
@@ -125,29 +136,15 @@ export const handler = step("check-health", async ({ deployment, deployed }, too
   const { projectId, buildId } = deployment;
   const [item] = await tools.table.get([Build.key({ projectId, id: buildId })]);
   const build = Build.maybe(item);
-  if (build?.status !== "deploying" || !build.taskDefinition) throw new BuildCanceled();
-  const watch: Watch = { build, taskDefinition: build.taskDefinition, since: new Date(deployed.since) };
+  if (build?.status !== "deploying") throw new BuildCanceled();
+  const watch: Watch = { build, since: new Date(deployed.since), lastProbe: undefined };
   const until = Date.now() + lookSeconds * 1000;
   let pauseMs = pause.firstMs;
-  let lastProbe: Probe | undefined;
   while (Date.now() < until) {
-    const state = await tools.traffic.deployment(deployed.serviceDeploymentArn);
-    if (!state) throw new Error("The deployment is not known to the container service");
-    const address = await tools.apps.address(projectId);
-    if (isMoved(state) && address) return confirmed(watch, address, tools);
-    if (/^(STOP|ROLLBACK)/.test(state.status)) return rolledBack(watch, state, tools);
-    if (state.hookId && address) {
-      lastProbe = await tools.traffic.probe(address, "new");
-      if (isHealthyAnswer(lastProbe)) {
-        await tools.traffic.answer(state, "CONTINUE");
-        pauseMs = pause.firstMs;
-        continue;
-      }
-    }
-    const verdict = await judgeTasks(watch, tools, new Date(), lastProbe);
-    if (verdict.verdict !== "waiting") return verdict;
+    const verdict = await look(watch, deployed.serviceDeploymentArn, deployed.url, tools);
+    if (verdict && verdict.verdict !== "waiting") return verdict;
+    pauseMs = verdict ? Math.min(pauseMs * pause.growth, pause.mostMs) : pause.firstMs;
     await sleep(pauseMs);
-    pauseMs = Math.min(pauseMs * 2, pause.mostMs);
   }
   return waiting;
 });

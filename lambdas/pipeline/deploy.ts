@@ -1,7 +1,24 @@
 import { advance } from "../data/builds.ts";
-import { Addresses, Build } from "../data/rows.ts";
+import { Addresses, Build, type BuildRow } from "../data/rows.ts";
 import { BuildCanceled, step } from "../kit/step.ts";
-import { buildOf } from "../kit/tools/apps.ts";
+import { type AppDeployer, type AppReader, buildOf } from "../kit/tools/apps.ts";
+
+const moving = /^(PENDING|IN_PROGRESS|.*_REQUESTED|ROLLBACK_IN_PROGRESS)$/;
+
+/** What the new version runs as, what serves now, and what the image build said. */
+async function prepared(
+  build: BuildRow,
+  image: { digest: string; log: string; warning: string | null; port: number },
+  tools: { apps: AppReader; deployer: AppDeployer },
+): Promise<Partial<BuildRow>> {
+  const [live, taskDefinition] = await Promise.all([
+    tools.apps.live(build.projectId),
+    tools.deployer.register({ buildId: build.id, digest: image.digest, port: image.port }),
+  ]);
+  const previous = live === null ? null : { taskDefinition: live, buildId: buildOf(live) };
+  const warning = [build.warning, image.warning].filter(Boolean).join("\n") || null;
+  return { taskDefinition, previous, warning, buildLog: image.log };
+}
 
 /**
  * building → deploying. What serves now is recorded in the very write that sets the status: read later, a retried step
@@ -9,27 +26,24 @@ import { buildOf } from "../kit/tools/apps.ts";
  */
 export const handler = step("deploy", async ({ deployment, image }, { table, apps, deployer, traffic }) => {
   const { projectId, buildId } = deployment;
-  const since = new Date();
-  const [item] = await table.get([Build.key({ projectId, id: buildId })]);
+  const since = new Date().toISOString();
+  const [item, addresses] = await table.get([Build.key({ projectId, id: buildId }), Addresses.key({ projectId })]);
   let build = Build.maybe(item);
+  let isRepeated = true;
   if (build?.status === "building") {
-    const running = await traffic.newest(projectId);
-    if (running && /^(PENDING|IN_PROGRESS|.*_REQUESTED|ROLLBACK_IN_PROGRESS)$/.test(running.status))
-      return { waiting: true as const };
-    const [live, taskDefinition] = await Promise.all([
-      apps.live(projectId),
-      deployer.register({ buildId, digest: image.digest, port: image.port }),
-    ]);
-    const previous = live === null ? null : { taskDefinition: live, buildId: buildOf(live) };
-    const warning = [build.warning, image.warning].filter(Boolean).join("\n") || null;
-    const set = { taskDefinition, previous, warning, buildLog: image.log };
-    const step = await advance(table, deployment, "building", "deploying", set, new Date());
-    build = step.won ? { ...build, ...set, status: "deploying" } : step.build;
+    const newest = await traffic.newest(projectId);
+    if (newest && moving.test(newest.status)) return { waiting: true as const };
+    const set = await prepared(build, image, { apps, deployer });
+    const advanced = await advance(table, deployment, "building", "deploying", set, new Date());
+    build = advanced.won ? { ...build, ...set, status: "deploying" } : advanced.build;
+    isRepeated = !advanced.won;
   }
   if (build?.status !== "deploying" || !build.taskDefinition) throw new BuildCanceled();
-  if ((await apps.live(projectId)) !== build.taskDefinition) await deployer.apply(projectId, build.taskDefinition);
-  const [started, address] = await Promise.all([traffic.newest(projectId), apps.address(projectId)]);
-  if (!started) throw new Error("The container service started no deployment");
-  if (address !== undefined) await table.write([Addresses.update({ projectId }, { set: { url: address } })]);
-  return { waiting: false as const, serviceDeploymentArn: started.arn, since: since.toISOString() };
+  const isApplied = isRepeated && (await apps.live(projectId)) === build.taskDefinition;
+  if (!isApplied) await deployer.apply(projectId, build.taskDefinition);
+  const [serviceDeploymentArn, url] = await Promise.all([traffic.newestArn(projectId), apps.address(projectId)]);
+  if (!serviceDeploymentArn) throw new Error("The container service started no deployment");
+  const known = Addresses.maybe(addresses)?.url;
+  if (url !== undefined && url !== known) await table.write([Addresses.update({ projectId }, { set: { url } })]);
+  return { waiting: false as const, serviceDeploymentArn, url: url ?? known ?? null, since };
 });

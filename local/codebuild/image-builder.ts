@@ -6,11 +6,11 @@ import type { Readable } from "node:stream";
 import { pipeline } from "node:stream/promises";
 import { GetObjectCommand, S3Client } from "@aws-sdk/client-s3";
 import * as z from "zod";
-import { type Plan, planSchema } from "../../lambdas/domain/analysis/plan.ts";
+import type { Plan } from "../../lambdas/domain/analysis/plan.ts";
 import { staticServerPath } from "../../lambdas/domain/analysis/static-command.ts";
 import { localCommands } from "../../lambdas/domain/image/local.ts";
+import { recipeSchema } from "../../lambdas/domain/image/recipe.ts";
 import { startArguments } from "../../lambdas/domain/image/start.ts";
-import { staticServer } from "../../lambdas/domain/image/static-server.ts";
 import { parseVariables } from "../../lambdas/domain/image/variables.ts";
 import { openArchive } from "../../lambdas/domain/zip/archive.ts";
 import { ArchiveRefused } from "../../lambdas/domain/zip/refused.ts";
@@ -66,9 +66,9 @@ async function homeOf(plan: Plan, runtimes: Runtimes, build: ImageBuild): Promis
   }
 }
 
-async function writeStaticServer(path: string): Promise<void> {
+async function writeStaticServer(path: string, text: string): Promise<void> {
   await mkdir(dirname(path), { recursive: true });
-  await writeFile(path, staticServer);
+  await writeFile(path, text);
 }
 
 /** npm comes with Node.js itself and pip with a virtual environment, in the version at hand. */
@@ -99,18 +99,18 @@ export function createImageBuilder(options: { imagesDir: string; cacheDir: strin
     const image = join(build.folder, "image");
     const root = join(image, "root");
     await mkdir(image, { recursive: true });
-    const [planText, variablesText] = await Promise.all([
-      fetchText(s3, input.ARTIFACT_BUCKET, `${input.ARTIFACT_PREFIX}plan.json`),
+    const [recipeText, variablesText] = await Promise.all([
+      fetchText(s3, input.ARTIFACT_BUCKET, `${input.ARTIFACT_PREFIX}recipe.json`),
       fetchText(s3, input.ARTIFACT_BUCKET, `${input.ARTIFACT_PREFIX}variables`),
       fetchArchive(s3, input, archive),
     ]);
-    const plan = planSchema.parse(JSON.parse(planText));
+    const { plan, staticServer } = recipeSchema.parse(JSON.parse(recipeText));
     const variables = parseVariables(variablesText);
     const [home] = await Promise.all([homeOf(plan, options.runtimes, build), unpack(archive, root)]);
     const digest = `sha256:${createHash("sha256").update(`${input.IMAGE_TAG} ${input.SOURCE_VERSION} ${Date.now()}`).digest("hex")}`;
     const finalRoot = join(imageFolder(options.imagesDir, digest), "root");
     await runCommands({ plan, variables, home, root, build });
-    if (plan.static) await writeStaticServer(join(root, plan.root, staticServerPath));
+    if (staticServer !== null) await writeStaticServer(join(root, plan.root, staticServerPath), staticServer);
     const started: Image = {
       command: startArguments(plan),
       env: {

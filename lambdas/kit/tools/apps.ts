@@ -6,7 +6,6 @@ import {
   DescribeServiceDeploymentsCommand,
   DescribeServicesCommand,
   DescribeTasksCommand,
-  type DesiredStatus,
   ECSClient,
   ListGatewayRoutesCommand,
   ListServiceDeploymentsCommand,
@@ -25,6 +24,8 @@ const logPrefix = "app";
 export function serviceName(projectId: string): string {
   return `app-${projectId}`;
 }
+
+const familyOf = (buildId: string) => `slipway-${buildId}`;
 
 /** The build that a task definition was registered for: its family carries the build's id. */
 export function buildOf(taskDefinition: string): string | null {
@@ -77,8 +78,10 @@ export interface AppSwitch {
   /** The newest deployment of the project's service. */
   newest(projectId: string): Promise<DeploymentState | undefined>;
   deployment(arn: string): Promise<DeploymentState | undefined>;
-  /** The tasks of one task definition, running and stopped. */
-  tasks(projectId: string, taskDefinition: string): Promise<TaskState[]>;
+  /** The ARN of the newest deployment of the project's service. */
+  newestArn(projectId: string): Promise<string | undefined>;
+  /** The tasks of one build that run, or that have stopped. */
+  tasks(buildId: string, which: "RUNNING" | "STOPPED"): Promise<TaskState[]>;
   /** What the container service says of the project's app, newest first. */
   events(projectId: string, since: Date): Promise<string[]>;
   /** Answers a deployment that waits at its hook. */
@@ -193,7 +196,7 @@ export function appDeployer(environment: DeployEnvironment): AppDeployer {
     async register({ buildId, digest, port }) {
       const output = await ecs.send(
         new RegisterTaskDefinitionCommand({
-          family: `slipway-${buildId}`,
+          family: familyOf(buildId),
           cpu: "256",
           memory: "512",
           networkMode: "awsvpc",
@@ -287,43 +290,38 @@ export function appSwitch(environment: {
     };
   }
 
-  async function taskArns(projectId: string, desiredStatus: DesiredStatus): Promise<string[]> {
-    const output = await ecs.send(
-      new ListTasksCommand({ cluster, serviceName: serviceName(projectId), desiredStatus }),
-    );
-    return output.taskArns ?? [];
+  async function newestArn(projectId: string): Promise<string | undefined> {
+    try {
+      const list = await ecs.send(
+        new ListServiceDeploymentsCommand({ cluster, service: serviceName(projectId), maxResults: 1 }),
+      );
+      return list.serviceDeployments?.[0]?.serviceDeploymentArn;
+    } catch (error) {
+      if (isNamed(error, "ServiceNotFoundException", "ServiceNotActiveException")) return undefined;
+      throw error;
+    }
   }
 
   return {
     deployment,
+    newestArn,
     async newest(projectId) {
-      try {
-        const list = await ecs.send(
-          new ListServiceDeploymentsCommand({ cluster, service: serviceName(projectId), maxResults: 1 }),
-        );
-        const arn = list.serviceDeployments?.[0]?.serviceDeploymentArn;
-        return arn ? deployment(arn) : undefined;
-      } catch (error) {
-        if (isNamed(error, "ServiceNotFoundException", "ServiceNotActiveException")) return undefined;
-        throw error;
-      }
+      const arn = await newestArn(projectId);
+      return arn ? deployment(arn) : undefined;
     },
-    async tasks(projectId, taskDefinition) {
-      const lists = await Promise.all([taskArns(projectId, "RUNNING"), taskArns(projectId, "STOPPED")]);
-      const tasks = lists.flat();
-      if (tasks.length === 0) return [];
-      const output = await ecs.send(new DescribeTasksCommand({ cluster, tasks: tasks.slice(0, 100) }));
-      return (output.tasks ?? [])
-        .filter((task) => task.taskDefinitionArn === taskDefinition)
-        .map((task) => ({
-          id: task.taskArn?.split("/").at(-1) ?? "",
-          startedAt: task.startedAt,
-          stoppedAt: task.stoppedAt,
-          stopped: task.lastStatus === "STOPPED",
-          exitCode: task.containers?.find((container) => container.name === containerName)?.exitCode,
-          stopCode: task.stopCode,
-          reason: task.stoppedReason,
-        }));
+    async tasks(buildId, desiredStatus) {
+      const { taskArns } = await ecs.send(new ListTasksCommand({ cluster, family: familyOf(buildId), desiredStatus }));
+      if (!taskArns?.length) return [];
+      const output = await ecs.send(new DescribeTasksCommand({ cluster, tasks: taskArns.slice(0, 100) }));
+      return (output.tasks ?? []).map((task) => ({
+        id: task.taskArn?.split("/").at(-1) ?? "",
+        startedAt: task.startedAt,
+        stoppedAt: task.stoppedAt,
+        stopped: task.lastStatus === "STOPPED",
+        exitCode: task.containers?.find((container) => container.name === containerName)?.exitCode,
+        stopCode: task.stopCode,
+        reason: task.stoppedReason,
+      }));
     },
     async events(projectId, since) {
       const output = await ecs.send(new DescribeServicesCommand({ cluster, services: [serviceName(projectId)] }));
