@@ -1,6 +1,7 @@
 import * as z from "zod";
 import { buildStatus } from "../../api/builds.ts";
 import { role } from "../../api/organizations.ts";
+import { fileStatus } from "../../api/storage.ts";
 import { buildSchema, type RingRow, ringSchema } from "../domain/shapes.ts";
 import { entity } from "./entity.ts";
 
@@ -180,3 +181,23 @@ export const Storage = entity(
   }),
   (k: { organizationId: string; id: string }) => ({ pk: `ORG#${k.organizationId}`, sk: `STO#${k.id}` }),
 );
+
+export const fileSchema = z.object({
+  id: z.string(),
+  storageId: z.string(),
+  name: z.string(),
+  mime: z.string(),
+  size: z.int(),
+  status: fileStatus,
+  /** The object that size and status were read from; absent while nothing is stored. */
+  object: z.object({ etag: z.string(), modifiedAt: at, version: z.string() }).optional(),
+  /** Rises with every write: who has looked at S3 writes what it saw only if nobody has written since it read the row. */
+  revision: z.int(),
+  createdAt: at,
+  updatedAt: at,
+});
+export type FileRow = z.infer<typeof fileSchema>;
+export const File = entity(fileSchema, (k: { storageId: string; id: string }) => ({
+  pk: `STO#${k.storageId}`,
+  sk: `FIL#${k.id}`,
+}));

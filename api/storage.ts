@@ -1,0 +1,98 @@
+import * as z from "zod";
+import { cursor, lengthOf, pageLimit, timestamp } from "./common.ts";
+import { limits } from "./limits.ts";
+import { route } from "./route.ts";
+
+const storage = z.object({
+  id: z.string(),
+  name: z.string(),
+  status: z.literal("active"),
+  createdAt: timestamp,
+  updatedAt: timestamp,
+});
+
+/** `pending` while nothing is stored under the entry, `active` once something is (SPEC §3). */
+export const fileStatus = z.enum(["pending", "active"]);
+export type FileStatus = z.infer<typeof fileStatus>;
+
+const file = z.object({
+  id: z.string(),
+  name: z.string(),
+  path: z.string(),
+  mime: z.string(),
+  size: z.int(),
+  status: fileStatus,
+  error: z.null(),
+  createdAt: timestamp,
+  updatedAt: timestamp,
+});
+export type FileReply = z.infer<typeof file>;
+
+const name = z
+  .string({ error: "must be a string" })
+  .refine((text) => lengthOf(text) >= 1 && lengthOf(text) <= limits.fileNameLengthMax, {
+    error: `must have 1 to ${limits.fileNameLengthMax} characters`,
+  })
+  .refine((text) => text.isWellFormed(), { error: "must be well-formed Unicode" });
+
+/** It becomes a header of the upload, so nothing that could end a header or be lost in one is let in (CONTRACT §7). */
+const mime = z
+  .string({ error: "must be a string" })
+  .refine((text) => text.includes("/"), { error: "must contain a slash" })
+  .refine((text) => lengthOf(text) <= limits.mimeLengthMax, {
+    error: `must have at most ${limits.mimeLengthMax} characters`,
+  })
+  .refine((text) => !/\p{Cc}/u.test(text), { error: "must not contain control characters" })
+  .refine((text) => text.isWellFormed(), { error: "must be well-formed Unicode" });
+
+const newFile = z.object({ name, mime }, { error: "must be an object with name and mime" });
+
+const newFiles = z
+  .array(newFile, { error: "must be a list of files" })
+  .min(1, { error: "must name at least 1 file" })
+  .max(limits.filesPerRequestMax, { error: `must name at most ${limits.filesPerRequestMax} files` });
+
+const storages = "/organizations/{orgId}/storages" as const;
+const files = `${storages}/{storageId}/files` as const;
+
+export const listStorages = route("list-storages", `GET ${storages}`, {
+  summary: "The storages of the organization, oldest first; all of its projects share them.",
+  reply: z.object({ storages: z.array(storage) }),
+  status: 200,
+  errors: [],
+  uses: ["table:read"],
+});
+
+export const listFiles = route("list-files", `GET ${files}`, {
+  summary: "The files of a storage, newest first; those of one request in the order in which they were sent.",
+  query: z.object({ limit: pageLimit(limits.filesPageMax, limits.filesPageDefault), cursor }),
+  reply: z.object({ files: z.array(file), nextCursor: z.string().nullable() }),
+  status: 200,
+  errors: [],
+  uses: ["table:read"],
+});
+
+export const createFiles = route("create-files", `POST ${files}`, {
+  summary: "Prepares files, all or none, and the address that each is uploaded to within one hour.",
+  body: z.object({ files: newFiles }),
+  reply: z.object({ files: z.array(file.extend({ url: z.string(), expiresAt: timestamp })) }),
+  status: 201,
+  errors: ["idempotency_mismatch"],
+  uses: ["table:read", "table:write", "files:sign"],
+});
+
+export const getFile = route("get-file", `GET ${files}/{fileId}`, {
+  summary: "One file with an address to download it from, valid for one hour.",
+  reply: z.object({ file: file.extend({ url: z.string() }) }),
+  status: 200,
+  errors: [],
+  uses: ["table:read", "table:write", "files:sign", "files:manage"],
+});
+
+export const deleteFile = route("delete-file", `DELETE ${files}/{fileId}`, {
+  summary: "Deletes a file for good: an address issued before can no longer bring it back.",
+  reply: z.object({ file: z.string() }),
+  status: 200,
+  errors: [],
+  uses: ["table:read", "table:write", "files:manage"],
+});
