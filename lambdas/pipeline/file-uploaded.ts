@@ -1,0 +1,19 @@
+import * as z from "zod";
+import { File } from "../data/rows.ts";
+import { objectKey, objectOwner } from "../domain/storage/files.ts";
+import { listener } from "../kit/step.ts";
+import { followObject } from "../storage/follow-object.ts";
+
+const objectCreated = z.object({ detail: z.object({ object: z.object({ key: z.string() }) }) });
+
+/**
+ * Brings a file's entry up to what S3 holds. An object without an entry came through the address of a deleted file,
+ * and goes: ids are never used twice, so nothing newer can be hit.
+ */
+export const handler = listener("file-uploaded", objectCreated, async ({ detail }, { table, files }) => {
+  const owner = objectOwner(detail.object.key);
+  if (!owner) return;
+  const [item] = await table.get([File.key({ storageId: owner.storageId, id: owner.fileId })]);
+  const row = await followObject({ owner, row: File.maybe(item), always: true, now: new Date() }, { table, files });
+  if (!row) await files.remove(objectKey(owner));
+});

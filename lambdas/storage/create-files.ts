@@ -1,0 +1,69 @@
+import { createFiles } from "../../api/storage.ts";
+import { absent } from "../data/entity.ts";
+import { File, type FileRow } from "../data/rows.ts";
+import { fileReply, newFiles, objectKey } from "../domain/storage/files.ts";
+import { type Access, Replay } from "../kit/access.ts";
+import { endpoint } from "../kit/endpoint.ts";
+import { notFound, Problem, unavailable } from "../kit/problem.ts";
+import type { FileSigning } from "../kit/tools/file-addresses.ts";
+import { storageKey } from "./keys.ts";
+
+/** TransactWriteItems takes no more. */
+const transactionWritesMax = 100;
+
+async function store(access: Access, rows: readonly FileRow[], remember: unknown): Promise<void> {
+  const writes = rows.map((row) => File.put(row, row, { pk: absent }));
+  const outcome = await access.commit(writes, remember);
+  if (!outcome.ok) throw unavailable(new Error("A new file's id was taken"));
+}
+
+/**
+ * A full request leaves no room for its memory, which then is a write of its own. Whoever is second to remember takes
+ * its own entries back and answers as the first did.
+ */
+async function storeThenRemember(access: Access, rows: readonly FileRow[], remember: unknown): Promise<void> {
+  await store(access, rows, undefined);
+  try {
+    await access.commit([], remember);
+  } catch (error) {
+    const isSecond = error instanceof Replay || (error instanceof Problem && error.code === "idempotency_mismatch");
+    if (isSecond) await access.commit(rows.map((row) => File.delete(row)));
+    throw error;
+  }
+}
+
+type Prepared = ReturnType<typeof fileReply>;
+
+function signed(organizationId: string, storageId: string, files: readonly Prepared[], signing: FileSigning) {
+  return Promise.all(
+    files.map(async ({ id, name, path, mime, size, status, error, createdAt, updatedAt }) => {
+      const url = await signing.upload(objectKey({ organizationId, storageId, fileId: id }), mime);
+      const { expiresAt } = signing;
+      return { id, name, path, mime, size, status, error, createdAt, updatedAt, url, expiresAt };
+    }),
+  );
+}
+
+/** The role is assumed before anything is written: a request that cannot be signed leaves no entries. */
+export const handler = endpoint(
+  createFiles,
+  async ({ params, body, access, headers, now }, { addresses }) => {
+    const { rows } = await access.read(storageKey(params));
+    if (!rows[0]) throw notFound();
+    const signing = await addresses.open(now);
+    const entries = newFiles(params.storageId, body.files, now);
+    const replies = entries.map(fileReply);
+    const isFull = entries.length === transactionWritesMax && headers["idempotency-key"] !== undefined;
+    const [files] = await Promise.all([
+      signed(params.orgId, params.storageId, replies, signing),
+      (isFull ? storeThenRemember : store)(access, entries, { files: replies }),
+    ]);
+    return { files };
+  },
+  {
+    exists: (params) => [storageKey(params)],
+    replay: async ({ files }, { params, now }, { addresses }) => ({
+      files: await signed(params.orgId, params.storageId, files, await addresses.open(now)),
+    }),
+  },
+);

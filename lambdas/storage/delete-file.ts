@@ -1,0 +1,26 @@
+import { deleteFile } from "../../api/storage.ts";
+import { File } from "../data/rows.ts";
+import { objectKey } from "../domain/storage/files.ts";
+import { endpoint } from "../kit/endpoint.ts";
+import { notFound, unavailable } from "../kit/problem.ts";
+import { fileKey, storageKey } from "./keys.ts";
+
+const triesMax = 5;
+
+/**
+ * The object goes first, the entry last, and only if nothing was uploaded in between: a deletion that dies half-way
+ * leaves an entry that can be deleted again, never an object that no entry names. An upload that comes later finds no
+ * entry, and its event removes it.
+ */
+export const handler = endpoint(deleteFile, async ({ params, access }, { files }) => {
+  const { orgId: organizationId, storageId, fileId } = params;
+  for (let tries = 0; tries < triesMax; tries += 1) {
+    const { rows } = await access.read(storageKey(params), fileKey(params));
+    const row = File.maybe(rows[1]);
+    if (!rows[0] || !row) throw notFound();
+    await files.remove(objectKey({ organizationId, storageId, fileId }));
+    const outcome = await access.commit([File.delete({ storageId, id: fileId }, { revision: row.revision })]);
+    if (outcome.ok) return { file: row.id };
+  }
+  throw unavailable(new Error("The file kept being uploaded"));
+});

@@ -1,0 +1,21 @@
+import { getFile } from "../../api/storage.ts";
+import { File } from "../data/rows.ts";
+import { fileReply, objectKey } from "../domain/storage/files.ts";
+import { endpoint } from "../kit/endpoint.ts";
+import { notFound } from "../kit/problem.ts";
+import { followObject } from "./follow-object.ts";
+import { fileKey, storageKey } from "./keys.ts";
+
+/** Looks at S3 too, beside the signing: what an event has not told yet, or never will, does not show. */
+export const handler = endpoint(getFile, async ({ params, access, now }, tools) => {
+  const { rows } = await access.read(storageKey(params), fileKey(params));
+  const row = File.maybe(rows[1]);
+  if (!rows[0] || !row) throw notFound();
+  const owner = { organizationId: params.orgId, storageId: params.storageId, fileId: row.id };
+  const [file, url] = await Promise.all([
+    followObject({ owner, row, always: false, now }, tools),
+    tools.addresses.open(now).then((signing) => signing.download(objectKey(owner), row.id)),
+  ]);
+  if (!file) throw notFound();
+  return { file: { ...fileReply(file), url } };
+});
