@@ -7,6 +7,8 @@ import type { ArchiveCopier, ArchiveReader } from "./tools/archives.ts";
 import type { Artifacts } from "./tools/artifacts.ts";
 import type { DatabaseRunner } from "./tools/databases.ts";
 import type { DeploymentResumer, DeploymentStarter } from "./tools/deployments.ts";
+import type { FileAddresses } from "./tools/file-addresses.ts";
+import type { StoredFiles } from "./tools/files.ts";
 import type { IdentityProver } from "./tools/identity.ts";
 import type { LogReader } from "./tools/logs.ts";
 
@@ -25,8 +27,8 @@ interface ToolsOf {
   "apps:switch": { traffic: AppSwitch };
   "logs:read": { logs: LogReader };
   "identity:prove": { identity: IdentityProver };
-  "files:sign": object;
-  "files:manage": object;
+  "files:sign": { addresses: FileAddresses };
+  "files:manage": { files: StoredFiles };
   "databases:run": { databases: DatabaseRunner };
 }
 
@@ -52,8 +54,8 @@ const loaders: { [C in Capability]: (environment: Environment) => Promise<ToolsO
   "apps:switch": async (e) => ({ traffic: (await import("./tools/apps.ts")).appSwitch(e) }),
   "logs:read": async (e) => ({ logs: (await import("./tools/logs.ts")).logReader(e) }),
   "identity:prove": async (e) => ({ identity: (await import("./tools/identity.ts")).identityProver(e) }),
-  "files:sign": async () => ({}),
-  "files:manage": async () => ({}),
+  "files:sign": async (e) => ({ addresses: (await import("./tools/file-addresses.ts")).fileAddresses(e) }),
+  "files:manage": async (e) => ({ files: (await import("./tools/files.ts")).storedFiles(e) }),
   "databases:run": async (e) => ({ databases: (await import("./tools/databases.ts")).databaseRunner(e) }),
 };
 
