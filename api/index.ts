@@ -4,10 +4,11 @@ import * as environments from "./environments.ts";
 import * as organizations from "./organizations.ts";
 import type { Route } from "./route.ts";
 import * as sessions from "./sessions.ts";
+import * as storage from "./storage.ts";
 import * as tables from "./tables.ts";
 
 /** A module's routes with the folder under lambdas/ that holds their handlers. */
-const modules = { organizations, builds, credentials, environments, tables, sessions };
+const modules = { organizations, builds, credentials, environments, storage, tables, sessions };
 
 function isRoute(value: unknown): value is Route {
   return typeof value === "object" && value !== null && "definition" in value && "method" in value;

@@ -137,6 +137,7 @@ async function startParts(home: string, port: number, closers: (() => Promise<vo
       onError: (error) => log("error", "The local S3 met an error", errorFields(error)),
       onObjectCreated: async (event) => {
         if (event.detail.bucket.name === names.archives) await functions.invoke("archive-uploaded", event);
+        if (event.detail.bucket.name === names.files) await functions.invoke("file-uploaded", event);
       },
     }),
   ]);
