@@ -4,9 +4,10 @@ import * as environments from "../api/environments.ts";
 import * as organizations from "../api/organizations.ts";
 import type { Route } from "../api/route.ts";
 import * as sessions from "../api/sessions.ts";
+import * as storage from "../api/storage.ts";
 import * as tables from "../api/tables.ts";
 
-const modules = { organizations, builds, credentials, environments, tables, sessions };
+const modules = { organizations, builds, credentials, environments, tables, storage, sessions };
 
 type Modules = typeof modules;
 type Declared = { [M in keyof Modules]: Modules[M][keyof Modules[M]] }[keyof Modules];

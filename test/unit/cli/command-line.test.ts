@@ -1,5 +1,6 @@
 import { join } from "node:path";
 import { expect, test } from "vitest";
+import { commands } from "../../../cli/commands.ts";
 import { contractService } from "./contract-service.ts";
 import { folderWith, slipway } from "./slipway.ts";
 
@@ -20,16 +21,17 @@ test.each([
   expect(stderr).toBe(`${sentence} See slipway --help.\n`);
 });
 
-test("--help goes to stdout with code 0, for the whole and for each command that it lists", async () => {
-  const whole = await slipway(["--help"]);
-  expect(whole).toMatchObject({ code: 0, stderr: "" });
-  const names = [...whole.stdout.matchAll(/^ {2}(\w+(?: \w+)?) {2,}\S/gm)].map(([, name]) => name ?? "");
-  expect(names).toEqual(expect.arrayContaining(["deploy", "builds", "env set", "keys create"]));
-  const helps = await Promise.all(names.map((name) => slipway([...name.split(" "), "--help"])));
-  for (const [at, { code, stdout }] of helps.entries()) {
-    expect(code).toBe(0);
-    expect(stdout).toContain(`Usage: slipway ${names[at]}`);
-  }
+test("--help goes to stdout with code 0, and lists every command", async () => {
+  const { code, stdout, stderr } = await slipway(["--help"]);
+  expect([code, stderr]).toEqual([0, ""]);
+  const names = [...stdout.matchAll(/^ {2}(\w+(?: \w+)?) {2,}\S/gm)].map(([, name]) => name);
+  expect(names).toEqual(commands.map(({ name }) => name));
+});
+
+test("a command of two words has its own --help, which names each of its options", async () => {
+  const { code, stdout } = await slipway(["env", "set", "--help"]);
+  expect(code).toBe(0);
+  expect(stdout).toMatch(/^Usage: slipway env set NAME=value.*\n[^]*--env-file <file> [^]*--json /);
 });
 
 test("without a service to talk to, the command says how to name one", async () => {
