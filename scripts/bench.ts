@@ -1,0 +1,22 @@
+import { benchDeploy } from "./bench/deploy.ts";
+import type { Measured } from "./bench/measure.ts";
+import { benchService } from "./bench/service.ts";
+import { benchZip } from "./bench/zip.ts";
+
+const benches: Record<string, () => Promise<Measured[]>> = {
+  deploy: benchDeploy,
+  service: benchService,
+  zip: benchZip,
+};
+
+/** Prints ratios measured side by side in one run: `npm run bench [-- name…]`. */
+const asked = process.argv.slice(2);
+for (const [name, bench] of Object.entries(benches)) {
+  if (asked.length > 0 && !asked.includes(name)) continue;
+  for (const { name: what, ratio, bound, detail } of await bench()) {
+    const verdict = bound === null ? " " : ratio <= bound ? "✓" : "✗";
+    const limit = bound === null ? "" : ` (at most ${bound})`;
+    console.log(`${verdict} ${what}: ${ratio.toFixed(2)}${limit} — ${detail}`);
+    if (bound !== null && ratio > bound) process.exitCode = 1;
+  }
+}

@@ -1,0 +1,91 @@
+import { spawn } from "node:child_process";
+import { mkdtempSync, readFileSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { setTimeout as sleep } from "node:timers/promises";
+
+/** One measured ratio with the bound that it has to keep; without a bound it is only told. */
+export interface Measured {
+  name: string;
+  ratio: number;
+  bound: number | null;
+  detail: string;
+}
+
+export function median(values: readonly number[]): number {
+  return values.toSorted((one, other) => one - other)[Math.floor(values.length / 2)] ?? Number.NaN;
+}
+
+/** The median time of `rounds` runs, in milliseconds, after one that does not count. */
+export async function medianMs(rounds: number, run: () => Promise<void>): Promise<number> {
+  await run();
+  const times: number[] = [];
+  for (let round = 0; round < rounds; round += 1) {
+    const began = performance.now();
+    await run();
+    times.push(performance.now() - began);
+  }
+  return median(times);
+}
+
+export interface ServiceProcess {
+  home: string;
+  pid: number;
+  baseUrl: string;
+  project: string;
+  key: string;
+  /** From the start of the process to its ready line, in milliseconds. */
+  readyMs: number;
+  stop(): Promise<void>;
+}
+
+/** The local service in a process of its own, as `npm start` runs it. */
+export async function startProcess(home = mkdtempSync(join(tmpdir(), "slipway-bench-"))): Promise<ServiceProcess> {
+  const began = performance.now();
+  const child = spawn(process.execPath, ["--disable-warning=ExperimentalWarning", "local/main.ts"], {
+    env: { ...process.env, SLIPWAY_HOME: home, PORT: "0" },
+    stdio: ["ignore", "pipe", "inherit"],
+  });
+  let text = "";
+  child.stdout.on("data", (chunk) => {
+    text += chunk;
+  });
+  while (!text.includes("Slipway is ready")) {
+    if (child.exitCode !== null) throw new Error("The service did not start");
+    await sleep(2);
+  }
+  const readyMs = performance.now() - began;
+  const seed = JSON.parse(readFileSync(join(home, "local.json"), "utf8"));
+  return {
+    home,
+    pid: Number(child.pid),
+    baseUrl: seed.baseUrl,
+    project: `${seed.baseUrl}/organizations/${seed.organizationId}/projects/${seed.projectId}`,
+    key: `${seed.accessKey}:${seed.secretKey}`,
+    readyMs,
+    stop: () =>
+      new Promise((resolve) => {
+        child.once("exit", () => resolve());
+        child.kill("SIGTERM");
+      }),
+  };
+}
+
+/** Waits until an address answers with this text. */
+export async function untilAnswers(url: string, text: string): Promise<void> {
+  for (;;) {
+    try {
+      const response = await fetch(url);
+      if ((await response.text()) === text) return;
+    } catch {
+      // Not listening yet.
+    }
+    await sleep(3);
+  }
+}
+
+/** What the service answered, unchecked. */
+// biome-ignore lint/suspicious/noExplicitAny: a benchmark reads what it has asked for
+export async function jsonOf(response: Promise<Response>): Promise<any> {
+  return (await response).json();
+}
