@@ -133,11 +133,11 @@ const logStreams: (r: Resources) => Allowance[] = (r) => [
 
 const filesManage: (r: Resources) => Allowance[] = (r) => [
   {
-    actions: ["s3:DeleteObject", "s3:DeleteObjectVersion", "s3:GetObject", "s3:GetObjectVersion"],
+    actions: ["s3:DeleteObject", "s3:GetObject"],
     resources: [r.data.files.arnForObjects("*")],
     because: "The objects are named after organizations and files.",
   },
-  { actions: ["s3:ListBucket", "s3:ListBucketVersions"], resources: [r.data.files.bucketArn] },
+  listing(r.data.files.bucketArn),
 ];
 
 const databasesRun: (r: Resources) => Allowance[] = (r) =>

@@ -18,6 +18,7 @@ const objectCreated = (bucket: string): events.EventPattern => ({
 /** What wakes each listener; a listener without an entry does not compile. */
 const wakes: Record<ListenerId, (r: Resources) => Pick<events.RuleProps, "eventPattern" | "schedule">> = {
   "archive-uploaded": (r) => ({ eventPattern: objectCreated(r.data.archives.bucketName) }),
+  "file-uploaded": (r) => ({ eventPattern: objectCreated(r.data.files.bucketName) }),
   "execution-ended": (r) => ({
     eventPattern: {
       source: ["aws.states"],

@@ -10,16 +10,18 @@ it("each listener is woken by its own event", () => {
   });
   expect(Object.fromEntries(wakes)).toMatchObject({
     archiveuploaded: "Object Created",
+    fileuploaded: "Object Created",
     executionended: "Step Functions Execution Status Change",
     sweep: "rate(1 minute)",
   });
   expect(wakes).toHaveLength(Object.keys(listeners).length);
 });
 
-it("uploads wake for the archives bucket only, executions for our machine and the ends that are no ends", () => {
+it("uploads wake for our two buckets only, executions for our machine and the ends that are no ends", () => {
   const patterns = ofType("AWS::Events::Rule").flatMap(([, { Properties }]) => Properties.EventPattern ?? []);
-  const uploaded = patterns.find((one) => written(one.detail.bucket?.name[0] ?? "").startsWith("<DataArchives"));
-  expect(uploaded.source).toEqual(["aws.s3"]);
+  const uploaded = patterns.filter((one) => one.source[0] === "aws.s3");
+  const buckets = uploaded.map((one) => written(one.detail.bucket.name[0]).replace(/[0-9A-F]{8}>$/, ">"));
+  expect(buckets.sort()).toEqual(["<DataArchives>", "<DataFiles>"]);
   const ended = patterns.find((one) => one.source[0] === "aws.states");
   expect(ended.detail.status).toEqual(["FAILED", "TIMED_OUT", "ABORTED"]);
   expect(written(ended.detail.stateMachineArn[0])).toMatch(/:stateMachine:Slipway-deployment$/);
