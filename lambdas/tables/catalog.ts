@@ -27,10 +27,11 @@ const changeResult = z.discriminatedUnion("state", [
 const piece = z.tuple([z.int(), z.int(), z.string(), z.int(), z.string()]);
 
 /** SQLSTATEs of a schema, table or function that is not there: a database that has not been used yet. */
-const notThere = new Set(["3F000", "42P01", "42883"]);
+const noSchema = "3F000";
+const notThere = new Set([noSchema, "42P01", "42883"]);
 const triesMax = 5;
 
-function isNotThere(error: unknown): boolean {
+function isNotThere(error: unknown): error is DatabaseError {
   return error instanceof DatabaseError && notThere.has(error.state);
 }
 
@@ -109,7 +110,7 @@ export async function changeTable(databases: DatabaseRunner, change: Change): Pr
   const run = () => databases.run(statement);
   const rows = await run().catch(async (error) => {
     if (!isNotThere(error)) throw error;
-    if (change.version !== 0) throw notFound();
+    if (error.state === noSchema && change.version !== 0) throw notFound();
     await databases.runAll(setupStatements(change.schema));
     return run();
   });

@@ -23,7 +23,13 @@ export interface RdsServer {
 
 async function execute(data: RdsData, sql: string): Promise<unknown[][]> {
   const body = Buffer.from(JSON.stringify({ ...target, sql }));
-  const response = await data.service({ method: "POST", path: "/Execute", query: new URLSearchParams(), headers: {}, body });
+  const response = await data.service({
+    method: "POST",
+    path: "/Execute",
+    query: new URLSearchParams(),
+    headers: {},
+    body,
+  });
   const answer = JSON.parse(String(response?.body));
   if (response?.status !== 200) throw new Error(answer.message);
   return (answer.records ?? []).map((record: Record<string, unknown>[]) =>
