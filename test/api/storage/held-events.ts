@@ -1,0 +1,122 @@
+import { mkdtempSync, rmSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import * as z from "zod";
+import { startAwsServer } from "../../../local/aws/service.ts";
+import { startDynamoDb } from "../../../local/dynamodb.ts";
+import { startFront } from "../../../local/front.ts";
+import { createFunctions } from "../../../local/lambda/functions.ts";
+import { openPorts } from "../../../local/ports.ts";
+import type { ObjectCreated } from "../../../local/s3/object-created.ts";
+import { startS3 } from "../../../local/s3/server.ts";
+import { openCredentials } from "../../../local/sts/credentials.ts";
+import { stsService } from "../../../local/sts/sts.ts";
+import { type DynamoProxy, startDynamoProxy } from "../../harness/dynamodb.ts";
+import { type Answer, type CallOptions, callAt } from "../../harness/service.ts";
+
+/** The service's handlers on the embedded services, with S3's events in the test's hands. */
+export interface HeldEvents {
+  call(method: string, path: string, options?: CallOptions): Promise<Answer>;
+  /** `/organizations/…/storages/…/files` */
+  files: string;
+  organizationId: string;
+  storageId: string;
+  /** What S3 wanted to tell, in its order; nothing is delivered by itself. */
+  events: ObjectCreated[];
+  deliver(event: ObjectCreated | undefined): Promise<void>;
+  /** Moves the clock of S3 and STS, not the service's own. */
+  clock: { aheadMs: number };
+  /** How often the signer role was assumed. */
+  assumed: { count: number };
+  /** Asked for every call to STS; true makes it fail as the real one does. */
+  refuseSts: { now: boolean };
+  table: DynamoProxy;
+  stop(): Promise<void>;
+}
+
+const region = "us-east-1";
+const made = z.object({ ok: z.literal(true), output: z.record(z.string(), z.looseObject({ id: z.any() })) });
+
+function setEnvironment(found: { table: string; aws: string; s3: string; root: Record<string, string> }): void {
+  Object.assign(process.env, {
+    AWS_REGION: region,
+    AWS_ACCESS_KEY_ID: found.root.accessKeyId,
+    AWS_SECRET_ACCESS_KEY: found.root.secretAccessKey,
+    AWS_ENDPOINT_URL: found.aws,
+    AWS_ENDPOINT_URL_DYNAMODB: found.table,
+    AWS_ENDPOINT_URL_S3: found.s3,
+    AWS_ENDPOINT_URL_STS: found.aws,
+    TABLE_NAME: "slipway",
+    FILES_BUCKET: "slipway-files",
+    FILES_SIGNER_ROLE: "arn:aws:iam::000000000000:role/slipway-files-signer",
+  });
+  delete process.env.AWS_SESSION_TOKEN;
+}
+
+/** One per test file: the handlers keep the clients that they were loaded with. */
+export async function startHeldEvents(options: { versioned: boolean }): Promise<HeldEvents> {
+  const home = mkdtempSync(join(tmpdir(), "slipway-storage-"));
+  const functions = createFunctions();
+  const clock = { aheadMs: 0 };
+  const assumed = { count: 0 };
+  const refuseSts = { now: false };
+  const events: ObjectCreated[] = [];
+  const now = () => new Date(Date.now() + clock.aheadMs);
+  const credentials = openCredentials({ dir: join(home, "sts"), now });
+  const port = await openPorts(home).of("dynamodb");
+  const dynamoDb = await startDynamoDb({ file: join(home, "table.db"), port, tableName: "slipway" });
+  const table = await startDynamoProxy(dynamoDb.endpoint);
+  const s3 = await startS3({
+    dir: join(home, "s3"),
+    credentials,
+    region,
+    buckets: [{ name: "slipway-files", versioned: options.versioned, cors: true }],
+    onObjectCreated: async (event) => void events.push(event),
+    now,
+  });
+  const sts = stsService({ credentials, now });
+  const aws = await startAwsServer({
+    json: [],
+    raw: [
+      async (request) => {
+        if (refuseSts.now) return { status: 503, body: "<ErrorResponse/>" };
+        const answer = await sts(request);
+        if (answer) assumed.count += 1;
+        return answer;
+      },
+    ],
+  });
+  setEnvironment({ table: table.endpoint, aws: aws.endpoint, s3: s3.endpoint, root: credentials.root });
+  const front = await startFront({ port: 0, functions });
+  const operator = async (command: string, input: object) =>
+    made.parse(await functions.invoke("operator", { command, input })).output;
+
+  const { organization } = await operator("create-organization", { name: "One" });
+  const organizationId = String(organization?.id);
+  const { project } = await operator("create-project", { organizationId, name: "One" });
+  const { credential } = await operator("create-credential", { projectId: project?.id });
+  const { storage } = await operator("create-storage", { organizationId, name: "One" });
+  const storageId = String(storage?.id);
+  const bearer = `${credential?.access}:${credential?.secret}`;
+  return {
+    call: (method, path, callOptions) =>
+      callAt(`http://127.0.0.1:${front.port}`, bearer, method, path, callOptions),
+    files: `/organizations/${organizationId}/storages/${storageId}/files`,
+    organizationId,
+    storageId,
+    events,
+    deliver: async (event) => void (await functions.invoke("file-uploaded", event)),
+    clock,
+    assumed,
+    refuseSts,
+    table,
+    async stop() {
+      await front.close();
+      await aws.close();
+      await s3.close();
+      await table.close();
+      await dynamoDb.close();
+      rmSync(home, { recursive: true, force: true });
+    },
+  };
+}
