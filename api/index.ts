@@ -7,8 +7,8 @@ import * as sessions from "./sessions.ts";
 import * as storage from "./storage.ts";
 import * as tables from "./tables.ts";
 
-/** A module's routes with the folder under lambdas/ that holds their handlers. */
-const modules = { organizations, builds, credentials, environments, storage, tables, sessions };
+/** A module's routes by the folder under lambdas/ that holds their handlers; typed, for the client. */
+export const modules = { organizations, builds, credentials, environments, storage, tables, sessions };
 
 function isRoute(value: unknown): value is Route {
   return typeof value === "object" && value !== null && "definition" in value && "method" in value;

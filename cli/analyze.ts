@@ -4,8 +4,7 @@ import { join } from "node:path";
 import { analyzeWithSecrets } from "../lambdas/domain/analysis/analyze.ts";
 import { type AnalysisReport, analysisReport } from "../lambdas/domain/analysis/report.ts";
 import { decodeText, isJunk, type SourceFile, type SourceTree, wants } from "../lambdas/domain/analysis/tree.ts";
-import { openArchive } from "../lambdas/domain/zip/archive.ts";
-import { isJunk as isArchiveJunk } from "../lambdas/domain/zip/junk.ts";
+import { treeOf } from "../lambdas/domain/inspection.ts";
 import { ArchiveRefused, type ArchiveRule } from "../lambdas/domain/zip/refused.ts";
 import { selectFiles } from "./folder/select-files.ts";
 
@@ -77,16 +76,5 @@ async function archiveTree(path: string): Promise<SourceTree> {
     const { bytesRead } = await file.read(bytes, 0, length, offset);
     return bytes.subarray(0, bytesRead);
   };
-  const archive = await openArchive({ size, read });
-  const contents = new Map<string, Uint8Array>();
-  await archive.verify((entry, bytes) => void contents.set(entry.path, bytes), {
-    wants: (entry) => wants(entry.path, entry.size),
-  });
-  const files = new Map<string, SourceFile>();
-  for (const { path: name, kind, size: bytesTotal } of archive.entries) {
-    if (kind === "directory" || isArchiveJunk(name)) continue;
-    const bytes = contents.get(name);
-    files.set(name, { size: bytesTotal, kind, ...(bytes && { text: once(() => decodeText(bytes)) }) });
-  }
-  return { files };
+  return treeOf({ size, read });
 }

@@ -13,6 +13,7 @@ import { lockHome } from "./home-lock.ts";
 import { createFunctions } from "./lambda/functions.ts";
 import { createLogs } from "./logs/logs.ts";
 import { isPortFree, openPorts } from "./ports.ts";
+import { createRdsData } from "./rds/rds-data.ts";
 import { startS3 } from "./s3/server.ts";
 import { seed } from "./seed.ts";
 import { createStepFunctions } from "./stepfunctions/service.ts";
@@ -175,6 +176,7 @@ async function startParts(home: string, port: number, closers: (() => Promise<vo
     },
   });
   const integrations = createIntegrations(functions, codeBuild);
+  const rdsData = createRdsData({ dir: join(home, "postgres") });
   const stepFunctions = createStepFunctions({
     dir: join(home, "executions"),
     region,
@@ -197,11 +199,13 @@ async function startParts(home: string, port: number, closers: (() => Promise<vo
   });
   const aws = await startAwsServer({
     json: [ecs.service, codeBuild.service, stepFunctions.service, logs.service],
-    raw: [taskCredentials.service, stsService({ credentials }), functions.service],
+    raw: [taskCredentials.service, stsService({ credentials }), functions.service, rdsData.service],
   });
   awsEndpoint = aws.endpoint;
   closers.push(aws.close);
-  closers.push(() => Promise.all([ecs.close(), codeBuild.close(), stepFunctions.close()]).then(() => undefined));
+  closers.push(() =>
+    Promise.all([ecs.close(), codeBuild.close(), stepFunctions.close(), rdsData.close()]).then(() => undefined),
+  );
 
   const front = await startFront({ port, functions });
   closers.push(front.close);

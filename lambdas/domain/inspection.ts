@@ -37,10 +37,18 @@ export async function treeOf(source: ByteSource): Promise<SourceTree> {
     files.set(entry.path, {
       size: entry.size,
       kind: entry.kind,
-      ...(bytes && { text: () => decodeText(bytes) }),
+      ...(bytes && { text: once(() => decodeText(bytes)) }),
     });
   }
   return { files };
+}
+
+function once<T>(make: () => T): () => T {
+  let made: { value: T } | undefined;
+  return () => {
+    made ??= { value: make() };
+    return made.value;
+  };
 }
 
 const depth = (path: string) => path.split("/").length;

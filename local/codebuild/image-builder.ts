@@ -1,6 +1,6 @@
 import { createHash } from "node:crypto";
 import { createWriteStream } from "node:fs";
-import { mkdir, rename, writeFile } from "node:fs/promises";
+import { mkdir, rm, writeFile } from "node:fs/promises";
 import { delimiter, dirname, join } from "node:path";
 import type { Readable } from "node:stream";
 import { pipeline } from "node:stream/promises";
@@ -8,6 +8,7 @@ import { GetObjectCommand, S3Client } from "@aws-sdk/client-s3";
 import * as z from "zod";
 import type { Plan } from "../../lambdas/domain/analysis/plan.ts";
 import { staticServerPath } from "../../lambdas/domain/analysis/static-command.ts";
+import { virtualEnvironment } from "../../lambdas/domain/image/commands.ts";
 import { localCommands } from "../../lambdas/domain/image/local.ts";
 import { recipeSchema } from "../../lambdas/domain/image/recipe.ts";
 import { startArguments } from "../../lambdas/domain/image/start.ts";
@@ -95,8 +96,25 @@ export function createImageBuilder(options: { imagesDir: string; cacheDir: strin
 
   return async (build) => {
     const input = inputSchema.parse(build.variables);
+    const identity = `${input.IMAGE_TAG} ${input.SOURCE_VERSION} ${Date.now()}`;
+    const digest = `sha256:${createHash("sha256").update(identity).digest("hex")}`;
+    // Built where it will run: what installers write into files are absolute paths.
+    const image = imageFolder(options.imagesDir, digest);
+    try {
+      const warning = await fill(image, input, build);
+      return { IMAGE_DIGEST: digest, ...(warning && { IMAGE_WARNING: warning }) };
+    } catch (error) {
+      await rm(image, { recursive: true, force: true });
+      throw error;
+    }
+  };
+
+  async function fill(
+    image: string,
+    input: z.infer<typeof inputSchema>,
+    build: ImageBuild,
+  ): Promise<string | undefined> {
     const archive = join(build.folder, "source.zip");
-    const image = join(build.folder, "image");
     const root = join(image, "root");
     await mkdir(image, { recursive: true });
     const [recipeText, variablesText] = await Promise.all([
@@ -107,40 +125,39 @@ export function createImageBuilder(options: { imagesDir: string; cacheDir: strin
     const { plan, staticServer } = recipeSchema.parse(JSON.parse(recipeText));
     const variables = parseVariables(variablesText);
     const [home] = await Promise.all([homeOf(plan, options.runtimes, build), unpack(archive, root)]);
-    const digest = `sha256:${createHash("sha256").update(`${input.IMAGE_TAG} ${input.SOURCE_VERSION} ${Date.now()}`).digest("hex")}`;
-    const finalRoot = join(imageFolder(options.imagesDir, digest), "root");
-    await runCommands({ plan, variables, home, root, build });
+    const path = await searchPathOf(plan, home, image);
+    await runCommands({ plan, variables, home, path, root, build });
     if (staticServer !== null) await writeStaticServer(join(root, plan.root, staticServerPath), staticServer);
     const started: Image = {
       command: startArguments(plan),
-      env: {
-        ...plan.env,
-        ...variables,
-        PATH: appPath(plan, home, join(finalRoot, plan.root)),
-        HOME: join(finalRoot, plan.root),
-      },
+      env: { HOME: join(root, plan.root), PATH: path, ...plan.env, ...variables },
       folder: plan.root,
     };
     await writeFile(join(image, "image.json"), JSON.stringify(started), { mode: 0o600 });
-    await mkdir(options.imagesDir, { recursive: true });
-    await rename(image, imageFolder(options.imagesDir, digest));
-    const warning = home.warning;
-    return { IMAGE_DIGEST: digest, ...(warning && { IMAGE_WARNING: warning }) };
-  };
+    return home.warning;
+  }
 
-  function appPath(plan: Plan, home: RuntimeHome, folder: string): string {
-    const own = plan.language === "nodejs" ? join(folder, "node_modules", ".bin") : join(folder, ".venv", "bin");
-    return searchPath({ ...home, path: plan.language === "nodejs" ? home.path : [own] }, own);
+  /** PATH as the image has it: the app's own programs, then the runtime, `python` being the one that was chosen. */
+  async function searchPathOf(plan: Plan, home: RuntimeHome, image: string): Promise<string> {
+    const app = join(image, "root", plan.root);
+    if (plan.language === "nodejs") return searchPath(home, join(app, "node_modules", ".bin"));
+    const bin = join(image, "bin");
+    await mkdir(bin);
+    for (const name of ["python", "python3"]) {
+      await writeFile(join(bin, name), `#!/bin/sh\nexec ${home.program} "$@"\n`, { mode: 0o755 });
+    }
+    return searchPath({ ...home, path: [join(app, virtualEnvironment, "bin"), bin] });
   }
 
   async function runCommands(run: {
     plan: Plan;
     variables: Record<string, string>;
     home: RuntimeHome;
+    path: string;
     root: string;
     build: ImageBuild;
   }): Promise<void> {
-    const { plan, variables, home, root, build } = run;
+    const { plan, variables, home, path, root, build } = run;
     const cwd = join(root, plan.root);
     const tools = join(build.folder, "tools");
     const commands = localCommands(plan, { python: home.program, tools, managers: onThisMachine(plan) });
@@ -159,7 +176,7 @@ export function createImageBuilder(options: { imagesDir: string; cacheDir: strin
           ...plan.env,
           ...env,
           ...(stage === "build" && variables),
-          PATH: [join(tools, "bin"), appPath(plan, home, cwd)].join(delimiter),
+          PATH: [join(tools, "bin"), path].join(delimiter),
         },
         signal: build.signal,
         timeoutMs: buildMinutes * 60_000,

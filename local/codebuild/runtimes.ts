@@ -94,16 +94,44 @@ export function createRuntimes(dir: string): Runtimes {
       return { path: [dirname(program), ...npmFolder()], program };
     },
     async python(version) {
-      const folders = [...ownPath(), ...(await pyenvFolders(version)), ...systemPath];
-      const exact = findOnPath(`python${version}`, folders);
-      if (exact) return { path: [], program: realpathSync(exact) };
-      const nearest = findOnPath("python3", [...systemPath, ...ownPath()]);
-      if (!nearest)
+      const folders = [...(await pyenvFolders(version)), ...ownPath(), ...systemPath];
+      const exact = await firstWorking(
+        folders.map((folder) => join(folder, `python${version}`)),
+        version,
+      );
+      if (exact) return { path: [], program: exact };
+      const nearest = await firstWorking(
+        [...systemPath, ...ownPath()].map((folder) => join(folder, "python3")),
+        "3.",
+      );
+      if (!nearest) {
         throw new RuntimeMissing(`Python ${version} is not installed on this machine, and no other Python 3 is.`);
+      }
       const warning = `Python ${version} is not installed on this machine; its python3 runs the app instead. In AWS, Python ${version} will.`;
-      return { path: [], program: realpathSync(nearest), warning };
+      return { path: [], program: nearest, warning };
     },
   };
+}
+
+/** The first of these interpreters that runs and is of this version; version managers leave programs that only complain. */
+async function firstWorking(programs: readonly string[], version: string): Promise<string | undefined> {
+  for (const program of new Set(programs)) {
+    if (!existsSync(program)) continue;
+    let output = "";
+    const script = "import sys; print('%d.%d' % sys.version_info[:2]); print(sys.executable)";
+    const result = await runTethered(program, ["-c", script], {
+      cwd: "/",
+      env: { PATH: systemPath.join(delimiter) },
+      timeoutMs: 10_000,
+      onOutput: (stream, chunk) => {
+        if (stream === "stdout") output += chunk;
+      },
+    });
+    const [found = "", executable = ""] = output.split("\n");
+    if (result.exitCode === 0 && (found === version || (version.endsWith(".") && found.startsWith(version))))
+      return executable;
+  }
+  return undefined;
 }
 
 async function pyenvFolders(version: string): Promise<string[]> {
