@@ -13,6 +13,7 @@ import { openCredentials } from "../../../local/sts/credentials.ts";
 import { stsService } from "../../../local/sts/sts.ts";
 import { type DynamoProxy, startDynamoProxy } from "../../harness/dynamodb.ts";
 import { type Answer, type CallOptions, callAt } from "../../harness/service.ts";
+import { type S3Gate, startS3Gate } from "./s3-gate.ts";
 
 /** The service's handlers on the embedded services, with S3's events in the test's hands. */
 export interface HeldEvents {
@@ -31,6 +32,7 @@ export interface HeldEvents {
   /** Asked for every call to STS; true makes it fail as the real one does. */
   refuseSts: { now: boolean };
   table: DynamoProxy;
+  s3: S3Gate;
   stop(): Promise<void>;
 }
 
@@ -74,6 +76,7 @@ export async function startHeldEvents(options: { versioned: boolean }): Promise<
     onObjectCreated: async (event) => void events.push(event),
     now,
   });
+  const gate = await startS3Gate(s3.endpoint);
   const sts = stsService({ credentials, now });
   const aws = await startAwsServer({
     json: [],
@@ -86,7 +89,7 @@ export async function startHeldEvents(options: { versioned: boolean }): Promise<
       },
     ],
   });
-  setEnvironment({ table: table.endpoint, aws: aws.endpoint, s3: s3.endpoint, root: credentials.root });
+  setEnvironment({ table: table.endpoint, aws: aws.endpoint, s3: gate.endpoint, root: credentials.root });
   const front = await startFront({ port: 0, functions });
   const operator = async (command: string, input: object) =>
     made.parse(await functions.invoke("operator", { command, input })).output;
@@ -110,9 +113,11 @@ export async function startHeldEvents(options: { versioned: boolean }): Promise<
     assumed,
     refuseSts,
     table,
+    s3: gate,
     async stop() {
       await front.close();
       await aws.close();
+      await gate.close();
       await s3.close();
       await table.close();
       await dynamoDb.close();
