@@ -30,7 +30,7 @@ export interface ExtractOptions {
  * error of the file system). Writing is synchronous, with a pause for others every few MiB.
  */
 export async function extractArchive(archive: Archive, targetDir: string, options: ExtractOptions = {}): Promise<void> {
-  const prefix = options.root === undefined ? "" : `${options.root}/`;
+  const prefix = options.root ? `${options.root}/` : "";
   const tree = new WrittenTree(targetDir);
   const placed = (entry: ArchiveEntry) =>
     entry.path.startsWith(prefix) && !isJunk(entry.path) ? entry.path.slice(prefix.length) : null;

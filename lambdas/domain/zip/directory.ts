@@ -44,7 +44,13 @@ export function readDirectory(directory: Buffer, end: EndRecord, limits: Archive
       throw new ArchiveRefused("unpacked_too_large", entry.path, `over ${inMiB(limits.unpackedBytesMax)} with it`);
     }
     if (entry.kind === "symlink") linkBytes += entry.size;
-    if (linkBytes > limits.linksTotalBytesMax) throw tooManyEntries(limits);
+    if (linkBytes > limits.linksTotalBytesMax) {
+      throw new ArchiveRefused(
+        "too_many_entries",
+        undefined,
+        `its links are over ${inMiB(limits.linksTotalBytesMax)} long`,
+      );
+    }
     entries.push(entry);
     at = next;
   }

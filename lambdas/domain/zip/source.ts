@@ -12,6 +12,8 @@ const tailBytes = 1 * MiB;
 
 /** Reads a range; fewer bytes than asked for mean that the archive is shorter than its source said. */
 export async function readExactly(source: ByteSource, offset: number, length: number): Promise<Buffer> {
+  // A bucket cannot answer an empty range.
+  if (length === 0) return Buffer.alloc(0);
   const bytes = await source.read(offset, length);
   if (bytes.length !== length) throw new ArchiveRefused("truncated");
   return Buffer.from(bytes.buffer, bytes.byteOffset, bytes.length);

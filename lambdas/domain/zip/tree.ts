@@ -9,7 +9,7 @@ const plain = /^\p{ASCII}*$/u;
 export function foldPath(path: string): string {
   if (plain.test(path)) return path.toLowerCase();
   // Upper case first: it joins what lower case alone would keep apart (ß and ss, ſ and s).
-  return path.normalize("NFC").toUpperCase().toLowerCase().normalize("NFC");
+  return path.toUpperCase().toLowerCase().normalize("NFC");
 }
 
 /** No two entries with one name, and nothing below a file or a link. */

@@ -10,7 +10,7 @@ import { scratch } from "./trees.ts";
 
 const MiB = 1024 * 1024;
 const child = join(import.meta.dirname, "measured.ts");
-const report = z.object({ outcome: z.string(), ms: z.number(), peakMiB: z.number() });
+const report = z.object({ outcome: z.string(), cpuMs: z.number(), peakMiB: z.number() });
 
 /** What V8 chooses by itself on a machine of 512 MB; on a large one it lets 100 MB of garbage lie. */
 const heap = ["--max-old-space-size=256", "--max-semi-space-size=4"];
@@ -67,7 +67,7 @@ const bombs: [string, () => Buffer, string][] = [
   ],
   ["1,000 files out of the bytes of one", () => quoted(1000), "overlap"],
   ["200,001 files", () => manyFiles(200_001), "too_many_entries"],
-  ["more files than any directory may have", () => manyFiles(400_000, "long/".repeat(30)), "too_many_entries"],
+  ["more files than any directory may have", () => manyFiles(230_000, "long/".repeat(30)), "too_many_entries"],
   ["very many folders in long names", () => manyFiles(40_000, "d/".repeat(450)), "accepted"],
   [
     "names that each make a thousand folders",
@@ -104,10 +104,10 @@ const bombs: [string, () => Buffer, string][] = [
   ],
 ];
 
-it.each(bombs)("%s: over within 5 s and 256 MiB", (_, archive, outcome) => {
+it.each(bombs)("%s: over within 5 s of work and 256 MiB", (_, archive, outcome) => {
   const result = measuredBytes(archive());
   expect(result.outcome).toBe(outcome);
-  expect(result.ms).toBeLessThan(5000);
+  expect(result.cpuMs).toBeLessThan(5000);
   expect(result.peakMiB).toBeLessThan(256);
 });
 

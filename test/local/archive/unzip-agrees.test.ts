@@ -55,7 +55,7 @@ describe.skipIf(!hasUnzip)(`what is accepted is what unzip sees${reason}`, () =>
         if (outcome === "refused") expect.fail("an honest archive was refused");
         expect(outcome.theirs).toEqual(outcome.ours);
       }),
-      { numRuns: 40 },
+      { numRuns: 25 },
     );
   });
 

@@ -8,6 +8,9 @@ const trueSizes = [
   [deflateRawSync(text).length, 4],
   [text.length, 4],
 ] as const;
+/** A name in a code page that nobody names. */
+const legacy = Buffer.from([0x62, 0xe4, 0x2e, 0x6a]);
+
 describeRefusals({
   "the two headers": [
     ["another name in the file", one({ ...b, local: { name: "c.txt" } }), "header_mismatch", "b.txt"],
@@ -97,6 +100,24 @@ describeRefusals({
       }),
       "bad_extra_field",
       "b.txt",
+    ],
+    [
+      "a second name that is no UTF-8, for a first in a code page",
+      one({
+        name: legacy,
+        extra: extraField(
+          0x7075,
+          Buffer.concat([Buffer.from([1]), pack([crc32(legacy), 4]), Buffer.from([0x62, 0xff, 0x2e, 0x6a])]),
+        ),
+      }),
+      "bad_extra_field",
+      "bΣ.j",
+    ],
+    [
+      "two second names in the two places",
+      one({ name: legacy, extra: unicodePath(legacy, "bä.j"), local: { extra: unicodePath(legacy, "bö.j") } }),
+      "header_mismatch",
+      "bä.j",
     ],
     [
       "a second name that is empty",

@@ -84,6 +84,7 @@ describeRefusals({
     ["a record without a locator", wideZip({ zip64: { locator: false } }), "bad_directory"],
     ["a record without a locator that nothing asks for", forge([a], { zip64: { locator: false } }), "gap"],
     ["a record with room for another directory", wideZip({ zip64: { extensible: Buffer.alloc(64) } }), "bad_directory"],
+    ["a record that says another length", wideZip({ zip64: { recordBytes: 64 } }), "bad_directory"],
     ["bytes between record and locator", wideZip({ zip64: { between: Buffer.alloc(8) } }), "bad_directory"],
     ["a record that says another count", forge([a, b], { zip64: { entries: 1 } }), "ambiguous_end"],
     ["a record that says another directory", forge([a, b], { zip64: { directoryOffset: 41 } }), "ambiguous_end"],
