@@ -1,0 +1,325 @@
+import { afterAll, beforeAll, describe, expect, it, test } from "vitest";
+import { startTables, type Tables } from "./fixture.ts";
+
+let t: Tables;
+beforeAll(async () => {
+  t = await startTables();
+  await t.given("things", [
+    { name: "s", type: "string" },
+    { name: "t", type: "text" },
+    { name: "i", type: "integer" },
+    { name: "f", type: "float" },
+    { name: "b", type: "boolean" },
+    { name: "d", type: "date" },
+    { name: "j", type: "json" },
+  ]);
+}, 120_000);
+afterAll(() => t.stop());
+
+const instant = expect.stringMatching(/^\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d\.\d{3}Z$/);
+
+describe("a row", () => {
+  it("holds every column under its name, in the table's order", async () => {
+    const { status, body } = await t.tables("POST", "/things/rows", { row: { i: 1 } });
+    expect(status).toBe(201);
+    expect(body).toEqual({
+      row: {
+        id: 1,
+        s: null,
+        t: null,
+        i: 1,
+        f: null,
+        b: null,
+        d: null,
+        j: null,
+        created_at: instant,
+        updated_at: instant,
+      },
+    });
+    expect(Object.keys(body.row)).toEqual(["id", "s", "t", "i", "f", "b", "d", "j", "created_at", "updated_at"]);
+    expect((await t.tables("GET", "/things/rows/1")).body).toEqual(body);
+  });
+
+  const kept: [column: string, value: unknown][] = [
+    ["s", ""],
+    ["s", "☃".repeat(255)],
+    ["s", "O'Brien \"\\ ; -- $1 :p1 %s\n\t\u0001\u007f"],
+    ["t", "x".repeat(100_000)],
+    ["i", Number.MAX_SAFE_INTEGER],
+    ["i", Number.MIN_SAFE_INTEGER],
+    ["f", 0.1],
+    ["f", 5e-324],
+    ["f", -1.7976931348623157e308],
+    ["f", 3],
+    ["b", false],
+    ["d", "0001-01-01T00:00:00.000Z"],
+    ["d", "9999-12-31T23:59:59.999Z"],
+    ["d", "2024-02-29T12:00:00.001Z"],
+    ["j", 0],
+    ["j", ""],
+    ["j", [null, true, 1.5, "\u0000\ud800", { constructor: [], "": {} }]],
+    ["j", JSON.parse('{"__proto__":{"a":1}}')],
+    ["j", JSON.parse(`${"[".repeat(256)}${"]".repeat(256)}`)],
+    ["j", { at: "2026-11-20T01:02:03Z" }],
+  ];
+  test.each(kept)("gives back %s = %j as it was given", async (name, value) => {
+    const created = await t.tables("POST", "/things/rows", { row: { [name]: value } });
+    expect(created.status).toBe(201);
+    const read = await t.tables("GET", `/things/rows/${created.body.row.id}`);
+    expect(JSON.stringify(read.body.row[name])).toBe(JSON.stringify(value));
+    expect(read.body).toEqual(created.body);
+  });
+
+  test.each([
+    ["2026-11-20", "2026-11-20T00:00:00.000Z"],
+    ["2026-11-20T01:02:03Z", "2026-11-20T01:02:03.000Z"],
+    ["2026-11-20T01:02:03.4+01:30", "2026-11-19T23:32:03.400Z"],
+  ])("takes the date %s as %s", async (given, shown) => {
+    expect((await t.tables("POST", "/things/rows", { row: { d: given } })).body.row.d).toBe(shown);
+  });
+
+  const refused: [column: string, json: string][] = [
+    ["s", "1"],
+    ["s", JSON.stringify("x".repeat(256))],
+    ["s", '"\\u0000"'],
+    ["t", '"\\ud800"'],
+    ["t", "[]"],
+    ["i", "1.5"],
+    ["i", '"1"'],
+    ["i", "9007199254740992"],
+    ["i", "true"],
+    ["f", "1e400"],
+    ["f", '"NaN"'],
+    ["b", "1"],
+    ["d", "5"],
+    ["d", '"now"'],
+    ["d", '"2026-02-30"'],
+    ["d", '"2026-11-20T25:00:00Z"'],
+    ["d", '"2026-11-20T01:02:03"'],
+    ["d", '"2026-11-20T01:02:03.4567Z"'],
+    ["d", '"10000-01-01T00:00:00Z"'],
+    ["j", "[1e400]"],
+    ["j", `${"[".repeat(300)}${"]".repeat(300)}`],
+    ["id", "7"],
+    ["created_at", '"2026-11-20T01:02:03Z"'],
+    ["updated_at", "null"],
+    ["nope", "1"],
+    ["S", '"x"'],
+    ["__proto__", "{}"],
+    ["xmin", "1"],
+    ["i = 1; drop table things; --", "1"],
+  ];
+  test.each(refused)("refuses %s = %s", async (name, json) => {
+    const text = `{"row":{${JSON.stringify(name)}:${json}}}`;
+    for (const [method, path] of [
+      ["POST", "/things/rows"],
+      ["PUT", "/things/rows/1"],
+    ] as const) {
+      const answer = await t.tables(method, path, undefined, { text });
+      expect([answer.status, answer.body.issues?.[0].path]).toEqual([400, `row.${name}`]);
+    }
+  });
+
+  test.each(["{}", '{"row":null}', '{"row":[]}', '{"row":"x"}', "[]", "{"])("is not made of %s", async (text) => {
+    expect((await t.tables("POST", "/things/rows", undefined, { text })).status).toBe(400);
+  });
+
+  it("obeys required, default and unique, as the database has them", async () => {
+    await t.given("rules", [
+      { name: "need", type: "integer", nullable: false },
+      { name: "have", type: "integer", nullable: false, default: 5 },
+      { name: "one", type: "string", unique: true },
+    ]);
+    const post = (row: object) => t.tables("POST", "/rules/rows", { row });
+    expect((await post({})).body.issues).toEqual([{ path: "row.need", message: "is required" }]);
+    expect((await post({ need: null })).body.issues).toEqual([{ path: "row.need", message: "must not be null" }]);
+    expect((await post({ need: 1, have: null })).body.issues[0].path).toBe("row.have");
+    expect((await post({ need: 1, one: "a" })).body.row).toMatchObject({ have: 5, one: "a" });
+    const twin = await post({ need: 1, one: "a" });
+    expect([twin.status, twin.body.code, twin.body.column]).toEqual([409, "data_conflict", "one"]);
+    expect((await post({ need: 1, one: "A" })).status).toBe(201);
+    expect((await post({ need: 1, one: null })).status).toBe(201);
+    expect((await post({ need: 1, one: null })).status).toBe(201);
+    expect((await t.tables("PUT", "/rules/rows/1", { row: { need: null } })).body.issues[0].path).toBe("row.need");
+    const id = (await post({ need: 1, one: "b" })).body.row.id;
+    expect((await t.tables("PUT", `/rules/rows/${id}`, { row: { one: "a" } })).status).toBe(409);
+    expect((await t.tables("GET", `/rules/rows/${id}`)).body.row.one).toBe("b");
+  });
+
+  it("changes only in the columns that an update names, and in updated_at", async () => {
+    const { row } = (await t.tables("POST", "/things/rows", { row: { s: "a", i: 1 } })).body;
+    await new Promise((resolve) => setTimeout(resolve, 5));
+    const changed = await t.tables("PUT", `/things/rows/${row.id}`, { row: { i: null } });
+    expect(changed.body.row).toEqual({ ...row, i: null, updated_at: instant });
+    expect(changed.body.row.updated_at > row.updated_at).toBe(true);
+    expect((await t.tables("PUT", `/things/rows/${row.id}`, { row: {} })).body).toEqual(changed.body);
+  });
+
+  it("is gone when deleted", async () => {
+    const { row } = (await t.tables("POST", "/things/rows", { row: {} })).body;
+    expect((await t.tables("DELETE", `/things/rows/${row.id}`)).body).toEqual({ row: row.id });
+    expect((await t.tables("DELETE", `/things/rows/${row.id}`)).status).toBe(404);
+    expect((await t.tables("GET", `/things/rows/${row.id}`)).status).toBe(404);
+    expect((await t.tables("PUT", `/things/rows/${row.id}`, { row: { s: "a" } })).status).toBe(404);
+    expect((await t.tables("POST", "/things/rows", { row: {} })).body.row.id).toBeGreaterThan(row.id);
+  });
+
+  test.each(["0", "-1", "1.0", "x", "1e3", "99999999999999999999", "01", "%20", "1;--"])("has no id %s", async (id) => {
+    for (const method of ["GET", "DELETE"]) {
+      expect((await t.tables(method, `/things/rows/${encodeURIComponent(id)}`)).status).toBe(404);
+    }
+  });
+
+  it("is stored once for one Idempotency-Key", async () => {
+    await t.given("single", [{ name: "a", type: "integer" }]);
+    const headers = { "idempotency-key": "one row" };
+    const first = await t.tables("POST", "/single/rows", { row: { a: 1 } }, { headers });
+    const again = await t.tables("POST", "/single/rows", { row: { a: 1 } }, { headers });
+    expect(again.body).toEqual(first.body);
+    expect((await t.tables("GET", "/single/rows")).body.rows).toHaveLength(1);
+  });
+
+  it("has at most 400,000 bytes, however they come together", async () => {
+    const columns = ["a", "b"].map((name) => ({ name, type: "text" }));
+    await t.given("heavy", columns);
+    const post = await t.tables("POST", "/heavy/rows", { row: { a: "x".repeat(400_001) } });
+    expect([post.status, post.body.issues?.[0].path]).toEqual([400, "row"]);
+    const { row } = (await t.tables("POST", "/heavy/rows", { row: { a: "☃".repeat(100_000) } })).body;
+    expect((await t.tables("PUT", `/heavy/rows/${row.id}`, { row: { b: "x".repeat(100_000) } })).status).toBe(400);
+    expect((await t.tables("GET", `/heavy/rows/${row.id}`)).body.row).toEqual(row);
+  });
+
+  it("is written by the table as it is now, when the table changes beside it", async () => {
+    await t.given("moving", [{ name: "a", type: "integer" }]);
+    const before = t.rds.intercept;
+    let changed = false;
+    t.rds.intercept = (request) => {
+      if (!changed && request.body.includes("insert into")) {
+        changed = true;
+        return {
+          status: 400,
+          headers: { "x-amzn-errortype": "DatabaseErrorException" },
+          body: JSON.stringify({ message: 'ERROR: column "a" does not exist; SQLState: 42703' }),
+        };
+      }
+      return undefined;
+    };
+    const answer = await t.tables("POST", "/moving/rows", { row: { a: 1 } });
+    t.rds.intercept = before;
+    expect(changed).toBe(true);
+    expect(answer.body.row).toMatchObject({ id: 1, a: 1 });
+  });
+});
+
+describe("the rows of a table", () => {
+  it("come by id, a page at a time, each page in one statement", async () => {
+    const rows = Array.from({ length: 7 }, (_, n) => ({ n }));
+    await t.given("paged", [{ name: "n", type: "integer" }], rows);
+    await t.tables("DELETE", "/paged/rows/3");
+    const seen: number[] = [];
+    let cursor = "";
+    const sizes: number[] = [];
+    do {
+      t.rds.calls.length = 0;
+      const { body } = await t.tables("GET", `/paged/rows?limit=4${cursor}`);
+      expect(t.rds.calls).toEqual(["/Execute"]);
+      sizes.push(body.rows.length);
+      seen.push(...body.rows.map((row: { id: number }) => row.id));
+      cursor = body.nextCursor === null ? "" : `&cursor=${body.nextCursor}`;
+    } while (cursor);
+    expect(seen).toEqual([1, 2, 4, 5, 6, 7]);
+    expect(sizes).toEqual([4, 2]);
+    expect((await t.tables("GET", "/paged/rows?limit=6")).body.nextCursor).toBeNull();
+    expect((await t.tables("GET", "/paged/rows")).body.rows).toHaveLength(6);
+  });
+
+  it("take a cursor of this list only, and a limit in its range", async () => {
+    await t.given("first", [], [{}, {}]);
+    await t.given("second", [], [{}, {}]);
+    const { nextCursor } = (await t.tables("GET", "/first/rows?limit=1")).body;
+    expect((await t.tables("GET", `/first/rows?cursor=${nextCursor}`)).body.rows).toHaveLength(1);
+    for (const query of [
+      `cursor=${nextCursor}x`,
+      "cursor=",
+      "cursor=MQ",
+      "limit=0",
+      "limit=201",
+      "limit=1.5",
+      "limit=x",
+    ]) {
+      expect((await t.tables("GET", `/first/rows?${query}`)).status).toBe(400);
+    }
+    expect((await t.tables("GET", `/second/rows?cursor=${nextCursor}`)).status).toBe(400);
+  });
+
+  it("come in smaller pages when they are large, and all of them come", async () => {
+    await t.given("large", [{ name: "a", type: "text" }]);
+    const texts = [100, 390, 1, 200, 300, 390, 20, 65].map((kilo, index) => `${index}"\\☃`.repeat(kilo * 120));
+    for (const a of texts) expect((await t.tables("POST", "/large/rows", { row: { a } })).status).toBe(201);
+    const seen: string[] = [];
+    let cursor = "";
+    let pages = 0;
+    do {
+      const { status, body } = await t.tables("GET", `/large/rows?limit=200${cursor}`);
+      expect(status).toBe(200);
+      expect(body.rows.length).toBeGreaterThan(0);
+      seen.push(...body.rows.map((row: { a: string }) => row.a));
+      cursor = body.nextCursor === null ? "" : `&cursor=${body.nextCursor}`;
+      pages += 1;
+    } while (cursor);
+    expect(seen.map((text) => text.length)).toEqual(texts.map((text) => text.length));
+    expect(seen).toEqual(texts);
+    expect(pages).toBeGreaterThan(2);
+  });
+});
+
+describe("a database that sleeps", () => {
+  const resuming = {
+    status: 400,
+    headers: { "x-amzn-errortype": "DatabaseResumingException" },
+    body: JSON.stringify({ message: "The Aurora DB instance is resuming after being auto-paused" }),
+  };
+
+  it("is waited for", async () => {
+    let sleeping = 3;
+    t.rds.intercept = () => (sleeping-- > 0 ? resuming : undefined);
+    const answer = await t.tables("GET");
+    t.rds.intercept = undefined;
+    expect(answer.status).toBe(200);
+    expect(sleeping).toBeLessThan(0);
+  });
+
+  it("is waited for within the request's time, then 503 says when to come again", async () => {
+    t.rds.intercept = () => resuming;
+    const began = Date.now();
+    const answer = await t.tables("GET");
+    t.rds.intercept = undefined;
+    expect(Date.now() - began).toBeLessThan(24_000);
+    expect([answer.status, answer.body.code]).toEqual([503, "database_resuming"]);
+    expect(Number(answer.headers.get("retry-after"))).toBeGreaterThan(0);
+  }, 40_000);
+
+  it("that cannot be reached is a 503, not an answer about tables", async () => {
+    t.rds.intercept = () => ({
+      status: 504,
+      headers: { "x-amzn-errortype": "DatabaseUnavailableException" },
+      body: JSON.stringify({ message: "no writer" }),
+    });
+    const answer = await t.tables("GET");
+    t.rds.intercept = undefined;
+    expect([answer.status, answer.body.code]).toEqual([503, "unavailable"]);
+  });
+
+  it("says nothing of PostgreSQL's own words when it fails", async () => {
+    const message = 'ERROR: secret value "hunter2" in relation "x"; SQLState: XX000';
+    t.rds.intercept = () => ({
+      status: 400,
+      headers: { "x-amzn-errortype": "DatabaseErrorException" },
+      body: JSON.stringify({ message }),
+    });
+    const answer = await t.tables("GET");
+    t.rds.intercept = undefined;
+    expect(answer.status).toBe(500);
+    expect(JSON.stringify(answer.body)).not.toMatch(/hunter2|relation|XX000/);
+  });
+});
