@@ -1,6 +1,7 @@
 import type { Plan } from "../analysis/plan.ts";
 import { shellWord } from "../analysis/static-command.ts";
 
+/** One shell command of a plan, to be run in the app's folder. */
 export interface BuildCommand {
   stage: "install" | "build";
   command: string;
@@ -9,7 +10,7 @@ export interface BuildCommand {
 /** Where Python packages are installed, in the image and in a local build alike. */
 export const virtualEnvironment = ".venv";
 
-/** Installs the package manager itself, where the base image does not bring it. */
+/** Installs the package manager itself, null where the base image brings it. `--force`, because some images bring another yarn. */
 export function managerCommand(plan: Plan): string | null {
   const { name, version } = plan.packageManager;
   switch (name) {
@@ -19,44 +20,77 @@ export function managerCommand(plan: Plan): string | null {
     case "bun":
       return `npm install --global ${shellWord(`${name}@${version ?? "latest"}`)}`;
     case "yarn":
-      return `npm install --global ${shellWord(/^(1\b|1\.)/.test(version ?? "1") ? `yarn@${version ?? "1"}` : `@yarnpkg/cli-dist@${version}`)} --force`;
+      return `npm install --global --force ${shellWord(yarnPackage(version ?? "1"))}`;
     case "pip":
       return null;
-    case "uv":
     case "poetry":
+      return "pip install 'poetry>=2,<3'";
+    case "uv":
     case "pdm":
     case "pipenv":
-      return `pip install ${shellWord(version === null ? name : `${name}==${version}`)}`;
+      return `pip install ${name}`;
   }
 }
 
-/** The plan as commands in the app's folder, after the manager is there; the same in an image and on this machine. */
+/** Yarn 1 and its successors are different packages. */
+const yarnPackage = (version: string): string =>
+  /^[01](\.|$)/.test(version) ? `yarn@${version}` : `@yarnpkg/cli-dist@${version}`;
+
+/** The plan's installation, after the manager is there; the same in an image and on this machine. */
 export function installCommands(plan: Plan, python = "python"): BuildCommand[] {
   const commands: string[] = [];
-  const isPython = plan.language === "python";
-  if (isPython && (plan.install !== null || plan.addedPackages.length > 0))
-    commands.push(`${python} -m venv ${virtualEnvironment}`);
+  const installs = plan.install !== null || plan.addedPackages.length > 0;
+  if (plan.language === "python" && installs) commands.push(`${python} -m venv ${virtualEnvironment}`);
   if (plan.install !== null) commands.push(plan.install);
   if (plan.addedPackages.length > 0) {
-    const target = plan.packageManager.name === "uv" ? "uv pip install" : "pip install";
-    commands.push(`${target} ${plan.addedPackages.map(shellWord).join(" ")}`);
+    const installer = plan.packageManager.name === "uv" ? "uv pip install" : "pip install";
+    commands.push(`${installer} ${plan.addedPackages.map(shellWord).join(" ")}`);
   }
   return commands.map((command) => ({ stage: "install", command }));
 }
 
+/** The plan's build, none where it has none. */
 export function buildCommands(plan: Plan): BuildCommand[] {
   return plan.build === null ? [] : [{ stage: "build", command: plan.build }];
 }
 
-/** What managers must be told so that packages land in the app's own folder. */
+/** What managers must be told so that packages land in the app's own folder. CI stays unset: some tools turn warnings into failures under it. */
 export function managerEnvironment(plan: Plan): Record<string, string> {
-  if (plan.language === "nodejs") return {};
+  if (plan.language === "nodejs") {
+    return {
+      NPM_CONFIG_FUND: "false",
+      NPM_CONFIG_AUDIT: "false",
+      NPM_CONFIG_UPDATE_NOTIFIER: "false",
+      NEXT_TELEMETRY_DISABLED: "1",
+    };
+  }
   return {
     PIP_ROOT_USER_ACTION: "ignore",
     PIP_DISABLE_PIP_VERSION_CHECK: "1",
     POETRY_VIRTUALENVS_IN_PROJECT: "true",
     PIPENV_VENV_IN_PROJECT: "1",
     UV_LINK_MODE: "copy",
-    PYTHONUNBUFFERED: "1",
+    UV_PYTHON_DOWNLOADS: "never",
   };
+}
+
+/** What the running app sees beside the project's variables, which win over it. */
+export function runEnvironment(plan: Plan): Record<string, string> {
+  return plan.language === "nodejs" ? { NODE_ENV: "production", ...plan.env } : { PYTHONUNBUFFERED: "1", ...plan.env };
+}
+
+/** True when the start command calls the package manager itself, so that the run stage needs it too. */
+export function startNeedsManager(plan: Plan): boolean {
+  const { name } = plan.packageManager;
+  if (name === "npm" || name === "pip") return false;
+  const program = {
+    pnpm: "pnpm|pnpx",
+    yarn: "yarn|yarnpkg",
+    bun: "bun|bunx",
+    uv: "uv|uvx",
+    poetry: "poetry",
+    pdm: "pdm",
+    pipenv: "pipenv",
+  }[name];
+  return new RegExp(`(^|[\\s;&|("'])(${program})(?=\\s|$)`).test(`${plan.prestart ?? ""}\n${plan.start}`);
 }

@@ -1,103 +1,161 @@
 import type { Plan } from "../analysis/plan.ts";
 import { staticServerPath } from "../analysis/static-command.ts";
-import { buildCommands, installCommands, managerCommand, managerEnvironment, virtualEnvironment } from "./commands.ts";
+import {
+  buildCommands,
+  installCommands,
+  managerCommand,
+  managerEnvironment,
+  runEnvironment,
+  startNeedsManager,
+  virtualEnvironment,
+} from "./commands.ts";
 import { startArguments } from "./start.ts";
 
+/** What a Dockerfile is rendered with, beside its plan. */
 export interface ImageInput {
-  /** In the order in which their values are passed as build arguments. */
+  /** In the order in which their values are passed as build arguments; anything but a name is refused. */
   variableNames: readonly string[];
   /** Caches are a project's own. */
   projectId: string;
 }
 
 const registry = "public.ecr.aws/docker/library";
-const validName = /^[A-Za-z_][A-Za-z0-9_]*$/;
+const validName = /^[A-Za-z_][A-Za-z0-9_]{0,255}$/;
+const systemPath = "/usr/local/sbin:/usr/local/bin:/usr/sbin:/usr/bin:/sbin:/bin";
+
+/** The Dockerfile of a plan (DETECTION, Image): names of variables stand in it, values never do. Throws for a name that is none. */
+export function renderDockerfile(plan: Plan, input: ImageInput): string {
+  const base = baseImages(plan);
+  const run = (command: string) => `RUN ${cacheMount(input.projectId)} ${oneLine(command)}`;
+  const manager = managerCommand(plan);
+  const variables = variableLines(input.variableNames);
+  const lines = [
+    `FROM ${base.build} AS build`,
+    "WORKDIR /app",
+    ...envLines({
+      ...cacheEnvironment(plan),
+      ...managerEnvironment(plan),
+      ...plan.buildEnv,
+      PATH: `${binaries(plan)}:${systemPath}`,
+    }),
+    ...(manager === null ? [] : [run(manager)]),
+    ...copyManifests(plan),
+    ...installCommands(plan).map(({ command }) => run(command)),
+    ...(plan.manifests === null ? [] : ["COPY . ."]),
+    ...(plan.static === null ? [] : [`COPY --from=slipway static-server.mjs ./${staticServerPath}`]),
+    ...envLines(plan.env),
+    ...variables,
+    ...buildCommands(plan).map(({ command }) => run(command)),
+    "",
+    `FROM ${base.run}`,
+    ...systemPackages(plan),
+    ...(manager !== null && startNeedsManager(plan) ? [`RUN ${manager}`] : []),
+    ...copyApp(plan),
+    "WORKDIR /app",
+    ...envLines({ HOME: "/app", ...runEnvironment(plan), PATH: `${binaries(plan)}:${systemPath}` }),
+    ...variables,
+    "USER 1000",
+    `EXPOSE ${plan.port}`,
+    "STOPSIGNAL SIGTERM",
+    `CMD ${JSON.stringify(startArguments(plan))}`,
+  ];
+  return `${lines.join("\n")}\n`;
+}
 
 /** The Debian release is named: the images' defaults differ between lines. */
-function baseImages(plan: Plan): { build: string; run: string } {
-  const { language, version } = plan;
+function baseImages({ language, version }: Plan): { build: string; run: string } {
   if (language === "nodejs")
     return { build: `${registry}/node:${version}-bookworm`, run: `${registry}/node:${version}-bookworm-slim` };
   return { build: `${registry}/python:${version}-bookworm`, run: `${registry}/python:${version}-slim-bookworm` };
 }
 
-/** Values reach the image exactly as build arguments under index names; `ENV K="…"` cannot hold a newline (DESIGN §9). */
+const binaries = (plan: Plan): string =>
+  plan.language === "nodejs" ? "/app/node_modules/.bin" : `/app/${virtualEnvironment}/bin`;
+
+/**
+ * Values reach the image exactly as build arguments under index names; `ENV K="…"` cannot hold a newline (DESIGN §9).
+ * One instruction for all of them, since each sees what stood before it: a variable named _E1 must not change another.
+ */
 function variableLines(names: readonly string[]): string[] {
-  for (const name of names) if (!validName.test(name)) throw new Error("A variable's name is not one");
-  return names.flatMap((name, index) => [`ARG _E${index}`, `ENV ${name}=$_E${index}`]);
+  if (names.length === 0) return [];
+  for (const name of names) if (!validName.test(name)) throw new Error("The name of a variable is not one.");
+  return [
+    ...names.map((_, index) => `ARG _E${index}`),
+    `ENV ${names.map((name, index) => `${name}=$_E${index}`).join(" \\\n    ")}`,
+  ];
 }
 
-const envLines = (environment: Readonly<Record<string, string>>) =>
+/** Environment that is known here: letters, digits and paths, quoted as JSON; `$` is kept from being expanded. */
+const envLines = (environment: Readonly<Record<string, string>>): string[] =>
   Object.entries(environment).map(([name, value]) => `ENV ${name}=${JSON.stringify(value).replaceAll("$", "\\$")}`);
 
-function cacheMounts(plan: Plan, projectId: string): string {
-  const folders =
-    plan.language === "nodejs"
-      ? { npm: "/root/.npm", pnpm: "/root/.local/share/pnpm/store", yarn: "/usr/local/share/.cache/yarn" }
-      : { pip: "/root/.cache/pip", uv: "/root/.cache/uv", poetry: "/root/.cache/pypoetry" };
-  return Object.entries(folders)
-    .map(([name, folder]) => `--mount=type=cache,id=${projectId}-${name},target=${folder} `)
-    .join("");
+const cacheFolder = "/root/.cache";
+
+function cacheMount(projectId: string): string {
+  if (!/^[\w-]+$/.test(projectId)) throw new Error("The id of a project is not one.");
+  return `--mount=type=cache,id=${projectId},target=${cacheFolder}`;
 }
 
-const quotedList = (items: readonly string[]) => JSON.stringify(items);
+/** Every manager's cache below one mount. */
+function cacheEnvironment({ packageManager, manifests }: Plan): Record<string, string> {
+  switch (packageManager.name) {
+    case "npm":
+      return { NPM_CONFIG_CACHE: `${cacheFolder}/npm` };
+    case "pnpm":
+      return { npm_config_store_dir: `${cacheFolder}/pnpm`, pnpm_config_store_dir: `${cacheFolder}/pnpm` };
+    case "yarn":
+      if (manifests?.includes(".yarn/cache/") === true) return {};
+      return {
+        YARN_CACHE_FOLDER: `${cacheFolder}/yarn`,
+        YARN_ENABLE_GLOBAL_CACHE: "true",
+        YARN_GLOBAL_FOLDER: `${cacheFolder}/berry`,
+      };
+    case "bun":
+      return { BUN_INSTALL_CACHE_DIR: `${cacheFolder}/bun` };
+    case "pip":
+    case "uv":
+    case "poetry":
+    case "pdm":
+    case "pipenv":
+      return { XDG_CACHE_HOME: cacheFolder };
+  }
+}
 
+/** A command of package.json may span lines; an instruction may not. */
+const oneLine = (command: string): string => command.replace(/\s*[\r\n]+\s*/g, " ").replace(/\\$/, "");
+
+/** The manifests, those of one folder in one layer, or everything. */
 function copyManifests(plan: Plan): string[] {
   if (plan.manifests === null) return ["COPY . ."];
-  return plan.manifests.map((path) => {
-    const isFolder = !/\.[^/]+$|(^|\/)(Pipfile|package\.json)$/.test(path);
-    return `COPY ${quotedList([path, isFolder ? `./${path}/` : `./${path}`])}`;
-  });
+  const folders = new Map<string, string[]>();
+  const lines: string[] = [];
+  for (const path of plan.manifests) {
+    if (path.endsWith("/")) lines.push(`COPY ${JSON.stringify([path, `./${path}`])}`);
+    else {
+      const folder = `./${path.slice(0, path.lastIndexOf("/") + 1)}`;
+      folders.set(folder, [...(folders.get(folder) ?? []), path]);
+    }
+  }
+  return [...[...folders].map(([folder, paths]) => `COPY ${JSON.stringify([...paths, folder])}`), ...lines];
 }
 
-/** The Dockerfile of a plan (DETECTION "Image"): names of variables stand in it, values never do. */
-export function renderDockerfile(plan: Plan, input: ImageInput): string {
-  const base = baseImages(plan);
-  const mounts = cacheMounts(plan, input.projectId);
-  const manager = managerCommand(plan);
-  const path = plan.language === "nodejs" ? "/app/node_modules/.bin" : `/app/${virtualEnvironment}/bin`;
-  const run = (command: string) => `RUN ${mounts}${command.replaceAll(/\r?\n/g, " ")}`;
-  const packages = plan.systemPackages.join(" ");
-  const lines = [
-    `FROM ${base.build} AS build`,
-    "WORKDIR /app",
-    ...envLines({
-      CI: "true",
-      ...managerEnvironment(plan),
-      ...plan.buildEnv,
-      PATH: `${path}:/usr/local/sbin:/usr/local/bin:/usr/sbin:/usr/bin:/sbin:/bin`,
-    }),
-    ...(manager === null ? [] : [run(manager)]),
-    ...copyManifests(plan),
-    ...installCommands(plan).map(({ command }) => run(command)),
-    "COPY . .",
-    ...(plan.static === null ? [] : [`COPY --from=slipway static-server.mjs ./${staticServerPath}`]),
-    ...envLines(plan.env),
-    ...variableLines(input.variableNames),
-    ...buildCommands(plan).map(({ command }) => run(command)),
-    "",
-    `FROM ${base.run}`,
-    ...(packages
-      ? [`RUN apt-get update && apt-get install -y --no-install-recommends ${packages} && rm -rf /var/lib/apt/lists/*`]
-      : []),
-    "WORKDIR /app",
-    "COPY --link --chown=1000:1000 --from=build /app /app",
-    ...envLines({
-      ...plan.env,
-      HOME: "/app",
-      PATH: `${path}:/usr/local/sbin:/usr/local/bin:/usr/sbin:/usr/bin:/sbin:/bin`,
-    }),
-    ...variableLines(input.variableNames),
-    "USER 1000",
-    `EXPOSE ${plan.port}`,
-    "STOPSIGNAL SIGTERM",
-    `CMD ${quotedList(startArguments(plan))}`,
+/** What the run stage holds: of a static site its files and their server, else the whole app. */
+function copyApp(plan: Plan): string[] {
+  const copied = plan.static === null ? [""] : [`/${plan.static.dir}`, `/${staticServerPath}`];
+  return copied.map(
+    (path) => `COPY --link --chown=1000:1000 --from=build ${JSON.stringify([`/app${path}`, `/app${path}`])}`,
+  );
+}
+
+function systemPackages({ systemPackages: names }: Plan): string[] {
+  if (names.length === 0) return [];
+  return [
+    `RUN apt-get update && apt-get install -y --no-install-recommends ${names.join(" ")} && rm -rf /var/lib/apt/lists/*`,
   ];
-  return `${lines.join("\n")}\n`;
 }
 
 /** What never goes into the image's context; it stands beside the Dockerfile, so that the archive's own file does not apply. */
 export function renderDockerignore(plan: Plan): string {
-  const installed = plan.install === null ? [] : ["**/node_modules", virtualEnvironment];
-  return `${[".git", "**/.DS_Store", "__MACOSX", ...installed].join("\n")}\n`;
+  const installed = plan.install === null ? [] : ["**/node_modules", `**/${virtualEnvironment}`, "**/__pycache__"];
+  return `${["**/.git", "**/.DS_Store", "**/__MACOSX", ...installed].join("\n")}\n`;
 }

@@ -1,7 +1,7 @@
-import { execLast } from "../analysis/command.ts";
+import { commandsOf, execLast } from "../analysis/command.ts";
 import type { Plan } from "../analysis/plan.ts";
 
-/** What a shell would change: a plain command needs none between the container and the app. */
+/** What a shell would leave as it is: a plain command needs none between the container and the app. */
 const plainWords = /^[\w@%+=:,./-]+(?: [\w@%+=:,./-]+)*$/;
 
 /**
@@ -9,7 +9,13 @@ const plainWords = /^[\w@%+=:,./-]+(?: [\w@%+=:,./-]+)*$/;
  * `sh -c 'node x'` never hands it on, `sh -c 'exec node x'` does.
  */
 export function startArguments(plan: Pick<Plan, "prestart" | "start">): string[] {
-  if (plan.prestart === null && plainWords.test(plan.start) && !/^\w+=/.test(plan.start)) return plan.start.split(" ");
-  const line = execLast(plan.start);
-  return ["/bin/sh", "-c", plan.prestart === null ? line : `${plan.prestart} && ${line}`];
+  const { prestart, start } = plan;
+  if (prestart === null && plainWords.test(start) && !/^(\w+=|exec )/.test(start) && execLast(start) !== start)
+    return start.split(" ");
+  const line = execLast(start);
+  if (prestart === null) return ["/bin/sh", "-c", line];
+  const before = commandsOf(prestart).every((command) => command.before === "" || command.before === "&&")
+    ? prestart
+    : `( ${prestart} )`;
+  return ["/bin/sh", "-c", commandsOf(line).length === 1 ? `${before} && ${line}` : `${before} && { ${line}; }`];
 }

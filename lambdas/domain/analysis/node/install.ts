@@ -59,6 +59,8 @@ const isWorkspace = (app: App, manifest: Table): boolean =>
 
 const COPIED_FILES =
   /^(\.npmrc|\.yarnrc|\.yarnrc\.yml|\.pnpmfile\.cjs|pnpm-workspace\.yaml|bunfig\.toml|package-lock\.json|npm-shrinkwrap\.json|pnpm-lock\.yaml|yarn\.lock|bun\.lockb?)$/;
+/** Each manifest's folder is a layer of its own, and layers are few. */
+const workspacesMax = 50;
 const COPIED_FOLDERS = ["patches", "prisma", ".yarn/releases", ".yarn/plugins", ".yarn/patches", ".yarn/cache"];
 
 /** The files and folders that the install reads, null when it needs the whole tree (DETECTION, Image). */
@@ -70,9 +72,10 @@ export function installManifests(app: App, manifest: Table | undefined, dependen
   const packages = isWorkspace(app, manifest)
     ? app.paths.filter((path) => /(^|\/)package\.json$/.test(path) && !path.includes("node_modules/"))
     : ["package.json"];
+  if (packages.length > workspacesMax) return null;
   return [
     ...packages,
     ...app.paths.filter((path) => COPIED_FILES.test(path)),
-    ...COPIED_FOLDERS.filter((path) => app.hasFolder(path)),
+    ...COPIED_FOLDERS.filter((path) => app.hasFolder(path)).map((path) => `${path}/`),
   ];
 }

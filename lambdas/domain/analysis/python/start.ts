@@ -7,6 +7,7 @@ import { stringAt, type Table, valueAt } from "../values.ts";
 import { dependsOn } from "./dependencies.ts";
 import { type DjangoProject, djangoBuild, djangoProject, djangoStart } from "./django.ts";
 import { type WebApplication, webApplication } from "./modules.ts";
+import { withoutRunner } from "./runner.ts";
 
 /** Where a Python start command was found and what it is. */
 export interface PythonStart {
@@ -26,7 +27,9 @@ export function pythonStart(app: App, pyproject: Table | undefined, dependencies
   const build = django === undefined ? null : djangoBuild(django);
   const base = { build, server: null, django, declaredAt: 1 };
   const web = procfileEntry(app, "web");
-  if (web !== undefined) return { ...base, line: web.command, file: "Procfile", declaredAt: web.line };
+  if (web !== undefined) {
+    return { ...base, line: withoutRunner(app, web.command, pyproject), file: "Procfile", declaredAt: web.line };
+  }
   if (django !== undefined) {
     const file = `${django.folder === "" ? "" : `${django.folder}/`}manage.py`;
     return { ...base, line: djangoStart(django), server: django.kind === "wsgi" ? "gunicorn" : "uvicorn", file };
