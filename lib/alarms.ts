@@ -1,4 +1,4 @@
-import { Duration } from "aws-cdk-lib";
+import { Duration, RemovalPolicy } from "aws-cdk-lib";
 import * as cloudwatch from "aws-cdk-lib/aws-cloudwatch";
 import { SnsAction } from "aws-cdk-lib/aws-cloudwatch-actions";
 import { Operation } from "aws-cdk-lib/aws-dynamodb";
@@ -154,7 +154,11 @@ export class Alarms extends Construct {
   }
 
   #topic(email: string | undefined): sns.Topic {
-    const key = new kms.Key(this, "Key", { description: "Slipway: alarms", enableKeyRotation: true });
+    const key = new kms.Key(this, "Key", {
+      description: "Slipway: alarms",
+      enableKeyRotation: true,
+      removalPolicy: RemovalPolicy.DESTROY,
+    });
     const cloudWatch = new iam.ServicePrincipal("cloudwatch.amazonaws.com");
     key.grantEncryptDecrypt(cloudWatch);
     const topic = new sns.Topic(this, "Topic", { masterKey: key, enforceSSL: true });

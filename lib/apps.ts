@@ -8,6 +8,7 @@ import { Construct } from "constructs";
 import { acknowledge } from "./acknowledge.ts";
 import { roleFor } from "./allow.ts";
 import type { Network } from "./network.ts";
+import type { Removal } from "./removal.ts";
 
 /** Tags that a build may overwrite: the layers kept for the project's next build. Every other tag is written once. */
 const cacheTags = "cache-*";
@@ -28,7 +29,7 @@ export class Apps extends Construct {
     value: Fn.select(2, Fn.split("/", Aws.STACK_ID)),
   };
 
-  constructor(scope: Construct, id: string, props: { network: Network; key: kms.IKey }) {
+  constructor(scope: Construct, id: string, props: { network: Network; key: kms.IKey; removal: Removal }) {
     super(scope, id);
     this.cluster = new ecs.Cluster(this, "Cluster", { vpc: props.network.vpc });
     acknowledge(this.cluster, {
@@ -43,7 +44,8 @@ export class Apps extends Construct {
       lifecycleRules: [
         { description: "replaced cache layers", tagStatus: ecr.TagStatus.UNTAGGED, maxImageAge: Duration.days(7) },
       ],
-      removalPolicy: RemovalPolicy.RETAIN,
+      removalPolicy: props.removal.data,
+      emptyOnDelete: props.removal.data === RemovalPolicy.DESTROY,
     });
     this.output = new logs.LogGroup(this, "Output", {
       retention: logs.RetentionDays.ONE_MONTH,
@@ -54,7 +56,7 @@ export class Apps extends Construct {
       assumedBy: this.#tasks(),
     });
     this.executionRole = this.#executionRole();
-    this.gateway = this.#gateway(props.network);
+    this.gateway = this.#gateway(props.network, props.removal.stackLocked);
     new ecs.CfnGatewayClusterAssociations(this, "GatewayAssociation", {
       cluster: this.cluster.clusterName,
       gateway: this.gateway.attrArn,
@@ -91,7 +93,7 @@ export class Apps extends Construct {
     });
   }
 
-  #gateway(network: Network): ecs.CfnGateway {
+  #gateway(network: Network, locked: boolean): ecs.CfnGateway {
     const role = roleFor(this, "GatewayRole", {
       description: "Lets ECS manage the shared load balancers",
       assumedBy: new iam.ServicePrincipal("ecs.amazonaws.com"),
@@ -106,7 +108,7 @@ export class Apps extends Construct {
     return new ecs.CfnGateway(this, "Gateway", {
       gatewayName: this.gatewayName,
       infrastructureRoleArn: role.roleArn,
-      deletionProtection: true,
+      deletionProtection: locked,
       configuration: {
         hostSharedAlb: {
           scheme: "internet-facing",

@@ -1,8 +1,9 @@
-import { Duration, RemovalPolicy } from "aws-cdk-lib";
+import { Duration } from "aws-cdk-lib";
 import * as dynamodb from "aws-cdk-lib/aws-dynamodb";
 import * as kms from "aws-cdk-lib/aws-kms";
 import * as s3 from "aws-cdk-lib/aws-s3";
 import { Construct } from "constructs";
+import type { Removal } from "./removal.ts";
 
 /** S3 tells EventBridge of this bucket's objects; the construct's own switch would add a custom-resource Lambda. */
 function tellEventBridge(bucket: s3.Bucket): void {
@@ -16,7 +17,6 @@ const bucketDefaults = {
   enforceSSL: true,
   minimumTLSVersion: 1.2,
   objectOwnership: s3.ObjectOwnership.BUCKET_OWNER_ENFORCED,
-  removalPolicy: RemovalPolicy.RETAIN,
 } as const;
 
 const unfinishedUploads = { id: "unfinished-uploads", abortIncompleteMultipartUploadAfter: Duration.days(1) };
@@ -30,17 +30,20 @@ export class Data extends Construct {
   readonly artifacts: s3.Bucket;
   readonly files: s3.Bucket;
   readonly #accessLogs: s3.Bucket;
+  readonly #removal: Removal;
 
-  constructor(scope: Construct, id: string) {
+  constructor(scope: Construct, id: string, removal: Removal) {
     super(scope, id);
+    this.#removal = removal;
     this.key = new kms.Key(this, "Key", {
       description: "Slipway: variables, source archives and build inputs",
       enableKeyRotation: true,
-      removalPolicy: RemovalPolicy.RETAIN,
+      removalPolicy: this.#removal.data,
     });
     this.table = this.#table();
     this.#accessLogs = new s3.Bucket(this, "AccessLogs", {
       ...bucketDefaults,
+      removalPolicy: this.#removal.data,
       encryption: s3.BucketEncryption.S3_MANAGED,
       lifecycleRules: [{ id: "old-logs", expiration: Duration.days(90) }, unfinishedUploads],
     });
@@ -58,8 +61,8 @@ export class Data extends Construct {
       encryptionKey: this.key,
       timeToLiveAttribute: "ttl",
       pointInTimeRecoverySpecification: { pointInTimeRecoveryEnabled: true },
-      deletionProtection: true,
-      removalPolicy: RemovalPolicy.RETAIN,
+      deletionProtection: this.#removal.dataLocked,
+      removalPolicy: this.#removal.data,
     });
     table.addGlobalSecondaryIndex({
       indexName: "locks",
@@ -72,6 +75,7 @@ export class Data extends Construct {
   #secretBucket(id: string, props: s3.BucketProps): s3.Bucket {
     return new s3.Bucket(this, id, {
       ...bucketDefaults,
+      removalPolicy: this.#removal.data,
       encryption: s3.BucketEncryption.KMS,
       encryptionKey: this.key,
       bucketKeyEnabled: true,
@@ -109,6 +113,7 @@ export class Data extends Construct {
   #files(): s3.Bucket {
     const bucket = new s3.Bucket(this, "Files", {
       ...bucketDefaults,
+      removalPolicy: this.#removal.data,
       encryption: s3.BucketEncryption.S3_MANAGED,
       versioned: true,
       serverAccessLogsBucket: this.#accessLogs,

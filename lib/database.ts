@@ -1,8 +1,9 @@
-import { Duration, RemovalPolicy } from "aws-cdk-lib";
+import { Duration } from "aws-cdk-lib";
 import * as ec2 from "aws-cdk-lib/aws-ec2";
 import type * as kms from "aws-cdk-lib/aws-kms";
 import * as rds from "aws-cdk-lib/aws-rds";
 import { Construct } from "constructs";
+import type { Removal } from "./removal.ts";
 
 /** The organizations' databases: PostgreSQL that stops when nobody asks, reached through the Data API only. */
 export class Database extends Construct {
@@ -10,7 +11,7 @@ export class Database extends Construct {
   /** Made and rotated by RDS. */
   readonly secretArn: string;
 
-  constructor(scope: Construct, id: string, props: { vpc: ec2.IVpc; key: kms.IKey }) {
+  constructor(scope: Construct, id: string, props: { vpc: ec2.IVpc; key: kms.IKey; removal: Removal }) {
     super(scope, id);
     this.cluster = new rds.DatabaseCluster(this, "Cluster", {
       engine: rds.DatabaseClusterEngine.auroraPostgres({ version: rds.AuroraPostgresEngineVersion.VER_17_7 }),
@@ -31,8 +32,8 @@ export class Database extends Construct {
       storageEncryptionKey: props.key,
       backup: { retention: Duration.days(14) },
       copyTagsToSnapshot: true,
-      deletionProtection: true,
-      removalPolicy: RemovalPolicy.RETAIN,
+      deletionProtection: props.removal.stackLocked,
+      removalPolicy: props.removal.database,
     });
     const secretArn = this.cluster.secret?.secretArn;
     if (secretArn === undefined) throw new Error("RDS manages no password for the cluster");

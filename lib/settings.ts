@@ -6,9 +6,11 @@ export interface Settings {
   database: "aurora" | "none";
   /** Who hears of alarms; the address has to confirm the subscription. */
   alarmEmail: string | undefined;
+  /** What may go when the stack is deleted; anything but "never" is deployed by `scripts/teardown.ts` only. */
+  removal: "never" | "keep-data" | "everything";
 }
 
-const known = ["stackName", "database", "alarmEmail"] as const;
+const known = ["stackName", "database", "alarmEmail", "removal"] as const;
 
 /** The toolkit's own keys carry a colon or a slash; a plain word was typed by a person. */
 const isOurs = (key: string) => !/[:/]/.test(key);
@@ -40,5 +42,9 @@ export function readSettings(node: Node): Settings {
   if (alarmEmail !== undefined && !/^[^@\s]+@[^@\s]+$/.test(alarmEmail)) {
     throw new Error(`"${alarmEmail}" is no e-mail address. Use -c alarmEmail=name@example.com or leave it out.`);
   }
-  return { stackName, database, alarmEmail };
+  const removal = text(node, "removal") ?? "never";
+  if (removal !== "never" && removal !== "keep-data" && removal !== "everything") {
+    throw new Error(`Unknown removal "${removal}". Use -c removal=never, keep-data or everything.`);
+  }
+  return { stackName, database, alarmEmail, removal };
 }

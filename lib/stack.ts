@@ -12,6 +12,7 @@ import { Functions } from "./functions.ts";
 import { ServiceApi } from "./http-api.ts";
 import { ImageBuild } from "./image-build.ts";
 import { Network } from "./network.ts";
+import { removalOf } from "./removal.ts";
 import type { Resources } from "./resources.ts";
 import type { Settings } from "./settings.ts";
 import { Signers } from "./signers.ts";
@@ -48,9 +49,10 @@ export class SlipwayStack extends Stack {
   }
 
   #parts({ settings, bundle }: SlipwayProps, service: ServiceApi): Resources {
-    const data = new Data(this, "Data");
+    const removal = removalOf(settings);
+    const data = new Data(this, "Data", removal);
     const network = new Network(this, "Network", { database: settings.database === "aurora" });
-    const apps = new Apps(this, "Apps", { network, key: data.key });
+    const apps = new Apps(this, "Apps", { network, key: data.key, removal });
     const name = `${this.stackName}-deployment`;
     return {
       data,
@@ -60,7 +62,7 @@ export class SlipwayStack extends Stack {
       imageBuild: new ImageBuild(this, "ImageBuild", { data, apps, buildspec: bundle.buildspec }),
       database:
         settings.database === "aurora"
-          ? new Database(this, "Database", { vpc: network.vpc, key: data.key })
+          ? new Database(this, "Database", { vpc: network.vpc, key: data.key, removal })
           : undefined,
       stateMachine: {
         name,

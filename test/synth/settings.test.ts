@@ -13,17 +13,22 @@ it("a deployment without any -c value has databases and the name Slipway", () =>
     stackName: "Slipway",
     database: "aurora",
     alarmEmail: undefined,
+    removal: "never",
   });
 });
 
 it.each([
-  [{ databse: "none" }, 'Unknown context value "databse". Use -c with one of: stackName, database, alarmEmail.'],
+  [
+    { databse: "none" },
+    'Unknown context value "databse". Use -c with one of: stackName, database, alarmEmail, removal.',
+  ],
   [{ database: "mysql" }, 'Unknown database "mysql". Use -c database=aurora or -c database=none.'],
   [{ database: "" }, 'The context value "database" must be text: -c database=…'],
   [
     { stackName: "9lives" },
     '"9lives" cannot name the stack. Use at most 32 letters, digits and hyphens, a letter first.',
   ],
+  [{ removal: "all" }, 'Unknown removal "all". Use -c removal=never, keep-data or everything.'],
   [{ alarmEmail: "ops" }, '"ops" is no e-mail address. Use -c alarmEmail=name@example.com or leave it out.'],
 ])("%o is refused with a sentence that says what to do", (context, sentence) => {
   expect(() => settingsOf(context)).toThrow(sentence);
