@@ -19,14 +19,24 @@ const types = {
   ".woff2": "font/woff2", ".ttf": "font/ttf", ".otf": "font/otf", ".wasm": "application/wasm", ".pdf": "application/pdf",
   ".mp4": "video/mp4", ".webm": "video/webm", ".mp3": "audio/mpeg", ".webmanifest": "application/manifest+json",
 };
-const hashed = /[.-](?=[A-Za-z0-9_-]*\d)[A-Za-z0-9_-]{8,}\.[a-z0-9]+$/;
+const hash = /[.-]([\w-]{8}|[a-f0-9]{16}|[a-f0-9]{20}|[a-f0-9]{32}|[a-f0-9]{40}|[a-f0-9]{64})(\.chunk)?\.[a-z0-9]+(\.map)?$/;
+
+/** Only what surely has its content's hash in its name may be kept for ever: a word of eight letters is none. */
+function isHashed(path) {
+  if (/\/(_astro|_next\/static|_app\/immutable)\//.test(path)) return true;
+  const found = hash.exec(path)?.[1] ?? "";
+  return /\d/.test(found) && /[A-Za-z]/.test(found) && (/^[a-f0-9]+$/.test(found) || /[A-Z]/.test(found));
+}
 
 async function fileAt(path) {
   try {
     const real = await realpath(path);
     if (real !== root && !real.startsWith(root + sep)) return undefined;
     const found = await stat(real);
-    if (found.isDirectory()) return await fileAt(join(real, "index.html"));
+    if (found.isDirectory()) {
+      const page = await fileAt(join(real, "index.html"));
+      return page && { ...page, directory: true };
+    }
     return found.isFile() ? { path: real, size: found.size, time: found.mtimeMs } : undefined;
   } catch {
     return undefined;
@@ -45,6 +55,7 @@ async function find(pathname, request) {
   if (inside !== root && !inside.startsWith(root + sep)) return { status: 404 };
   const hidden = name.split("/").some((part) => part.startsWith(".") && part !== ".well-known");
   const file = hidden ? undefined : (await fileAt(inside)) ?? (extname(name) === "" ? await fileAt(inside + ".html") : undefined);
+  if (file?.directory && !name.endsWith("/")) return { status: 301 };
   if (file) return { status: 200, file };
   const navigation = (request.headers.accept ?? "").includes("text/html") || extname(name) === "";
   const page = navigation ? await fileAt(join(root, fallback)) : undefined;
@@ -73,8 +84,12 @@ async function answer(request, response) {
     response.writeHead(405, { allow: "GET, HEAD" });
     return response.end();
   }
-  const { pathname } = new URL("http://local" + request.url.replace(/^\/+/, "/"));
-  const { status, file } = await find(pathname, request);
+  const [, pathname, query = ""] = /^\/*(\/[^?#]*)(\?[^#]*)?/.exec(request.url) ?? [];
+  const { status, file } = pathname === undefined ? { status: 400 } : await find(pathname, request);
+  if (status === 301) {
+    response.writeHead(301, { location: pathname + "/" + query, "cache-control": "no-cache" });
+    return response.end();
+  }
   if (!file) {
     response.writeHead(status, { "content-type": "text/plain; charset=utf-8", "cache-control": "no-cache" });
     return response.end(status === 400 ? "Bad request\n" : "Not found\n");
@@ -86,17 +101,18 @@ async function answer(request, response) {
     "content-type": type,
     etag,
     "last-modified": new Date(sent.time).toUTCString(),
-    "cache-control": type.startsWith("text/html") || !hashed.test(file.path) ? "no-cache" : "public, max-age=31536000, immutable",
+    "cache-control": type.startsWith("text/html") || !isHashed(file.path) ? "no-cache" : "public, max-age=31536000, immutable",
     "x-content-type-options": "nosniff",
     vary: "accept-encoding",
     "accept-ranges": "bytes",
     ...(sent.encoding && { "content-encoding": sent.encoding }),
   };
-  if (request.headers["if-none-match"] === etag) {
+  if ((request.headers["if-none-match"] ?? "").split(/\s*,\s*/).some((tag) => tag === etag || tag === "W/" + etag)) {
     response.writeHead(304, headers);
     return response.end();
   }
-  const range = sent.encoding ? undefined : rangeOf(request.headers.range, sent.size);
+  const whole = sent.encoding || (request.headers["if-range"] ?? etag) !== etag;
+  const range = whole ? undefined : rangeOf(request.headers.range, sent.size);
   if (range && (range.start > range.end || range.start >= sent.size)) {
     response.writeHead(416, { ...headers, "content-range": "bytes */" + sent.size });
     return response.end();

@@ -11,7 +11,9 @@ const spec = z
   .object({ phases: z.record(z.string(), z.object({ commands: z.array(z.string()) })) })
   .parse(renderBuildspec());
 const folders: string[] = [];
-afterEach(() => folders.splice(0).forEach((folder) => rmSync(folder, { recursive: true })));
+afterEach(() => {
+  for (const folder of folders.splice(0)) rmSync(folder, { recursive: true });
+});
 
 /** Programs that write down how they were called, in front of PATH; /tmp of the scripts is a folder of this test. */
 function workshop(values: { name: string; value: string }[]) {
