@@ -102,8 +102,7 @@ export async function startHeldEvents(options: { versioned: boolean }): Promise<
   const storageId = String(storage?.id);
   const bearer = `${credential?.access}:${credential?.secret}`;
   return {
-    call: (method, path, callOptions) =>
-      callAt(`http://127.0.0.1:${front.port}`, bearer, method, path, callOptions),
+    call: (method, path, callOptions) => callAt(`http://127.0.0.1:${front.port}`, bearer, method, path, callOptions),
     files: `/organizations/${organizationId}/storages/${storageId}/files`,
     organizationId,
     storageId,

@@ -1,0 +1,69 @@
+import { setTimeout as sleep } from "node:timers/promises";
+import { afterAll, beforeAll, expect, test } from "vitest";
+import { type HeldEvents, startHeldEvents } from "./held-events.ts";
+
+/** Calls to the table, how many follow one another (DESIGN §4), and how often the signer role is assumed. */
+let held: HeldEvents;
+beforeAll(async () => {
+  held = await startHeldEvents({ versioned: false });
+  await held.call("GET", "/ping");
+});
+afterAll(() => held.stop());
+
+const files = (count: number) =>
+  Array.from({ length: count }, (_, index) => ({ name: `${index}`, mime: "text/plain" }));
+
+async function counted(method: string, path: string, body?: unknown) {
+  await sleep(100);
+  held.table.clear();
+  held.assumed.count = 0;
+  held.table.delayMs = 60;
+  const answer = await held.call(method, path, body === undefined ? {} : { body });
+  held.table.delayMs = 0;
+  const calls = held.table.calls.filter((call) => call.operation !== "UpdateItem").sort((a, b) => a.began - b.began);
+  let depth = 0;
+  let last = Number.NEGATIVE_INFINITY;
+  for (const call of calls) {
+    if (call.began < last) continue;
+    depth += 1;
+    last = call.ended;
+  }
+  const operations = calls.map((call) => call.operation).sort();
+  return { answer, depth, operations, assumed: held.assumed.count };
+}
+
+test("a hundred files are one batch, one transaction and one session of the signer role", async () => {
+  const seen = await counted("POST", held.files, { files: files(100) });
+  expect(seen.answer.status).toBe(201);
+  expect(seen.answer.body.files).toHaveLength(100);
+  expect(seen).toMatchObject({ depth: 2, operations: ["BatchGetItem", "TransactWriteItems"], assumed: 1 });
+});
+
+test("lists have depth 1", async () => {
+  const listed = await counted("GET", `${held.files}?limit=10`);
+  expect(listed).toMatchObject({ depth: 1, operations: ["BatchGetItem", "Query"], assumed: 0 });
+  const cursor = listed.answer.body.nextCursor;
+  expect(await counted("GET", `${held.files}?cursor=${cursor}`)).toMatchObject({ depth: 1 });
+  const storages = await counted("GET", `/organizations/${held.organizationId}/storages`);
+  expect(storages).toMatchObject({ depth: 1, operations: ["BatchGetItem", "Query"] });
+});
+
+test("a read is one batch, a deletion one batch and one transaction, and what cannot be costs no signing", async () => {
+  const { answer } = await counted("POST", held.files, { files: files(1) });
+  const path = `${held.files}/${answer.body.files[0].id}`;
+  expect(await counted("GET", path)).toMatchObject({ depth: 1, operations: ["BatchGetItem"], assumed: 1 });
+  expect(await counted("DELETE", path)).toMatchObject({ depth: 2, operations: ["BatchGetItem", "TransactWriteItems"] });
+  const gone = await counted("GET", path);
+  expect(gone).toMatchObject({ depth: 1, operations: ["BatchGetItem"], assumed: 0 });
+  const refused = await counted("POST", held.files, { files: [] });
+  expect(refused).toMatchObject({ depth: 1, operations: ["BatchGetItem"], assumed: 0 });
+});
+
+test("a request that cannot be signed answers 503 and leaves no entries", async () => {
+  const before = await held.call("GET", `${held.files}?limit=200`);
+  held.refuseSts.now = true;
+  const refused = await held.call("POST", held.files, { body: { files: files(3) } });
+  held.refuseSts.now = false;
+  expect(refused.status).toBe(503);
+  expect((await held.call("GET", `${held.files}?limit=200`)).body).toEqual(before.body);
+});
