@@ -1,5 +1,6 @@
 import type * as z from "zod";
 import type { PathParams, Route } from "../api/route.ts";
+import { ownIdentity, ownServiceUrl } from "./own-identity.ts";
 import { type Sleep, sleepFor } from "./retry.ts";
 import { type AnyRoute, clientRoutes } from "./routes.ts";
 import { type CallOptions, type Connection, send } from "./send.ts";
@@ -45,13 +46,15 @@ export const methodName = (routeId: string): string =>
   routeId.replace(/-([a-z0-9])/g, (_, letter: string) => letter.toUpperCase());
 
 /**
- * A client of the service. Calls reject with `SlipwayError`. GET calls, and POST calls with an `idempotencyKey`, are repeated when
+ * A client of the service; without arguments, in an app that Slipway deployed, it authenticates itself. Calls reject with `SlipwayError`. GET calls, and POST calls with an `idempotencyKey`, are repeated when
  * no answer came or the service asked for a later try (429, 502, 503, 504); everything else is sent once.
  */
 export function createClient(configuration?: ClientConfiguration, options: ClientOptions = {}): Client {
+  const baseUrl = readBaseUrl(configuration === undefined ? ownServiceUrl(process.env) : configuration.baseUrl);
+  const authorization = configuration === undefined ? undefined : readAuthorization(configuration);
   const connection: Connection = {
-    baseUrl: readBaseUrl(configuration?.baseUrl),
-    authorization: readAuthorization(configuration),
+    baseUrl,
+    authorize: authorization === undefined ? ownIdentity(baseUrl, process.env) : async () => authorization,
     timeoutSeconds: options.timeoutSeconds ?? 30,
     attemptsMax: options.attemptsMax ?? 4,
     sleep: options.sleep ?? sleepFor,
@@ -64,9 +67,7 @@ export function createClient(configuration?: ClientConfiguration, options: Clien
   return Object.fromEntries(methods) as Client;
 }
 
-const usage =
-  "createClient needs { baseUrl, accessKey, secretKey } or { baseUrl, token }: a client without arguments, " +
-  "which proves itself by the role it runs under, is not available yet.";
+const usage = "createClient needs { baseUrl, accessKey, secretKey }, { baseUrl, token }, or nothing in a deployed app.";
 
 function readBaseUrl(baseUrl: string | undefined): string {
   if (!baseUrl) throw new TypeError(usage);
@@ -79,8 +80,7 @@ function readBaseUrl(baseUrl: string | undefined): string {
 
 const keyPart = /^[\x21-\x39\x3b-\x7e]+$/;
 
-function readAuthorization(configuration: ClientConfiguration | undefined): string {
-  if (configuration === undefined) throw new TypeError(usage);
+function readAuthorization(configuration: ClientConfiguration): string {
   const parts = "token" in configuration ? [configuration.token] : [configuration.accessKey, configuration.secretKey];
   if (parts.some((part) => !part)) throw new TypeError(usage);
   if (!parts.every((part) => keyPart.test(part))) {

@@ -17,10 +17,10 @@ export interface CallOptions {
   onAnswer?: (answer: Answer) => void;
 }
 
-/** Where calls go and how: `authorization` is a secret. */
+/** Where calls go and how: what `authorize` gives, the Authorization header, is a secret. */
 export interface Connection {
   baseUrl: string;
-  authorization: string;
+  authorize(): Promise<string>;
   timeoutSeconds: number;
   attemptsMax: number;
   sleep: Sleep;
@@ -79,12 +79,13 @@ export async function send(
 }
 
 async function exchange(
-  { baseUrl, authorization, timeoutSeconds }: Connection,
+  { baseUrl, authorize, timeoutSeconds }: Connection,
   { method, target, body }: Request,
   { signal, idempotencyKey }: CallOptions,
 ): Promise<Answer & { body: unknown }> {
   const timeout = AbortSignal.timeout(timeoutSeconds * 1000);
   try {
+    const authorization = await authorize();
     const response = await fetch(`${baseUrl}${target}`, {
       method,
       headers: {

@@ -122,7 +122,7 @@ test("a redirect is not followed, since the key would go with it", async () => {
 });
 
 test("a client without arguments says what it needs", () => {
-  expect(() => createClient()).toThrow("createClient needs { baseUrl, accessKey, secretKey } or { baseUrl, token }");
+  expect(() => createClient()).toThrow("SLIPWAY_URL is not set: createClient without arguments works inside an app");
 });
 
 test.each([
