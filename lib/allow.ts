@@ -21,7 +21,7 @@ function findingOf(resolved: Resolved): string {
 }
 
 /** Notes for the reviewer, and for cdk-nag, why these resources of a role hold a `*`. */
-export function acknowledgeWildcards(scope: Construct, allowance: Allowance): void {
+function acknowledgeWildcards(scope: Construct, allowance: Allowance): void {
   for (const resource of allowance.resources) {
     const resolved: Resolved = Stack.of(scope).resolve(resource);
     const finding = findingOf(resolved);

@@ -10,7 +10,7 @@ import { acknowledge } from "./acknowledge.ts";
 import type { Functions } from "./functions.ts";
 
 /** API Gateway gives up after 30 s; the function must have answered before, or the client learns nothing. */
-export const routeTimeoutSeconds = 25;
+const routeTimeoutSeconds = 25;
 /** MiB: more memory is also more processor, and a cold start is all processor. */
 const routeMemory = 1024;
 
@@ -46,7 +46,6 @@ export class ServiceApi extends Construct {
       httpApi: this.api,
       stageName: "$default",
       autoDeploy: true,
-      detailedMetricsEnabled: true,
       throttle: { rateLimit: 1000, burstLimit: 500 },
       accessLogSettings: {
         destination: new apigateway.LogGroupLogDestination(accessLogs),

@@ -8,7 +8,7 @@ import type { Apps } from "./apps.ts";
 import type { Data } from "./data.ts";
 
 /** The longest an image build may run; its queue may take as long again and a half. */
-export const imageBuildMinutes = { run: 20, queue: 30 };
+const imageBuildMinutes = { run: 20, queue: 30 };
 
 /**
  * Turns a plan and a source archive into an image. It runs strangers' code, and BuildKit needs a privileged machine:

@@ -1,5 +1,4 @@
 import { createHash, createHmac } from "node:crypto";
-import type { AwsCredentialIdentity } from "@smithy/types";
 import * as z from "zod";
 
 const page = z.object({
@@ -12,7 +11,7 @@ const keyed = (key: string | Buffer, text: string) => createHmac("sha256", key).
 
 export interface Signing {
   region: string;
-  credentials: AwsCredentialIdentity;
+  credentials: { accessKeyId: string; secretAccessKey: string; sessionToken?: string };
   now: Date;
 }
 

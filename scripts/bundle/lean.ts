@@ -1,5 +1,5 @@
 import { builtinModules } from "node:module";
-import { join } from "node:path";
+import { fileURLToPath } from "node:url";
 import type { Plugin } from "esbuild";
 
 /** Reading one of these from `node:http` loads undici (35–47 ms of a cold start, nodejs/node #57649). */
@@ -36,7 +36,7 @@ export const environmentCredentials: Plugin = {
   name: "environment-credentials",
   setup(build) {
     build.onResolve({ filter: /^@aws-sdk\/credential-provider-node$/ }, () => ({
-      path: join(import.meta.dirname, "environment-credentials.ts"),
+      path: fileURLToPath(new URL("./environment-credentials.ts", import.meta.url)),
     }));
   },
 };

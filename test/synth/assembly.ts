@@ -12,7 +12,7 @@ const cdkJson: { context: Record<string, unknown> } = JSON.parse(
 );
 
 /** A bundle without any code in it: the template depends on the bundle's place only. */
-export function emptyBundle(): string {
+function emptyBundle(): string {
   const folder = mkdtempSync(join(tmpdir(), "slipway-bundle-"));
   mkdirSync(join(folder, "lambdas"));
   writeFileSync(join(folder, "lambdas", "empty.mjs"), "");
