@@ -12,7 +12,7 @@ import { TaskError } from "./stepfunctions/errors.ts";
 import { codeBuildResult, type Integrations, lambdaFailure, lambdaResult } from "./stepfunctions/resources.ts";
 
 /** The tokens of the state machine's file: `analyze` is `AnalyzeFunction`. */
-export function functionToken(stepId: string): string {
+function functionToken(stepId: string): string {
   const words = stepId.split("-").map((word) => word.charAt(0).toUpperCase() + word.slice(1));
   return `${words.join("")}Function`;
 }

@@ -14,7 +14,7 @@ interface CopySource {
 }
 
 /** `bucket/key` or `/bucket/key`, URL-encoded, with an optional `?versionId=`. */
-export function parseCopySource(header: string): CopySource {
+function parseCopySource(header: string): CopySource {
   const at = header.lastIndexOf("?versionId=");
   const path = at < 0 ? header : header.slice(0, at);
   // Everything before the version belongs to the key, a question mark too.

@@ -6,7 +6,7 @@ import { S3Error } from "./errors.ts";
 import type { S3Request } from "./request.ts";
 
 /** The largest object that one PUT can make: 5 GiB. */
-export const objectBytesMax = 5 * 1024 ** 3;
+const objectBytesMax = 5 * 1024 ** 3;
 
 const checksums = {
   "x-amz-checksum-crc32": { bytes: 4, start: crc32Checksum },

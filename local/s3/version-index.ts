@@ -92,7 +92,7 @@ const schema = `
 const fromPosition = "bucket = :bucket AND key >= :key AND (key > :key OR sequence < :below)";
 
 /** Runs `change` as one transaction. */
-export function transaction<T>(database: DatabaseSync, change: () => T): T {
+function transaction<T>(database: DatabaseSync, change: () => T): T {
   database.exec("BEGIN IMMEDIATE");
   try {
     const result = change();

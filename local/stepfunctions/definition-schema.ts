@@ -100,7 +100,7 @@ const fail = z.strictObject({
 });
 
 /** One state of a JSONata machine; fields and types that are not listed here are refused. */
-export const stateSchema = z.discriminatedUnion("Type", [task, choice, wait, pass, succeed, fail]);
+const stateSchema = z.discriminatedUnion("Type", [task, choice, wait, pass, succeed, fail]);
 
 /** The whole definition (Amazon States Language, QueryLanguage JSONata, without Parallel and Map). */
 export const definitionSchema = z.strictObject({

@@ -30,7 +30,12 @@ function createReservations(services: Services) {
     route(name: string) {
       const gatewayRouteArn = services.arns.route(name, reservedPortName);
       names.set(gatewayRouteArn, name);
-      return { gatewayRouteArn, serviceArn: services.arns.service(name), serviceContainerPortName: reservedPortName, status: "CREATING" };
+      return {
+        gatewayRouteArn,
+        serviceArn: services.arns.service(name),
+        serviceContainerPortName: reservedPortName,
+        status: "CREATING",
+      };
     },
     async describe(gatewayRouteArn: string) {
       const name = names.get(gatewayRouteArn);
