@@ -76,5 +76,5 @@ async function archiveTree(path: string): Promise<SourceTree> {
     const { bytesRead } = await file.read(bytes, 0, length, offset);
     return bytes.subarray(0, bytesRead);
   };
-  return treeOf({ size, read });
+  return await treeOf({ size, read });
 }
