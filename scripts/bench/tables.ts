@@ -1,0 +1,153 @@
+import { mkdtemp, rm } from "node:fs/promises";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import type { Definition } from "../../lambdas/domain/tables/definition.ts";
+import { insertStatement, listStatement, readRows } from "../../lambdas/domain/tables/rows.ts";
+import { createStatements } from "../../lambdas/domain/tables/statements.ts";
+import { type DatabaseRunner, databaseRunner } from "../../lambdas/kit/tools/databases.ts";
+import { changeTable, newInnerName, readTables } from "../../lambdas/tables/catalog.ts";
+import { startAwsServer } from "../../local/aws/service.ts";
+import { createRdsData } from "../../local/rds/rds-data.ts";
+import { type Measured, median } from "./measure.ts";
+
+const schema = "dbs_bench";
+const rounds = 40;
+const rowCount = 200;
+
+function definition(name: string): Definition {
+  const types = ["string", "text", "integer", "float", "boolean", "date", "json"] as const;
+  const columns = types.map((type) => ({
+    name: `${type}_column`,
+    type,
+    nullable: true,
+    unique: type === "integer",
+    default: null,
+    comment: null,
+    constraint: type === "integer" ? newInnerName() : null,
+  }));
+  return { name, comment: null, columns };
+}
+
+async function create(databases: DatabaseRunner, name: string): Promise<void> {
+  const table = definition(name);
+  const acts = createStatements(schema, table, newInnerName);
+  const result = await changeTable(databases, { schema, name, version: 0, definition: table, acts });
+  if (result.state !== "done") throw new Error(`The table was not made: ${result.state}`);
+}
+
+async function byHand(databases: DatabaseRunner, name: string): Promise<void> {
+  const acts = createStatements(schema, definition(name), newInnerName);
+  for (const { sql } of acts) await databases.run({ sql, values: [] });
+}
+
+async function timed(work: () => Promise<unknown>): Promise<number> {
+  const start = performance.now();
+  await work();
+  return performance.now() - start;
+}
+
+async function compare(ours: (round: number) => Promise<unknown>, theirs: (round: number) => Promise<unknown>) {
+  const times: { ours: number[]; theirs: number[] } = { ours: [], theirs: [] };
+  for (let round = 0; round < rounds; round += 1) {
+    times.ours.push(await timed(() => ours(round)));
+    times.theirs.push(await timed(() => theirs(round)));
+  }
+  return { ours: median(times.ours), theirs: median(times.theirs) };
+}
+
+async function benchCreate(databases: DatabaseRunner): Promise<Measured> {
+  const { ours, theirs } = await compare(
+    (round) => create(databases, `ours_${round}`),
+    (round) => byHand(databases, `hand_${round}`),
+  );
+  return {
+    name: "tables: create a table / the same DDL by hand",
+    ratio: ours / theirs,
+    bound: 3,
+    detail: `${ours.toFixed(1)} ms, by hand ${theirs.toFixed(1)} ms, medians of ${rounds}`,
+  };
+}
+
+async function benchRows(databases: DatabaseRunner): Promise<Measured> {
+  await create(databases, "rows");
+  for (let row = 0; row < rowCount; row += 1) {
+    const values = [
+      { column: "integer_column", type: "integer" as const, text: String(row) },
+      { column: "text_column", type: "text" as const, text: "some words in a row ".repeat(5) },
+      { column: "json_column", type: "json" as const, text: '{"a":[1,2,{"b":null}]}' },
+    ];
+    await databases.run(insertStatement(schema, "rows", values));
+  }
+  const plain = { sql: `select * from "${schema}"."rows" where id > 0 order by id limit ${rowCount}`, values: [] };
+  const { ours, theirs } = await compare(
+    async () => {
+      const pieces = await databases.run(listStatement(schema, "rows", 0, rowCount));
+      const { rows } = readRows(pieces.map(([id, piece]) => ({ id: Number(id), piece: String(piece) })));
+      if (rows.length !== rowCount) throw new Error(`The page has ${rows.length} rows`);
+    },
+    () => databases.run(plain),
+  );
+  return {
+    name: `tables: a page of ${rowCount} rows / a bare select`,
+    ratio: ours / theirs,
+    bound: 3,
+    detail: `${ours.toFixed(1)} ms, select ${theirs.toFixed(1)} ms, medians of ${rounds}`,
+  };
+}
+
+async function benchList(databases: DatabaseRunner, calls: () => number): Promise<Measured> {
+  const before = calls();
+  const tables = await readTables(databases, schema);
+  const statements = calls() - before;
+  return {
+    name: `tables: statements to list ${tables.length} tables`,
+    ratio: statements,
+    bound: 1,
+    detail: `${statements} statement`,
+  };
+}
+
+/** Table management against bare statements on the same embedded PostgreSQL, both through the Data API. */
+export async function benchTables(): Promise<Measured[]> {
+  const folder = await mkdtemp(join(tmpdir(), "bench-tables-"));
+  const data = createRdsData({ dir: folder });
+  let calls = 0;
+  const server = await startAwsServer({
+    raw: [
+      (request) => {
+        calls += 1;
+        return data.service(request);
+      },
+    ],
+  });
+  const names = ["AWS_ENDPOINT_URL_RDS_DATA", "AWS_REGION", "AWS_ACCESS_KEY_ID", "AWS_SECRET_ACCESS_KEY"] as const;
+  const kept = names.map((name) => [name, process.env[name]] as const);
+  const settings = [server.endpoint, "us-east-1", "local", "local"];
+  for (const [index, name] of names.entries()) process.env[name] = settings[index];
+  try {
+    const databases = databaseRunner({
+      DATABASE_ARN: "arn:aws:rds:us-east-1:000000000000:cluster:bench",
+      DATABASE_SECRET_ARN: "arn:aws:secretsmanager:us-east-1:000000000000:secret:bench",
+    });
+    await databases.run({ sql: "select 1", values: [] });
+    await create(databases, "warm");
+    const results = [await benchCreate(databases), await benchRows(databases)];
+    results.push(await benchList(databases, () => calls));
+    return results;
+  } finally {
+    for (const [name, value] of kept) {
+      if (value === undefined) delete process.env[name];
+      else process.env[name] = value;
+    }
+    await server.close();
+    await data.close();
+    await rm(folder, { recursive: true, force: true });
+  }
+}
+
+if (import.meta.main) {
+  for (const { name, ratio, bound, detail } of await benchTables()) {
+    console.log(`${name}: ${ratio.toFixed(2)} (at most ${bound}): ${detail}`);
+    if (bound !== null && ratio > bound) process.exitCode = 1;
+  }
+}
