@@ -3,9 +3,9 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { startDynamoDb } from "../../../local/dynamodb.ts";
 import { openPorts } from "../../../local/ports.ts";
-import { type Running, startRunning } from "../../harness/service.ts";
+import { callAt, type Running, startRunning } from "../../harness/service.ts";
 import { allRows, brokenRules, type Row } from "./invariants.ts";
-import { openTableGate, type TableGate } from "./table-gate.ts";
+import { openTableGate, type TableCall, type TableGate } from "./table-gate.ts";
 
 export interface Guarded {
   running: Running;
@@ -13,12 +13,16 @@ export interface Guarded {
   /** The database behind the gate. */
   database: string;
   rows(): Promise<Row[]>;
-  /** What is half-made in the table. */
-  broken(): Promise<string[]>;
-  /** `running` bound to a project of its own. */
+  /** What is half-made in the table, or in one project. */
+  broken(project?: Running): Promise<string[]>;
+  /** `running` bound to a project and a key of its own. */
   newProject(): Promise<Running>;
+  /** Whether a call of the service is about this project or its key. */
+  concerns(project: Running, call: TableCall): boolean;
   stop(): Promise<void>;
 }
+
+const projectIdOf = (project: Running) => project.project.split("/").at(-1) ?? "";
 
 /** A DynamoDB with a gate before it, and the variable that leads a service there. */
 export async function openTable(): Promise<{ gate: TableGate; database: string; close(): Promise<void> }> {
@@ -49,12 +53,26 @@ export async function startGuarded(): Promise<Guarded> {
     gate,
     database,
     rows,
-    broken: async () => brokenRules(await rows()),
-    async newProject() {
-      const { organizationId } = running.seed;
-      const { project } = await running.operator("create-project", { organizationId, name: "Another" });
-      return { ...running, project: `/organizations/${organizationId}/projects/${project?.id}` };
+    async broken(project) {
+      const found = await rows();
+      const mine = (pk: string) =>
+        project === undefined || pk.startsWith("KEY#") || pk === `PRJ#${projectIdOf(project)}`;
+      return brokenRules(found.filter(({ pk }) => mine(pk)));
     },
+    async newProject() {
+      const { organizationId, baseUrl } = running.seed;
+      const { project } = await running.operator("create-project", { organizationId, name: "Another" });
+      const { credential } = await running.operator("create-credential", { projectId: project?.id });
+      const access = String(credential?.access);
+      const bearer = `${access}:${credential?.secret}`;
+      return {
+        ...running,
+        seed: { ...running.seed, projectId: String(project?.id), accessKey: access },
+        project: `/organizations/${organizationId}/projects/${project?.id}`,
+        call: (method, path, options) => callAt(baseUrl, bearer, method, path, options),
+      };
+    },
+    concerns: (project, { body }) => body.includes(projectIdOf(project)) || body.includes(project.seed.accessKey),
     async stop() {
       gate.before = undefined;
       gate.after = undefined;
