@@ -3,6 +3,7 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { App } from "aws-cdk-lib";
 import { Template } from "aws-cdk-lib/assertions";
+import { renderBuildspec } from "../../lambdas/domain/image/buildspec.ts";
 import { readBundle } from "../../lib/bundle.ts";
 import { readSettings } from "../../lib/settings.ts";
 import { SlipwayStack } from "../../lib/stack.ts";
@@ -16,7 +17,7 @@ function emptyBundle(): string {
   const folder = mkdtempSync(join(tmpdir(), "slipway-bundle-"));
   mkdirSync(join(folder, "lambdas"));
   writeFileSync(join(folder, "lambdas", "empty.mjs"), "");
-  writeFileSync(join(folder, "image-build.buildspec.json"), '{"version":"0.2","phases":{}}');
+  writeFileSync(join(folder, "image-build.buildspec.json"), JSON.stringify(renderBuildspec()));
   return folder;
 }
 

@@ -4,6 +4,7 @@ import { join } from "node:path";
 import { expect, it } from "vitest";
 import * as z from "zod";
 import { limits } from "../../api/limits.ts";
+import { renderBuildspec } from "../../lambdas/domain/image/buildspec.ts";
 import { steps } from "../../statemachines/steps.ts";
 import { ofType } from "./assembly.ts";
 import { functions, grantsOf, written } from "./policies.ts";
@@ -87,6 +88,25 @@ it("inner time limits end before outer ones", () => {
   }
   const longest = tasks.reduce((sum, [, { TimeoutSeconds }]) => sum + TimeoutSeconds, 0);
   expect(longest).toBeLessThan(definition.TimeoutSeconds);
+});
+
+const imageBuild = z.object({
+  Arguments: z.object({ EnvironmentVariablesOverride: z.array(z.object({ Name: z.string() })) }),
+});
+
+it("the image build runs the buildspec of the image rules, and is told every name that it uses", () => {
+  const [, project] = ofType("AWS::CodeBuild::Project")[0] ?? [];
+  const buildspec = JSON.parse(project?.Properties.Source.BuildSpec);
+  expect(buildspec).toEqual(renderBuildspec());
+  const told = imageBuild
+    .parse(definition.States.BuildImage)
+    .Arguments.EnvironmentVariablesOverride.map(({ Name }) => Name);
+  const commands: string[] = Object.values<{ commands: string[] }>(buildspec.phases).flatMap((phase) => phase.commands);
+  const used = commands.join("\n").matchAll(/\$\{?((?:SOURCE|ARTIFACT|IMAGE|PROJECT)_[A-Z]+)/g);
+  const exported: string[] = buildspec.env["exported-variables"];
+  const names = new Set([...used].map(([, name = ""]) => name).filter((name) => !exported.includes(name)));
+  expect([...names].sort()).toEqual(told.sort());
+  expect(exported).toContain("IMAGE_DIGEST");
 });
 
 it("the upload is awaited for as long as its address is valid", () => {
