@@ -1,5 +1,4 @@
 import { createFiles } from "../../api/storage.ts";
-import { absent } from "../data/entity.ts";
 import { File, type FileRow } from "../data/rows.ts";
 import { fileReply, newFiles, objectKey } from "../domain/storage/files.ts";
 import { type Access, Replay } from "../kit/access.ts";
@@ -11,10 +10,13 @@ import { storageKey } from "./keys.ts";
 /** TransactWriteItems takes no more. */
 const transactionWritesMax = 100;
 
+/** Their ids are new, so the entries are written without a condition. */
 async function store(access: Access, rows: readonly FileRow[], remember: unknown): Promise<void> {
-  const writes = rows.map((row) => File.put(row, row, { pk: absent }));
-  const outcome = await access.commit(writes, remember);
-  if (!outcome.ok) throw unavailable(new Error("A new file's id was taken"));
+  const outcome = await access.commit(
+    rows.map((row) => File.put(row, row)),
+    remember,
+  );
+  if (!outcome.ok) throw unavailable(new Error("New files were refused"));
 }
 
 /**
@@ -35,13 +37,11 @@ async function storeThenRemember(access: Access, rows: readonly FileRow[], remem
 type Prepared = ReturnType<typeof fileReply>;
 
 function signed(organizationId: string, storageId: string, files: readonly Prepared[], signing: FileSigning) {
-  return Promise.all(
-    files.map(async ({ id, name, path, mime, size, status, error, createdAt, updatedAt }) => {
-      const url = await signing.upload(objectKey({ organizationId, storageId, fileId: id }), mime);
-      const { expiresAt } = signing;
-      return { id, name, path, mime, size, status, error, createdAt, updatedAt, url, expiresAt };
-    }),
-  );
+  return files.map(({ id, name, path, mime, size, status, error, createdAt, updatedAt }) => {
+    const url = signing.upload(objectKey({ organizationId, storageId, fileId: id }), mime);
+    const { expiresAt } = signing;
+    return { id, name, path, mime, size, status, error, createdAt, updatedAt, url, expiresAt };
+  });
 }
 
 /** The role is assumed before anything is written: a request that cannot be signed leaves no entries. */
@@ -54,16 +54,13 @@ export const handler = endpoint(
     const entries = newFiles(params.storageId, body.files, now);
     const replies = entries.map(fileReply);
     const isFull = entries.length === transactionWritesMax && headers["idempotency-key"] !== undefined;
-    const [files] = await Promise.all([
-      signed(params.orgId, params.storageId, replies, signing),
-      (isFull ? storeThenRemember : store)(access, entries, { files: replies }),
-    ]);
-    return { files };
+    await (isFull ? storeThenRemember : store)(access, entries, { files: replies });
+    return { files: signed(params.orgId, params.storageId, replies, signing) };
   },
   {
     exists: (params) => [storageKey(params)],
     replay: async ({ files }, { params, now }, { addresses }) => ({
-      files: await signed(params.orgId, params.storageId, files, await addresses.open(now)),
+      files: signed(params.orgId, params.storageId, files, await addresses.open(now)),
     }),
   },
 );
