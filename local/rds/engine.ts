@@ -1,5 +1,5 @@
 import { once } from "node:events";
-import { mkdirSync } from "node:fs";
+import { existsSync, mkdirSync, renameSync, rmSync } from "node:fs";
 import { Worker } from "node:worker_threads";
 import { AwsError } from "../aws/service.ts";
 
@@ -29,6 +29,8 @@ export type Answer = { id: number; inTransaction: boolean } & ({ outcome: Outcom
 
 /** One PostgreSQL on one folder; it starts with its first statement, and again after it has crashed. */
 export interface Engine {
+  /** Makes the folder when there is none, which takes seconds; PostgreSQL does not stay up for it. */
+  make(): Promise<void>;
   run(sql: string, bound?: Bound[]): Promise<Outcome>;
   inTransaction(): boolean;
   close(): Promise<void>;
@@ -50,10 +52,27 @@ interface Waiting {
   reject(error: Error): void;
 }
 
+/** How long a database may take to close by itself; what was committed is safe either way. */
+const closeMs = 2_500;
+
+/** Making a database takes seconds: it is made beside its folder, so that a crash never leaves half of one in it. */
+async function make(dir: string, thread: (folder: string) => Promise<Worker>): Promise<void> {
+  const unfinished = `${dir}.new`;
+  rmSync(unfinished, { recursive: true, force: true });
+  mkdirSync(unfinished, { recursive: true });
+  const maker = await thread(unfinished);
+  const exited = once(maker, "exit");
+  maker.postMessage("close");
+  await exited;
+  renameSync(unfinished, dir);
+}
+
 /** PostgreSQL runs in a thread of its own: WebAssembly does not yield, and the service has to go on serving. */
 export function createEngine(dir: string, statementMs: number): Engine {
   const waiting = new Map<number, Waiting>();
   let starting: Promise<Worker> | undefined;
+  let making: Promise<void> | undefined;
+  let current: Worker | undefined;
   let inTransaction = false;
   let closed = false;
   let lastId = 0;
@@ -74,12 +93,36 @@ export function createEngine(dir: string, statementMs: number): Engine {
     waiting.clear();
   }
 
+  async function thread(folder: string): Promise<Worker> {
+    if (closed) throw new Error("The database is shutting down");
+    const workerData = { dir: folder };
+    const worker = new Worker(new URL("./postgres-worker.ts", import.meta.url), { workerData, execArgv: [] });
+    current = worker;
+    let reason: unknown;
+    worker.on("error", (error) => {
+      reason = error;
+    });
+    const exited = once(worker, "exit").then(() => {
+      if (current === worker) current = undefined;
+      throw new Error("PostgreSQL ended while it started", { cause: reason });
+    });
+    exited.catch(() => undefined);
+    await Promise.race([once(worker, "message"), exited]);
+    return worker;
+  }
+
+  function made(): Promise<void> {
+    making ??= existsSync(dir) ? Promise.resolve() : make(dir, thread);
+    making.catch(() => {
+      making = undefined;
+    });
+    return making;
+  }
+
   async function start(): Promise<Worker> {
-    mkdirSync(dir, { recursive: true });
-    const worker = new Worker(new URL("./postgres-worker.ts", import.meta.url), { workerData: { dir }, execArgv: [] });
-    await once(worker, "message");
+    await made();
+    const worker = await thread(dir);
     worker.on("message", settle);
-    worker.once("error", ended);
     worker.once("exit", ended);
     return worker;
   }
@@ -106,12 +149,14 @@ export function createEngine(dir: string, statementMs: number): Engine {
 
   async function close(): Promise<void> {
     closed = true;
-    const worker = await starting?.catch(() => undefined);
+    const worker = current;
     if (!worker) return;
     const exited = once(worker, "exit");
     worker.postMessage("close");
-    await exited;
+    const timer = setTimeout(() => worker.terminate(), closeMs);
+    await exited.catch(() => undefined);
+    clearTimeout(timer);
   }
 
-  return { run, inTransaction: () => inTransaction, close };
+  return { make: made, run, inTransaction: () => inTransaction, close };
 }

@@ -38,6 +38,8 @@ const endInput = target.extend({ transactionId });
 
 export interface RdsData {
   service: RawService;
+  /** Makes the database's folder ahead of its first statement, which then need not wait for it; optional. */
+  prepare(): Promise<void>;
   close(): Promise<void>;
 }
 
@@ -91,6 +93,7 @@ export function createRdsData(options: { dir: string; patience?: Patience }): Rd
 
   return {
     service,
+    prepare: () => engine.make(),
     async close() {
       await transactions.close();
       await engine.close();

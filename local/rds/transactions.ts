@@ -57,6 +57,7 @@ export function createTransactions(engine: Engine, { idleMs, statementMs }: Pati
     clearTimeout(transaction.timer);
     await transaction.tail;
     try {
+      if (!engine.inTransaction()) throw notFound(id);
       const outcome = await engine.run(command);
       if (outcome.command === command) return;
       throw new AwsError(
@@ -82,7 +83,11 @@ export function createTransactions(engine: Engine, { idleMs, statementMs }: Pati
     const transaction = open.get(id);
     if (!transaction) return Promise.reject(notFound(id));
     clearTimeout(transaction.timer);
-    const turn = transaction.tail.then(work);
+    const turn = transaction.tail.then(() => {
+      // The database has started anew since: its transaction is lost, and no statement may run outside it.
+      if (!engine.inTransaction()) throw notFound(id);
+      return work();
+    });
     transaction.tail = turn.then(
       () => touchIfOpen(id, transaction),
       () => touchIfOpen(id, transaction),

@@ -1,8 +1,9 @@
 import { spawn } from "node:child_process";
 import { once } from "node:events";
-import { mkdtempSync, rmSync } from "node:fs";
+import { cpSync, existsSync, mkdtempSync, readdirSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
+import { setTimeout as sleep } from "node:timers/promises";
 import {
   BatchExecuteStatementCommand,
   BeginTransactionCommand,
@@ -21,7 +22,7 @@ const target = {
   resourceArn: "arn:aws:rds:us-east-1:000000000000:cluster:local",
   secretArn: "arn:aws:secretsmanager:us-east-1:000000000000:secret:local",
 };
-const patience = { idleMs: 1_500, statementMs: 8_000 };
+const patience = { idleMs: 1_500, statementMs: 5_000 };
 
 let data: RdsData;
 let server: AwsServer;
@@ -213,6 +214,17 @@ describe("a statement that does not end", () => {
     expect((await refusal(run(endless))).name).toBe("StatementTimeoutException");
     expect((await run("select count(*) from before_hang")).records).toEqual([[{ longValue: 0 }]]);
   }, 60_000);
+
+  it("takes its transaction with it: nothing runs outside of one that was lost", async () => {
+    await run("create table lost (a int)");
+    const transactionId = await begin();
+    await refusal(run("do 'begin loop end loop; end'", { transactionId }));
+    const insert = run("insert into lost values (1)", { transactionId });
+    expect((await refusal(insert)).name).toBe("TransactionNotFoundException");
+    const commit = client.send(new CommitTransactionCommand({ ...target, transactionId }));
+    expect((await refusal(commit)).name).toBe("TransactionNotFoundException");
+    expect((await run("select count(*) from lost")).records).toEqual([[{ longValue: 0 }]]);
+  }, 60_000);
 });
 
 describe("durability", () => {
@@ -220,9 +232,33 @@ describe("durability", () => {
     await run("create table lasting (a text)");
     await run("insert into lasting values ('here')");
     await shut();
+    cpSync(join(dir, "pg"), join(dir, "killed"), { recursive: true });
     await open();
     expect((await run("select a from lasting")).records).toEqual([[{ stringValue: "here" }]]);
   });
+
+  it("makes its folder whole or not at all: a SIGKILL in between costs nothing but the time", async () => {
+    const folder = join(dir, "unborn");
+    const maker = `
+      import { createRdsData } from ${JSON.stringify(new URL("../../../local/rds/rds-data.ts", import.meta.url).href)};
+      createRdsData({ dir: ${JSON.stringify(folder)} }).service({ method: "POST", path: "/Execute",
+        query: new URLSearchParams(), headers: {}, body: Buffer.from(${JSON.stringify(JSON.stringify({ ...target, sql: "select 1" }))}) });`;
+    const child = spawn(process.execPath, ["--input-type=module", "-e", maker], { stdio: "ignore" });
+    const started = () => existsSync(`${folder}.new`) && readdirSync(`${folder}.new`).length > 3;
+    while (!started() && child.exitCode === null) await sleep(20);
+    child.kill("SIGKILL");
+    await once(child, "exit");
+    expect(existsSync(folder)).toBe(false);
+    expect(started()).toBe(true);
+    const again = createRdsData({ dir: folder });
+    await again.prepare();
+    expect(existsSync(folder)).toBe(true);
+    const body = Buffer.from(JSON.stringify({ ...target, sql: "select 1" }));
+    const request = { method: "POST", path: "/Execute", query: new URLSearchParams(), headers: {}, body };
+    expect((await again.service(request))?.status).toBe(200);
+    await again.close();
+    expect(existsSync(`${folder}.new`)).toBe(false);
+  }, 120_000);
 
   it("keeps what it has answered, and nothing of an open transaction, over a SIGKILL", async () => {
     const writer = `
