@@ -2,6 +2,9 @@ import * as z from "zod";
 import { cursor, lengthOf, pageLimit, timestamp } from "./common.ts";
 import { route } from "./route.ts";
 
+/** The PostgreSQL database that the cluster is made with; each database of an organization is a schema in it. */
+export const databaseName = "slipway";
+
 /** CONTRACT §6; lengths in Unicode code points. */
 export const tableLimits = {
   nameLengthMax: 63,

@@ -8,6 +8,7 @@ import {
   RDSDataClient,
   RollbackTransactionCommand,
 } from "@aws-sdk/client-rds-data";
+import { databaseName } from "../../../api/tables.ts";
 import type { Statement } from "../../domain/tables/sql.ts";
 import { Problem } from "../problem.ts";
 import { isNamed } from "./clients.ts";
@@ -50,9 +51,6 @@ function translated(error: unknown): unknown {
 const resumeMs = 20_000;
 const retryAfterSeconds = 10;
 
-/** The cluster's own database, which exists in every PostgreSQL; each of ours is a schema in it. */
-const database = "postgres";
-
 /** Runs statements through the Data API, and waits `waitMs` for a paused cluster to come back. */
 export function databaseRunner(
   environment: { DATABASE_ARN: string; DATABASE_SECRET_ARN: string },
@@ -87,13 +85,15 @@ export function databaseRunner(
       name: `p${index + 1}`,
       value: value === null ? { isNull: true as const } : { stringValue: value },
     }));
-    const input = { ...target, database, sql, parameters, ...(transactionId && { transactionId }) };
+    const input = { ...target, database: databaseName, sql, parameters, ...(transactionId && { transactionId }) };
     const output = await patiently(() => client.send(new ExecuteStatementCommand(input)));
     return (output.records ?? []).map((record) => record.map(plainValue));
   }
 
   async function runAll(statements: readonly Statement[]): Promise<void> {
-    const { transactionId } = await patiently(() => client.send(new BeginTransactionCommand({ ...target, database })));
+    const { transactionId } = await patiently(() =>
+      client.send(new BeginTransactionCommand({ ...target, database: databaseName })),
+    );
     if (transactionId === undefined) throw new Error("The Data API gave no transaction");
     try {
       for (const statement of statements) await execute(statement, transactionId);
