@@ -22,7 +22,6 @@ const foreignManifests: ReadonlyMap<string, string> = new Map([
   ["Package.swift", "Swift"],
   ["pubspec.yaml", "Dart"],
   ["stack.yaml", "Haskell"],
-  ["package.yaml", "Haskell"],
   ["shard.yml", "Crystal"],
   ["CMakeLists.txt", "C++"],
   ["global.json", ".NET"],

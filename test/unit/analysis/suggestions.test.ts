@@ -88,6 +88,17 @@ test.each([
   ["src/App.vue", '<script>\nfetch("http://localhost:3000/a")</script>'],
   ["src/a.jsx", '\n<a href="http://localhost:3000/login">in</a>'],
   ["client.py", "import requests\nrequests.get('http://localhost:8000/x')"],
+  ["public/script.js", "const id = 7;\nfetch(`http://localhost:3000/article/${id}`)"],
+  ["src/store.ts", "export class Hero {\n  private url = 'http://localhost:8080/api/v1';\n}"],
+  [
+    "src/Login.jsx",
+    'try { await axios.post(\n"http://localhost:5000/api/auth", { name }) } catch (error) { setError(error) }',
+  ],
+  ["serializers.py", 'def logo(self, item):\n    return f"http://127.0.0.1:8000/{item.logo.url}"'],
+  [
+    "src/io.ts",
+    "const host = 'x';\nconst socket = new EventSource(\"http://localhost:8080/sse\", { withCredentials: true });",
+  ],
   ["app/page.tsx", "// load\nconst r = await fetch(\"http://localhost:3000/api\", { cache: 'no-store' });"],
 ])("a hard-coded address of this machine in source that runs is pointed at: %s", (path, source) => {
   expect(analysisOf({ ...app, [path]: source }).suggestions).toMatchObject([
@@ -123,6 +134,26 @@ test.each([
   ],
   ["settings.py", '"""\nhttp://localhost:8000\n"""\nx = os.getenv("API") or "http://localhost:8000"'],
   ["src/a.js", "fetch('http://localhost.acme.io/')"],
+  ["src/a.js", "fetch(`http://localhost:${port}/self`)"],
+  ["src/a.js", "const self = 'http://localhost:' + PORT"],
+  ["src/a.js", "res.header('Access-Control-Allow-Origin', 'http://localhost:3000')"],
+  ["src/a.js", "const config = {\n  development: {\n    url: 'http://localhost:3000',\n  },\n}"],
+  ["src/a.js", "if (process.env.NODE_ENV !== 'production') {\n  url = 'http://localhost:3000'\n}"],
+  [
+    "src/a.ts",
+    "if (process.env.VERCEL_URL) return `https://${process.env.VERCEL_URL}`;\nreturn 'http://localhost:3000';",
+  ],
+  ["src/a.ts", "const env = z.object({ URL: z.string().default('http://localhost:3000') })"],
+  [
+    "app/config.py",
+    "class Settings(BaseSettings):\n    api_url: str = 'http://localhost:8000'\n    cors_origins: list[str] = [\n        'http://localhost:3000',\n    ]",
+  ],
+  ["app/client.py", "def __init__(self, base_url: str = 'http://localhost:8000'):\n    pass"],
+  [
+    "app/main.py",
+    "app.add_middleware(\n    CORSMiddleware,\n    allow_origins=[\n        'http://localhost:3000', 'https://acme.io',\n    ],\n)",
+  ],
+  ["test_api.py", "requests.get('http://localhost:8000')"],
 ])("where it does no harm it is not: %s %j", (path, source) => {
   expect(codes({ ...app, [path]: source })).toEqual([]);
 });

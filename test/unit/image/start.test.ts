@@ -1,6 +1,6 @@
 import { spawn } from "node:child_process";
 import { once } from "node:events";
-import { expect, test } from "vitest";
+import { expect, onTestFinished, test } from "vitest";
 import { startArguments } from "../../../lambdas/domain/image/start.ts";
 
 const sh = (line: string) => ["/bin/sh", "-c", line];
@@ -34,6 +34,15 @@ test.each<[string, string | null, string[]]>([
 const program =
   "process.on('SIGTERM', () => { console.log('bye'); process.exit(7); }); console.log('up ' + (process.env.A ?? '')); setInterval(() => {}, 1000)";
 
+/** Ends whatever a start command left behind, were it not to hand the signal on. */
+function endGroup(pid: number | undefined): void {
+  try {
+    if (pid !== undefined) process.kill(-pid, "SIGKILL");
+  } catch {
+    // The group is gone already.
+  }
+}
+
 test.each([
   [`node -e "${program}"`, null, "up "],
   [`A=1 node -e "${program}"`, null, "up 1"],
@@ -41,13 +50,14 @@ test.each([
   [`true && A=3 node -e "${program}"`, "true; true", "up 3"],
 ])("the app itself gets SIGTERM (%#)", async (start, prestart, greeting) => {
   const [file = "", ...words] = startArguments({ start, prestart });
-  const child = spawn(file, words, { stdio: ["ignore", "pipe", "inherit"] });
+  const child = spawn(file, words, { stdio: ["ignore", "pipe", "inherit"], detached: true });
+  onTestFinished(() => endGroup(child.pid));
   let output = "";
   child.stdout.on("data", (chunk) => {
     output += chunk;
     if (output.includes("up")) child.kill("SIGTERM");
   });
-  const [code] = await once(child, "close");
+  const [code] = await once(child, "exit");
   expect(output).toBe(`${greeting}\nbye\n`);
   expect(code).toBe(7);
 });

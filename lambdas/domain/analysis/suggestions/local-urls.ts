@@ -4,17 +4,23 @@ import { withoutComments } from "../source.ts";
 
 const SOURCE = /\.(js|mjs|cjs|ts|mts|cts|jsx|tsx|vue|svelte|astro|py)$/;
 const ASIDE =
-  /(^|\/)(tests?|__tests__|__mocks__|mocks?|spec|specs|e2e|cypress|playwright|fixtures?|examples?|samples?|demos?|docs?|documentation|scripts?|tools?|bench(marks?)?|stories|\.storybook|\.github|\.vscode|migrations|seeds?|locales?|i18n|public|static|assets|notebooks)\//i;
+  /(^|\/)(tests?|__tests__|__mocks__|mocks?|specs?|e2e|cypress|playwright|fixtures?|examples?|samples?|demos?|docs?|documentation|scripts?|tools?|bench(marks?)?|stories|\.storybook|\.github|\.vscode|migrations|seeds?|locales?|i18n|notebooks)\//i;
 const ASIDE_FILE =
-  /(\.|_|-)(test|spec|e2e|stories|story|mock|fixture|example|sample|config|setup|d)\.[^.]+$|(^|\/)(test_[^/]*|conftest|setup|[^/]*_test|setupTests|setupProxy|gulpfile|Gruntfile|gruntfile|karma\.conf|protractor\.conf|swagger[^/]*|openapi[^/]*|[^/]*dev[^/]*settings|settings[-_.]?(dev|local|test)\w*|local[-_.]?settings|environment(\.development|\.dev|\.local)?|dev|development|local)\.[^.]+$|(^|\/)settings\/(dev|development|local|test)\w*\.py$/i;
-const LOCAL_URL = /https?:\/\/(?:localhost|127\.0\.0\.1|0\.0\.0\.0|\[::1\])(?![\w.-])(:\d{2,5})?/g;
+  /(\.|_|-)(test|spec|e2e|stories|story|mock|fixture|example|sample|config|setup|d)\.[^.]+$|(^|\/)((test|tests|check|verify|debug|smoke|load|stress|seed|demo)[-_][^/]*|conftest|setup|[^/]*_test|setupTests|setupProxy|gulpfile|gruntfile|karma\.conf|protractor\.conf|swagger[^/]*|openapi[^/]*|[^/]*dev[^/]*settings|settings[-_.]?(dev|local|test)\w*|local[-_.]?settings|environment(\.development|\.dev|\.local)?|dev|development|local)\.[^.]+$|(^|\/)settings\/(dev|development|local|test)\w*\.py$/i;
+const LOCAL_URL =
+  /https?:\/\/(?:localhost|127\.0\.0\.1|0\.0\.0\.0|\[::1\])(?![\w.-])(?!:?(?:\$?\{|["'`]\s*\+))(:\d{2,5})?/g;
 
 /** Advises against addresses of the developer's own machine in source that runs: not in tests, docs, comments, log lines or fallbacks. */
 export function suggestLocalUrls(app: App, notes: Notes): void {
   for (const path of writtenFiles(app, SOURCE)) {
     if (ASIDE.test(path) || ASIDE_FILE.test(path)) continue;
     const raw = app.text(path);
-    if (raw === undefined || !/https?:\/\/(localhost|127\.0\.0\.1|0\.0\.0\.0|\[::1\])/.test(raw) || isGenerated(raw))
+    if (
+      raw === undefined ||
+      !/https?:\/\/(localhost|127\.0\.0\.1|0\.0\.0\.0|\[::1\])/.test(raw) ||
+      isGenerated(raw) ||
+      /\bBaseSettings\b/.test(raw)
+    )
       continue;
     const text = withoutComments(path, raw);
     const match = [...text.matchAll(LOCAL_URL)].find((found) =>
@@ -33,48 +39,41 @@ export function suggestLocalUrls(app: App, notes: Notes): void {
 const isGenerated = (text: string): boolean => text.length > 5000 && text.length / (text.split("\n").length + 1) > 500;
 
 const LOG =
-  /(\b(console|logger?|logging|log|winston|pino|signale|chalk|consola|debug|app\.log|fastify\.log|server\.log|Logger|spinner|stdout|sys\.stdout|process\.stdout)\s*(\.\s*\w+)*|\b(print|println|info|warn|echo|log|debug|describe|it|expect|help|Error|Exception))\s*(\(|`)[^;]*$/;
+  /(\b(console|logger?|logging|log|winston|pino|signale|chalk|consola|debug|spinner|stdout)\s*(\.\s*\w+)*|\b(print|println|info|warn|echo|describe|it|expect|help|Error|Exception))\s*(\(|`)[^;]*$/;
 const ALLOWANCE =
-  /\b(origins?|cors\w*|allow\w*|trusted\w*|whitelist|allowlist|hosts?|csp|connect-?src|servers|proxy|internal_ips|placeholder|example\w*|description|help|summary|docs?|title|label|message|comment|pathname_base)["'`]?\s*[:=(]/i;
+  /\b(origins?|cors\w*|\w*allow\w*|\w*trusted\w*|whitelist|csp|connect-?src|servers|proxy|internal_ips|placeholder|example\w*|description|help|summary|docs?|title|label|message|comment)["'`]?\s*[:=(]|allow-origin|withOrigins/i;
+const DEVELOPMENT =
+  /\b(if|elif|case|when)\b.*\b(dev|development|debug|local\w*|isDev|isLocal\w*|__DEV__|NODE_ENV|production|prod|env)\b|\b(dev|development|local|test|testing)\w*["']?\s*[:=]\s*["'`{[(]|\belse\b|__DEV__/i;
+
+/** What stands right before an address that is only a fallback, a base to resolve against, or something to compare with. */
+const HARMLESS_BEFORE: readonly RegExp[] = [
+  /(\?\?=?|\|\|=?|\bor|\belse)\s*\(?\s*f?["'`]$/,
+  /\?\s[^?;]*:\s*["'`]$|\?\s*["'`]$/,
+  /\b(get|getenv|config|env|environ|str|url|getOrThrow|default|Field|Query)\w*\s*\([^()]*,\s*(default\s*=\s*)?f?["'`]$/i,
+  /\b(default|defaultValue|fallback)\w*["']?\s*[:=(]\s*f?["'`]$/i,
+  /\bnew URL\([^;]*,\s*["'`]$/,
+  /[=!]==?\s*["'`]$|\b(startsWith|endsWith|includes|indexOf|replace|replaceAll|match|test|startswith|endswith)\s*\(\s*["'`]$|\bin\s*[[(]/,
+  /\b(process\.env|import\.meta\.env|environ)\b[\s\S]*\breturn\s+f?["'`]$/,
+];
 
 /** True when the address at an offset is one that the running app would call. */
 function isUsed(text: string, from: number, to: number): boolean {
   const lineStart = text.lastIndexOf("\n", from - 1) + 1;
   const lineEnd = text.indexOf("\n", to) === -1 ? text.length : text.indexOf("\n", to);
-  const line = text.slice(lineStart, lineEnd);
-  const ahead = text.slice(Math.max(0, from - 200), from);
-  const context = statementBefore(text, from);
-  if (!/["'`]\s*$/.test(text.slice(from - 1, from)) && !/(href|src|action)=$/.test(ahead)) return false;
-  if (/(\?\?=?|\|\||\bor|\belse)\s*\(?\s*f?["'`]$/.test(ahead)) return false;
-  if (/\?\s[^?;]*:\s*["'`]$/.test(ahead) || /\?\s*["'`]$/.test(ahead)) return false;
-  if (
-    /\b(get|getenv|config|env|environ|str|url|getOrThrow|default|Field|Query)\w*\s*\([^()]*,\s*(default\s*=\s*)?f?["'`]$/i.test(
-      ahead,
-    )
-  )
-    return false;
-  if (/\b(default|defaultValue|fallback)\w*["']?\s*[:=(]\s*f?["'`]$/i.test(ahead)) return false;
-  if (/\bnew URL\([^;]*,\s*["'`]$/.test(ahead) || /\burlparse|URL\.parse\(/.test(line)) return false;
-  if (
-    /[=!]==?\s*["'`]$|\b(startsWith|endsWith|includes|indexOf|replace|replaceAll|match|test|startswith|endswith)\s*\(\s*["'`]$|\bin\s*[[(]/.test(
-      ahead,
-    )
-  )
-    return false;
-  if (
-    /\bif\b.*\b(dev|development|debug|local|__DEV__|isDev|NODE_ENV)/i.test(line) ||
-    /\b(dev|development|local)\w*["']?\s*[:=]\s*["'`]/i.test(line)
-  )
-    return false;
-  return (
-    !context.some((opening) => LOG.test(opening) || ALLOWANCE.test(opening)) &&
-    !LOG.test(line.slice(0, from - lineStart)) &&
-    !ALLOWANCE.test(line.slice(0, from - lineStart))
+  const before = text.slice(lineStart, from);
+  const ahead = text.slice(Math.max(0, from - 250), from);
+  if (!/(["'`]|\b(href|src|action)=)$/.test(ahead)) return false;
+  if (HARMLESS_BEFORE.some((pattern) => pattern.test(ahead))) return false;
+  if (/\burlparse|URL\.parse\(/.test(text.slice(lineStart, lineEnd))) return false;
+  const enclosing = statementsAround(text, from);
+  if (/\b(def|function|constructor)\b[^(]*\($/.test(enclosing[0] ?? "")) return false;
+  return ![before, ...enclosing].some(
+    (opening) => LOG.test(opening) || ALLOWANCE.test(opening) || DEVELOPMENT.test(opening),
   );
 }
 
-/** What stands before the brackets that enclose an offset, innermost first, three deep. */
-function statementBefore(text: string, offset: number): string[] {
+/** What stands on the line before each of the brackets that enclose an offset, innermost first, three deep. */
+function statementsAround(text: string, offset: number): string[] {
   const found: string[] = [];
   let depth = 0;
   const end = Math.max(0, offset - 2000);
