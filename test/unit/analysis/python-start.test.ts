@@ -146,3 +146,21 @@ test("without any of these there is no start command, and the sentence says what
   expect(code).toBe("no_start_command");
   expect(message).toContain("Procfile");
 });
+
+test.each([
+  ["uv run uvicorn main:app --port $PORT", "uvicorn main:app --port $PORT"],
+  ["uv run --no-dev gunicorn main:app", "gunicorn main:app"],
+  ["uv run main.py", "python main.py"],
+  ["uv run -m shop", "python -m shop"],
+  ["poetry run python main.py", "python main.py"],
+  ["A=1 pipenv run web --x", "A=1 gunicorn main:app --x"],
+  ["pdm run serve", "uvicorn main:app"],
+  ["uv run --with x gunicorn main:app", "uv run --with x gunicorn main:app"],
+])("a runner does not stand between the container and the app: %s", (command, start) => {
+  const files = {
+    "main.py": "",
+    "pyproject.toml": '[project]\nname = "a"\n[tool.pdm.scripts]\nserve = "uvicorn main:app"\n',
+    Pipfile: '[scripts]\nweb = "gunicorn main:app"\n',
+  };
+  expect(analysisOf({ ...files, Procfile: `web: ${command}` }).plan.start).toBe(start);
+});

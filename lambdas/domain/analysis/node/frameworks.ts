@@ -1,7 +1,8 @@
 import type { App } from "../app.ts";
 import type { StaticSite } from "../plan.ts";
 import { stringAt, type Table } from "../values.ts";
-import { configText } from "./static.ts";
+import type { Dependencies } from "./dependencies.ts";
+import { configText } from "./static-folders.ts";
 
 /** How a framework's build is started; `build` is its own build command, used where package.json has none. */
 export interface FrameworkStart {
@@ -11,7 +12,6 @@ export interface FrameworkStart {
   buildEnv?: Readonly<Record<string, string>>;
 }
 
-type Dependencies = ReadonlyMap<string, string>;
 type Framework = (app: App, manifest: Table | undefined, dependencies: Dependencies) => FrameworkStart | undefined;
 
 const site = (dir: string): FrameworkStart => ({ start: "", build: null, static: { dir, fallback: "index.html" } });
