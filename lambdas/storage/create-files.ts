@@ -1,3 +1,4 @@
+import { setImmediate } from "node:timers/promises";
 import { createFiles } from "../../api/storage.ts";
 import { File, type FileRow } from "../data/rows.ts";
 import { fileReply, newFiles, objectKey } from "../domain/storage/files.ts";
@@ -44,18 +45,26 @@ function signed(organizationId: string, storageId: string, files: readonly Prepa
   });
 }
 
-/** The role is assumed before anything is written: a request that cannot be signed leaves no entries. */
+/**
+ * The role is assumed beside the first read and before anything is written: a request that cannot be signed leaves no
+ * entries. The addresses are signed while the table writes.
+ */
 export const handler = endpoint(
   createFiles,
   async ({ params, body, access, headers, now }, { addresses }) => {
+    const opening = addresses.open(now);
+    opening.catch(() => undefined);
     const { rows } = await access.read(storageKey(params));
     if (!rows[0]) throw notFound();
-    const signing = await addresses.open(now);
+    const signing = await opening;
     const entries = newFiles(params.storageId, body.files, now);
     const replies = entries.map(fileReply);
     const isFull = entries.length === transactionWritesMax && headers["idempotency-key"] !== undefined;
-    await (isFull ? storeThenRemember : store)(access, entries, { files: replies });
-    return { files: signed(params.orgId, params.storageId, replies, signing) };
+    const [files] = await Promise.all([
+      setImmediate().then(() => signed(params.orgId, params.storageId, replies, signing)),
+      (isFull ? storeThenRemember : store)(access, entries, { files: replies }),
+    ]);
+    return { files };
   },
   {
     exists: (params) => [storageKey(params)],
