@@ -14,6 +14,12 @@ export default defineConfig({
       project("pipeline", { testTimeout: 90_000 }),
       project("synth", { testTimeout: 60_000 }),
       project("e2e", { testTimeout: 180_000, fileParallelism: false }),
+      project("images", {
+        globalSetup: ["test/images/setup.ts"],
+        testTimeout: 300_000,
+        hookTimeout: 600_000,
+        fileParallelism: false,
+      }),
     ],
   },
 });
