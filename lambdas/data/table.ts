@@ -49,6 +49,11 @@ export interface TableWriter {
 
 const attemptsMax = 6;
 
+/** DynamoDB refuses longer keys (2,048 and 1,024 bytes); nothing can stand there. */
+function isPossible({ pk, sk }: Key): boolean {
+  return Buffer.byteLength(pk) <= 2_048 && Buffer.byteLength(sk) <= 1_024;
+}
+
 /** Reading and writing of the single table; one client per process, keep-alive, with a bounded time per call. */
 export function connectTable(tableName: string): TableReader & TableWriter {
   const client = DynamoDBDocumentClient.from(
@@ -58,7 +63,9 @@ export function connectTable(tableName: string): TableReader & TableWriter {
 
   async function get(keys: readonly Key[]): Promise<(Item | undefined)[]> {
     const found = new Map<string, Item>();
-    const distinct = new Map(keys.map((key) => [`${key.pk}\n${key.sk}`, { pk: key.pk, sk: key.sk }]));
+    const distinct = new Map(
+      keys.filter(isPossible).map((key) => [`${key.pk}\n${key.sk}`, { pk: key.pk, sk: key.sk }]),
+    );
     let pending: Item[] = [...distinct.values()];
     for (let attempt = 0; pending.length > 0; attempt += 1) {
       if (attempt === attemptsMax) throw unavailable();
@@ -73,6 +80,7 @@ export function connectTable(tableName: string): TableReader & TableWriter {
   }
 
   async function query(range: Range): Promise<Page> {
+    if (!isPossible({ pk: range.pk, sk: range.after ?? range.prefix })) return { items: [], more: false };
     const items: Item[] = [];
     let start: Item | undefined = range.after === undefined ? undefined : { pk: range.pk, sk: range.after };
     do {
