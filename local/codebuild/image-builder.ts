@@ -1,14 +1,14 @@
 import { createHash } from "node:crypto";
 import { createWriteStream } from "node:fs";
 import { mkdir, rm, writeFile } from "node:fs/promises";
-import { delimiter, dirname, join } from "node:path";
+import { dirname, join } from "node:path";
 import type { Readable } from "node:stream";
 import { pipeline } from "node:stream/promises";
 import { GetObjectCommand, S3Client } from "@aws-sdk/client-s3";
 import * as z from "zod";
 import type { Plan } from "../../lambdas/domain/analysis/plan.ts";
 import { staticServerPath } from "../../lambdas/domain/analysis/static-command.ts";
-import { virtualEnvironment } from "../../lambdas/domain/image/commands.ts";
+import { runEnvironment, startNeedsManager, virtualEnvironment } from "../../lambdas/domain/image/commands.ts";
 import { localCommands } from "../../lambdas/domain/image/local.ts";
 import { recipeSchema } from "../../lambdas/domain/image/recipe.ts";
 import { startArguments } from "../../lambdas/domain/image/start.ts";
@@ -77,6 +77,9 @@ function onThisMachine(plan: Plan): ReadonlySet<string> {
   return new Set(plan.language === "nodejs" ? ["npm"] : ["pip"]);
 }
 
+/** Where package managers that the runtime does not bring are installed. */
+const toolsOf = (image: string) => join(image, "tools");
+
 /** Cuts output into lines; a line that is still growing waits for its end. */
 function lineWriter(put: (line: string) => void): (chunk: Buffer) => void {
   const rest = { text: "" };
@@ -126,11 +129,12 @@ export function createImageBuilder(options: { imagesDir: string; cacheDir: strin
     const variables = parseVariables(variablesText);
     const [home] = await Promise.all([homeOf(plan, options.runtimes, build), unpack(archive, root)]);
     const path = await searchPathOf(plan, home, image);
-    await runCommands({ plan, variables, home, path, root, build });
+    await runCommands({ plan, variables, home, path, image, build });
+    if (!startNeedsManager(plan)) await rm(toolsOf(image), { recursive: true, force: true });
     if (staticServer !== null) await writeStaticServer(join(root, plan.root, staticServerPath), staticServer);
     const started: Image = {
       command: startArguments(plan),
-      env: { HOME: join(root, plan.root), PATH: path, ...plan.env, ...variables },
+      env: { HOME: join(root, plan.root), PATH: path, ...runEnvironment(plan), ...variables },
       folder: plan.root,
     };
     await writeFile(join(image, "image.json"), JSON.stringify(started), { mode: 0o600 });
@@ -140,13 +144,15 @@ export function createImageBuilder(options: { imagesDir: string; cacheDir: strin
   /** PATH as the image has it: the app's own programs, then the runtime, `python` being the one that was chosen. */
   async function searchPathOf(plan: Plan, home: RuntimeHome, image: string): Promise<string> {
     const app = join(image, "root", plan.root);
-    if (plan.language === "nodejs") return searchPath(home, join(app, "node_modules", ".bin"));
+    const own = join(app, plan.language === "nodejs" ? "node_modules/.bin" : `${virtualEnvironment}/bin`);
+    const managers = join(toolsOf(image), "bin");
+    if (plan.language === "nodejs") return searchPath({ ...home, path: [...home.path, own, managers] });
     const bin = join(image, "bin");
     await mkdir(bin);
     for (const name of ["python", "python3"]) {
       await writeFile(join(bin, name), `#!/bin/sh\nexec ${home.program} "$@"\n`, { mode: 0o755 });
     }
-    return searchPath({ ...home, path: [join(app, virtualEnvironment, "bin"), bin] });
+    return searchPath({ ...home, path: [own, managers, bin] });
   }
 
   async function runCommands(run: {
@@ -154,12 +160,12 @@ export function createImageBuilder(options: { imagesDir: string; cacheDir: strin
     variables: Record<string, string>;
     home: RuntimeHome;
     path: string;
-    root: string;
+    image: string;
     build: ImageBuild;
   }): Promise<void> {
-    const { plan, variables, home, path, root, build } = run;
-    const cwd = join(root, plan.root);
-    const tools = join(build.folder, "tools");
+    const { plan, variables, home, path, image, build } = run;
+    const cwd = join(image, "root", plan.root);
+    const tools = toolsOf(image);
     const commands = localCommands(plan, { python: home.program, tools, managers: onThisMachine(plan) });
     for (const { stage, command, env } of commands) {
       build.put(`${stage}: ${command}`);
@@ -172,11 +178,10 @@ export function createImageBuilder(options: { imagesDir: string; cacheDir: strin
           npm_config_cache: join(options.cacheDir, "npm"),
           npm_config_update_notifier: "false",
           PIP_CACHE_DIR: join(options.cacheDir, "pip"),
-          CI: "true",
           ...plan.env,
           ...env,
           ...(stage === "build" && variables),
-          PATH: [join(tools, "bin"), path].join(delimiter),
+          PATH: path,
         },
         signal: build.signal,
         timeoutMs: buildMinutes * 60_000,
