@@ -3,6 +3,7 @@ import * as ec2 from "aws-cdk-lib/aws-ec2";
 import type * as kms from "aws-cdk-lib/aws-kms";
 import * as rds from "aws-cdk-lib/aws-rds";
 import { Construct } from "constructs";
+import { databaseName } from "../api/tables.ts";
 import type { Removal } from "./removal.ts";
 
 /** The organizations' databases: PostgreSQL that stops when nobody asks, reached through the Data API only. */
@@ -27,7 +28,7 @@ export class Database extends Construct {
       credentials: rds.Credentials.fromUsername("slipway", { encryptionKey: props.key }),
       manageMasterUserPassword: true,
       iamAuthentication: true,
-      defaultDatabaseName: "slipway",
+      defaultDatabaseName: databaseName,
       storageEncrypted: true,
       storageEncryptionKey: props.key,
       backup: { retention: Duration.days(14) },

@@ -42,6 +42,8 @@ export class Signers extends Construct {
           resources: [data.files.arnForObjects("*")],
           because: "Signs for one object at a time; objects are named after files.",
         },
+        // Without it S3 answers 403, not 404, to the download of a file that has not been uploaded.
+        { actions: ["s3:ListBucket"], resources: [data.files.bucketArn] },
       ],
     });
   }

@@ -1,12 +1,16 @@
 import { benchDeploy } from "./bench/deploy.ts";
 import type { Measured } from "./bench/measure.ts";
 import { benchService } from "./bench/service.ts";
+import { benchStorage } from "./bench/storage.ts";
+import { benchTables } from "./bench/tables.ts";
 import { benchZip } from "./bench/zip.ts";
 
 const benches: Record<string, () => Promise<Measured[]>> = {
   deploy: benchDeploy,
   service: benchService,
   zip: benchZip,
+  tables: benchTables,
+  storage: benchStorage,
 };
 
 /** Prints ratios measured side by side in one run: `npm run bench [-- name…]`. */

@@ -28,10 +28,10 @@ export function typeName(id: number): string {
   return typeNames.get(id) ?? "text";
 }
 
-export const typeHint = z.enum(["DATE", "DECIMAL", "JSON", "TIME", "TIMESTAMP", "UUID"]);
+const typeHint = z.enum(["DATE", "DECIMAL", "JSON", "TIME", "TIMESTAMP", "UUID"]);
 
 /** A value on the wire of the Data API; exactly one member is set. */
-export const fieldSchema = z.union([
+const fieldSchema = z.union([
   z.strictObject({ isNull: z.literal(true) }),
   z.strictObject({ stringValue: z.string() }),
   z.strictObject({ longValue: z.int() }),

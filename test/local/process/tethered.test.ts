@@ -7,7 +7,7 @@ import { findExecutable } from "../../../local/process/executable.ts";
 import { runTethered } from "../../../local/process/run.ts";
 import { spawnTethered } from "../../../local/process/tethered.ts";
 
-const path = process.env["PATH"] ?? "/usr/bin:/bin";
+const path = process.env.PATH ?? "/usr/bin:/bin";
 let dir: string;
 beforeAll(() => {
   dir = mkdtempSync(join(tmpdir(), "tether-"));
