@@ -13,7 +13,7 @@ import { type Access, accessFor, Replay } from "./access.ts";
 import { errorFields, log } from "./log.ts";
 import { isPassing } from "./passing.ts";
 import { type Issue, invalid, notFound, Problem, unauthorized, unavailable } from "./problem.ts";
-import { loadTools, type Tools } from "./tools.ts";
+import { prepareTools, type Tools } from "./tools.ts";
 
 type Parsed<T> = T extends z.ZodType ? z.output<T> : undefined;
 type Definition<R extends Route> = R["definition"];
@@ -158,11 +158,10 @@ export function endpoint<const R extends Route>(
   handle: (call: Call<R>, tools: Tools<Uses<R>>) => Promise<Reply<R>>,
   { replay = async (reply) => reply, exists = () => [] }: EndpointOptions<R> = {},
 ) {
-  const ready = loadTools<Uses<R>>(route.definition.uses as readonly Uses<R>[]);
-  ready.catch(() => undefined);
+  const ready = prepareTools<Uses<R>>(route.definition.uses as readonly Uses<R>[]);
 
   async function answer(event: APIGatewayProxyEventV2): Promise<APIGatewayProxyStructuredResultV2> {
-    const tools = await ready;
+    const tools = await ready();
     const now = new Date();
     const text = bodyText(event);
     const headers: Record<string, string> = {};

@@ -3,7 +3,7 @@ import type { Capability } from "../../api/capabilities.ts";
 import { type ListenerId, listeners, type StepId, steps } from "../../statemachines/steps.ts";
 import { errorFields, log } from "./log.ts";
 import { isPassing } from "./passing.ts";
-import { loadTools, type Tools } from "./tools.ts";
+import { prepareTools, type Tools } from "./tools.ts";
 
 /** The build was canceled or has ended: the execution drops it. The name is the ASL error. */
 export class BuildCanceled extends Error {
@@ -39,12 +39,11 @@ export function step<const Id extends StepId>(
   id: Id,
   handle: (input: Input<Id>, tools: StepTools<Id>) => Promise<Output<Id>>,
 ): (event: unknown) => Promise<Output<Id>> {
-  const ready = loadTools(steps[id].uses as readonly Capability[]) as Promise<StepTools<Id>>;
-  ready.catch(() => undefined);
+  const ready = prepareTools(steps[id].uses as readonly Capability[]) as () => Promise<StepTools<Id>>;
   return async (event) => {
     try {
       const input = steps[id].input.parse(event) as Input<Id>;
-      return await handle(input, await ready);
+      return await handle(input, await ready());
     } catch (error) {
       return rethrow(id, error);
     }
@@ -59,11 +58,10 @@ export function listener<const Id extends ListenerId, S extends z.ZodType>(
   schema: S,
   handle: (event: z.output<S>, tools: ListenerTools<Id>) => Promise<void>,
 ): (event: unknown) => Promise<void> {
-  const ready = loadTools(listeners[id].uses as readonly Capability[]) as Promise<ListenerTools<Id>>;
-  ready.catch(() => undefined);
+  const ready = prepareTools(listeners[id].uses as readonly Capability[]) as () => Promise<ListenerTools<Id>>;
   return async (event) => {
     try {
-      await handle(schema.parse(event), await ready);
+      await handle(schema.parse(event), await ready());
     } catch (error) {
       rethrow(id, error);
     }

@@ -69,9 +69,22 @@ function environmentOf(uses: readonly Capability[]): Environment {
   return environment as Environment;
 }
 
-/** Loads the tools of these capabilities; called once per Lambda instance. */
-export async function loadTools<C extends Capability>(uses: readonly C[]): Promise<Tools<C>> {
+async function loadTools<C extends Capability>(uses: readonly C[]): Promise<Tools<C>> {
   const environment = environmentOf(uses);
   const parts = await Promise.all(uses.map((capability) => loaders[capability](environment)));
   return Object.assign({}, ...parts);
+}
+
+/**
+ * Begins to load the tools of these capabilities, once per Lambda instance, and says how to get them. A load that failed
+ * is not remembered: the next caller tries again, or one event before everything stands would spoil all that follow.
+ */
+export function prepareTools<C extends Capability>(uses: readonly C[]): () => Promise<Tools<C>> {
+  let loading = loadTools(uses);
+  loading.catch(() => undefined);
+  return () =>
+    loading.catch(() => {
+      loading = loadTools(uses);
+      return loading;
+    });
 }

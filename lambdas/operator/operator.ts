@@ -3,7 +3,7 @@ import { errorTable } from "../../api/errors.ts";
 import { operatorUses } from "../../statemachines/steps.ts";
 import { errorFields, log } from "../kit/log.ts";
 import { Problem } from "../kit/problem.ts";
-import { loadTools } from "../kit/tools.ts";
+import { prepareTools } from "../kit/tools.ts";
 import type { Command } from "./command.ts";
 import { addMember, createOrganization, createToken, createUser, revokeToken } from "./people.ts";
 import { activateDomain, addDomain, createCredential, createProject, removeDomain, setManagers } from "./projects.ts";
@@ -32,8 +32,7 @@ export type OperatorAnswer =
   | { ok: true; output: object }
   | { ok: false; error: { status: string; message: string; code: string } };
 
-const ready = loadTools(operatorUses);
-ready.catch(() => undefined);
+const ready = prepareTools(operatorUses);
 
 /** Runs one operator command; reached only through Lambda's Invoke, never through the API. */
 export async function handler(event: unknown): Promise<OperatorAnswer> {
@@ -42,7 +41,7 @@ export async function handler(event: unknown): Promise<OperatorAnswer> {
     const run = commands.get(command);
     if (!run)
       throw new Problem("not_found", `There is no command ${command}. Known: ${[...commands.keys()].join(", ")}.`);
-    return { ok: true, output: await run(input, { ...(await ready), now: new Date() }) };
+    return { ok: true, output: await run(input, { ...(await ready()), now: new Date() }) };
   } catch (error) {
     const problem = error instanceof Problem ? error : new Problem("internal", "Something went wrong on our side.");
     if (problem !== error) log("error", "An operator command failed", errorFields(error));
