@@ -143,8 +143,12 @@ export const handler = step("check-health", async ({ deployment, deployed }, too
   while (Date.now() < until) {
     const verdict = await look(watch, deployed.serviceDeploymentArn, deployed.url, tools);
     if (verdict && verdict.verdict !== "waiting") return verdict;
-    pauseMs = verdict ? Math.min(pauseMs * pause.growth, pause.mostMs) : pause.firstMs;
+    if (!verdict) {
+      pauseMs = pause.firstMs;
+      continue;
+    }
     await sleep(pauseMs);
+    pauseMs = Math.min(pauseMs * pause.growth, pause.mostMs);
   }
   return waiting;
 });

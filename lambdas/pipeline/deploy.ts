@@ -31,9 +31,8 @@ export const handler = step("deploy", async ({ deployment, image }, { table, app
   let build = Build.maybe(item);
   let isRepeated = true;
   if (build?.status === "building") {
-    const newest = await traffic.newest(projectId);
+    const [newest, set] = await Promise.all([traffic.newest(projectId), prepared(build, image, { apps, deployer })]);
     if (newest && moving.test(newest.status)) return { waiting: true as const };
-    const set = await prepared(build, image, { apps, deployer });
     const advanced = await advance(table, deployment, "building", "deploying", set, new Date());
     build = advanced.won ? { ...build, ...set, status: "deploying" } : advanced.build;
     isRepeated = !advanced.won;

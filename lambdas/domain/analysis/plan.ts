@@ -33,6 +33,8 @@ export const planSchema = z.object({
   version: z.string(),
   packageManager: packageManagerSchema,
   install: z.string().nullable(),
+  /** True when `install` would install nothing: an image build leaves it out. */
+  installsNothing: z.boolean(),
   build: z.string().nullable(),
   /** Runs before `start` each time the app starts. */
   prestart: z.string().nullable(),

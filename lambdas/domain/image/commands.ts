@@ -39,9 +39,10 @@ const yarnPackage = (version: string): string =>
 /** The plan's installation, after the manager is there; the same in an image and on this machine. */
 export function installCommands(plan: Plan, python = "python"): BuildCommand[] {
   const commands: string[] = [];
-  const installs = plan.install !== null || plan.addedPackages.length > 0;
+  const install = plan.installsNothing ? null : plan.install;
+  const installs = install !== null || plan.addedPackages.length > 0;
   if (plan.language === "python" && installs) commands.push(`${python} -m venv ${virtualEnvironment}`);
-  if (plan.install !== null) commands.push(plan.install);
+  if (install !== null) commands.push(install);
   if (plan.addedPackages.length > 0) {
     const installer = plan.packageManager.name === "uv" ? "uv pip install" : "pip install";
     commands.push(`${installer} ${plan.addedPackages.map(shellWord).join(" ")}`);

@@ -156,6 +156,9 @@ function systemPackages({ systemPackages: names }: Plan): string[] {
 
 /** What never goes into the image's context; it stands beside the Dockerfile, so that the archive's own file does not apply. */
 export function renderDockerignore(plan: Plan): string {
-  const installed = plan.install === null ? [] : ["**/node_modules", `**/${virtualEnvironment}`, "**/__pycache__"];
+  const installed =
+    plan.install === null || plan.installsNothing
+      ? []
+      : ["**/node_modules", `**/${virtualEnvironment}`, "**/__pycache__"];
   return `${["**/.git", "**/.DS_Store", "**/__MACOSX", ...installed].join("\n")}\n`;
 }

@@ -6,6 +6,7 @@ import {
   installCommands,
   managerCommand,
   managerEnvironment,
+  startNeedsManager,
   virtualEnvironment,
 } from "./commands.ts";
 
@@ -25,7 +26,7 @@ export function localCommands(
 ): LocalCommand[] {
   const env = { ...managerEnvironment(plan), ...plan.buildEnv };
   const manager = machine.managers.has(plan.packageManager.name) ? null : managerCommand(plan);
-  const needsManager = manager !== null && (plan.install !== null || plan.build !== null);
+  const needsManager = manager !== null && (!plan.installsNothing || plan.build !== null || startNeedsManager(plan));
   const installed: BuildCommand[] = needsManager ? [{ stage: "install", command: localManager(manager, machine) }] : [];
   const packages = installCommands(plan, shellWord(machine.python));
   const moved: BuildCommand[] = packages.some(({ command }) => command.endsWith(`-m venv ${virtualEnvironment}`))

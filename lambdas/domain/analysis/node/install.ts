@@ -1,6 +1,6 @@
 import type { App } from "../app.ts";
 import { type Notes, suggest } from "../notes.ts";
-import { stringAt, type Table, valueAt } from "../values.ts";
+import { entriesAt, stringAt, type Table, valueAt } from "../values.ts";
 import type { Dependencies } from "./dependencies.ts";
 import { lockDisagreement } from "./lock.ts";
 import type { NodePackages } from "./package-manager.ts";
@@ -56,6 +56,13 @@ const hasInstallScript = (manifest: Table): boolean =>
 
 const isWorkspace = (app: App, manifest: Table): boolean =>
   valueAt(manifest, "workspaces") !== undefined || app.has("pnpm-workspace.yaml");
+
+/** True when package.json asks for no package at all and no script of it runs with the install. */
+export function installsNothing(app: App, manifest: Table | undefined, dependencies: Dependencies): boolean {
+  if (manifest === undefined) return true;
+  const packages = dependencies.size + entriesAt(manifest, "peerDependencies").length;
+  return packages === 0 && !isWorkspace(app, manifest) && !hasInstallScript(manifest);
+}
 
 const COPIED_FILES =
   /^(\.npmrc|\.yarnrc|\.yarnrc\.yml|\.pnpmfile\.cjs|pnpm-workspace\.yaml|bunfig\.toml|package-lock\.json|npm-shrinkwrap\.json|pnpm-lock\.yaml|yarn\.lock|bun\.lockb?)$/;

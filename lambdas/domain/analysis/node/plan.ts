@@ -7,7 +7,7 @@ import { staticServerCommand } from "../static-command.ts";
 import { suggestDevelopmentStart } from "../suggestions/development-start.ts";
 import { stringAt } from "../values.ts";
 import { dependenciesOf } from "./dependencies.ts";
-import { installCommand, installManifests } from "./install.ts";
+import { installCommand, installManifests, installsNothing } from "./install.ts";
 import { nodeListenPort } from "./listen.ts";
 import { nodePackageManager } from "./package-manager.ts";
 import { type NodeStart, nodeStart } from "./start.ts";
@@ -32,6 +32,7 @@ export function nodePlan(app: App, notes: Notes): Plan {
     version,
     packageManager: packages.manager,
     install,
+    installsNothing: installsNothing(app, manifest, dependencies),
     build,
     prestart: start.before.length === 0 ? null : start.before.join(" && "),
     start: line,

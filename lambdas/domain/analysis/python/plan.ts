@@ -31,6 +31,7 @@ export function pythonPlan(app: App, notes: Notes): Plan {
     version,
     packageManager: { name: packages.name, version: null },
     install: install.command,
+    installsNothing: install.command === null,
     build: start.build,
     prestart: null,
     start: start.line,
