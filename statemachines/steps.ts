@@ -75,13 +75,15 @@ export const steps = {
       verdict: z.enum(["waiting", "healthy", "unhealthy"]),
       /** For the user: why the new version is not well, or what may not work although it is. */
       reason: z.string().nullable(),
+      /** The log stream of the version that serves now. */
+      appLog: z.string().nullable(),
     }),
     uses: ["table:read", "table:write", "apps:read", "apps:switch", "logs:read"],
     timeoutSeconds: 60,
     memory: 512,
   },
   finish: {
-    input: z.object({ deployment: deploymentInput, warning: z.string().nullable() }),
+    input: z.object({ deployment: deploymentInput, warning: z.string().nullable(), appLog: z.string().nullable() }),
     output: z.object({}),
     uses: ["table:read", "table:write"],
     timeoutSeconds: 20,

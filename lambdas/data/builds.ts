@@ -90,17 +90,22 @@ export async function advance(
 }
 
 /** The build ends as `ready`, is live, and frees the project: one transaction (DESIGN §5). */
-export async function endReady(table: Table, key: BuildKey, warning: string | null, now: Date): Promise<boolean> {
+export async function endReady(
+  table: Table,
+  key: BuildKey,
+  seen: { warning: string | null; appLog: string | null },
+  now: Date,
+): Promise<boolean> {
   const project = { projectId: key.projectId };
   const id = { ...project, id: key.buildId };
   const [item, known] = await table.get([Build.key(id), Successes.key(project)]);
   const build = Build.maybe(item);
   if (!build || build.status === "ready") return build !== undefined;
-  const joined = [build.warning, warning].filter(Boolean).join("\n") || null;
+  const warning = [build.warning, seen.warning].filter(Boolean).join("\n") || null;
   const outcome = await table.write([
     Build.update(
       id,
-      { set: { status: "ready", warning: joined, updatedAt: now.toISOString() } },
+      { set: { status: "ready", warning, updatedAt: now.toISOString(), ...(seen.appLog && { appLog: seen.appLog }) } },
       { status: "deploying", canceledAt: absent },
     ),
     Lock.delete(project, { buildId: key.buildId }),

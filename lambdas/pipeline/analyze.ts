@@ -65,8 +65,10 @@ export const handler = step("analyze", async ({ deployment, archive }, { table, 
     dockerignore: renderDockerignore(plan),
     staticServer: plan.static === null ? null : staticServer,
   };
-  await artifacts.put(buildId, { "recipe.json": JSON.stringify(recipe), variables: encodeVariables(variables) });
-  await conclude(table, deployment, { runtime: plan.runtime, suggestion, warning, findings, port: plan.port });
+  await Promise.all([
+    artifacts.put(buildId, { "recipe.json": JSON.stringify(recipe), variables: encodeVariables(variables) }),
+    conclude(table, deployment, { runtime: plan.runtime, suggestion, warning, findings, port: plan.port }),
+  ]);
   return {
     archiveKey: pinned.key,
     archiveVersion: pinned.version,

@@ -28,13 +28,13 @@ interface Watch {
   since: Date;
   lastProbe: Probe | undefined;
 }
-type Verdict = { verdict: "waiting" | "healthy" | "unhealthy"; reason: string | null };
+type Verdict = { verdict: "waiting" | "healthy" | "unhealthy"; reason: string | null; appLog: string | null };
 
 /** One invocation looks for this long; the state machine invokes again. */
 const lookSeconds = 20;
 const pause = { firstMs: 15, growth: 1.5, mostMs: 1_000 };
 
-const waiting: Verdict = { verdict: "waiting", reason: null };
+const waiting: Verdict = { verdict: "waiting", reason: null, appLog: null };
 const movedStages = ["POST_PRODUCTION_TRAFFIC_SHIFT", "BAKE_TIME", "CLEAN_UP"];
 
 function isMoved({ status, stage }: DeploymentState): boolean {
@@ -64,7 +64,7 @@ async function unhealthy(
   reason: (output: string[]) => string,
 ): Promise<Verdict> {
   const output = await lastOutput(watch, task, tools);
-  return { verdict: "unhealthy", reason: withOutput(reason(output), output) };
+  return { verdict: "unhealthy", reason: withOutput(reason(output), output), appLog: null };
 }
 
 /** A process that exits fails at once (CONTRACT §3). */
@@ -101,13 +101,11 @@ async function rolledBack(watch: Watch, deployment: DeploymentState, tools: Tool
 
 /** The move is confirmed; one look at the address that the public uses tells whether a warning is due. */
 async function confirmed({ build }: Watch, address: string, tools: Tools): Promise<Verdict> {
-  const { projectId, id } = build;
   const [answer, [task]] = await Promise.all([
     tools.traffic.probe(address, "public"),
-    tools.traffic.tasks(id, "RUNNING"),
+    tools.traffic.runningTasks(build.id),
   ]);
-  if (task) await tools.table.write([Build.update({ projectId, id }, { set: { appLog: taskLog(task.id) } })]);
-  return { verdict: "healthy", reason: answerWarning(answer) };
+  return { verdict: "healthy", reason: answerWarning(answer), appLog: task === undefined ? null : taskLog(task) };
 }
 
 /** One look at the deployment; `undefined` when something was done and it is worth looking again at once. */

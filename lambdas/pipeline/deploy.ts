@@ -40,9 +40,12 @@ export const handler = step("deploy", async ({ deployment, image }, { table, app
   if (build?.status !== "deploying" || !build.taskDefinition) throw new BuildCanceled();
   const isApplied = isRepeated && (await apps.live(projectId)) === build.taskDefinition;
   if (!isApplied) await deployer.apply(projectId, build.taskDefinition);
-  const [serviceDeploymentArn, url] = await Promise.all([traffic.newestArn(projectId), apps.address(projectId)]);
-  if (!serviceDeploymentArn) throw new Error("The container service started no deployment");
   const known = Addresses.maybe(addresses)?.url;
-  if (url !== undefined && url !== known) await table.write([Addresses.update({ projectId }, { set: { url } })]);
-  return { waiting: false as const, serviceDeploymentArn, url: url ?? known ?? null, since };
+  const [serviceDeploymentArn, url] = await Promise.all([
+    traffic.newestArn(projectId),
+    known ?? apps.address(projectId),
+  ]);
+  if (!serviceDeploymentArn) throw new Error("The container service started no deployment");
+  if (url !== known) await table.write([Addresses.update({ projectId }, { set: { url } })]);
+  return { waiting: false as const, serviceDeploymentArn, url: url ?? null, since };
 });

@@ -46,7 +46,7 @@ async function uploadToReady(service: ServiceProcess, archive: string): Promise<
     const { build } = await jsonOf(fetch(`${service.project}/builds/${created.build.id}`, { headers }));
     if (build.status === "ready") return performance.now() - began;
     if (build.status === "error") throw new Error(build.error);
-    await sleep(2);
+    await sleep(10);
   }
 }
 

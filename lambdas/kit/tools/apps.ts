@@ -25,6 +25,8 @@ export function serviceName(projectId: string): string {
   return `app-${projectId}`;
 }
 
+const taskIdOf = (arn: string) => arn.slice(arn.lastIndexOf("/") + 1);
+
 const familyOf = (buildId: string) => `slipway-${buildId}`;
 
 /** The build that a task definition was registered for: its family carries the build's id. */
@@ -80,6 +82,8 @@ export interface AppSwitch {
   deployment(arn: string): Promise<DeploymentState | undefined>;
   /** The ARN of the newest deployment of the project's service. */
   newestArn(projectId: string): Promise<string | undefined>;
+  /** The ids of the tasks of one build that run. */
+  runningTasks(buildId: string): Promise<string[]>;
   /** The tasks of one build that run, or that have stopped. */
   tasks(buildId: string, which: "RUNNING" | "STOPPED"): Promise<TaskState[]>;
   /** What the container service says of the project's app, newest first. */
@@ -302,6 +306,11 @@ export function appSwitch(environment: {
     }
   }
 
+  async function taskArnsOf(buildId: string, desiredStatus: "RUNNING" | "STOPPED"): Promise<string[]> {
+    const output = await ecs.send(new ListTasksCommand({ cluster, family: familyOf(buildId), desiredStatus }));
+    return output.taskArns ?? [];
+  }
+
   return {
     deployment,
     newestArn,
@@ -309,12 +318,13 @@ export function appSwitch(environment: {
       const arn = await newestArn(projectId);
       return arn ? deployment(arn) : undefined;
     },
+    runningTasks: async (buildId) => (await taskArnsOf(buildId, "RUNNING")).map(taskIdOf),
     async tasks(buildId, desiredStatus) {
-      const { taskArns } = await ecs.send(new ListTasksCommand({ cluster, family: familyOf(buildId), desiredStatus }));
-      if (!taskArns?.length) return [];
+      const taskArns = await taskArnsOf(buildId, desiredStatus);
+      if (taskArns.length === 0) return [];
       const output = await ecs.send(new DescribeTasksCommand({ cluster, tasks: taskArns.slice(0, 100) }));
       return (output.tasks ?? []).map((task) => ({
-        id: task.taskArn?.split("/").at(-1) ?? "",
+        id: taskIdOf(task.taskArn ?? ""),
         startedAt: task.startedAt,
         stoppedAt: task.stoppedAt,
         stopped: task.lastStatus === "STOPPED",
