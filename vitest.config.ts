@@ -7,6 +7,7 @@ const project = (name: string, options: Record<string, unknown> = {}) => ({
 /** One project per tier: the pure rules share one context, the others own processes and ports. */
 export default defineConfig({
   test: {
+    maxWorkers: 2,
     projects: [
       project("unit", { isolate: false }),
       project("local"),

@@ -1,10 +1,5 @@
 import { readFileSync } from "node:fs";
-import {
-  BatchGetBuildsCommand,
-  CodeBuildClient,
-  StartBuildCommand,
-  type StartBuildCommandInput,
-} from "@aws-sdk/client-codebuild";
+import { CodeBuildClient, StartBuildCommand, type StartBuildCommandInput } from "@aws-sdk/client-codebuild";
 import { steps } from "../statemachines/steps.ts";
 import type { CodeBuild } from "./codebuild/codebuild.ts";
 import { FunctionError, type Functions } from "./lambda/functions.ts";
@@ -56,9 +51,7 @@ export function createIntegrations(functions: Functions, codeBuild: Pick<CodeBui
     "arn:aws:states:::codebuild:startBuild.sync": async (args, { signal }) => {
       const { build } = await client.send(new StartBuildCommand(lowerCased(args) as StartBuildCommandInput));
       if (!build?.id) throw new TaskError("CodeBuild.CodeBuildException", "CodeBuild answered without a build");
-      await codeBuild.finished(build.id, signal);
-      const { builds } = await client.send(new BatchGetBuildsCommand({ ids: [build.id] }));
-      return codeBuildResult(builds?.[0] ?? {});
+      return codeBuildResult(await codeBuild.finished(build.id, signal));
     },
   };
 }

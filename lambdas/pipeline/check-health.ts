@@ -32,7 +32,7 @@ type Verdict = { verdict: "waiting" | "healthy" | "unhealthy"; reason: string | 
 
 /** One invocation looks for this long; the state machine invokes again. */
 const lookSeconds = 20;
-const pause = { firstMs: 15, growth: 1.5, mostMs: 1_000 };
+const pause = { firstMs: 10, growth: 1.25, mostMs: 1_000 };
 
 const waiting: Verdict = { verdict: "waiting", reason: null, appLog: null };
 const movedStages = ["POST_PRODUCTION_TRAFFIC_SHIFT", "BAKE_TIME", "CLEAN_UP"];

@@ -27,8 +27,8 @@ interface Run {
 
 export interface CodeBuild {
   service: JsonService;
-  /** Resolves when the build is over; an abort stops it. */
-  finished(id: string, signal: AbortSignal): Promise<void>;
+  /** Resolves with the build, as BatchGetBuilds gives it, when it is over; an abort stops it. */
+  finished(id: string, signal: AbortSignal): Promise<{ buildStatus?: string }>;
   close(): Promise<void>;
 }
 
@@ -67,7 +67,7 @@ export async function createCodeBuild(options: CodeBuildOptions): Promise<CodeBu
       );
     } finally {
       run.endedAt = new Date();
-      await rm(folder, { recursive: true, force: true });
+      rm(folder, { recursive: true, force: true }).catch(() => undefined);
     }
   }
 
@@ -130,11 +130,12 @@ export async function createCodeBuild(options: CodeBuildOptions): Promise<CodeBu
     },
     async finished(id, signal) {
       const run = runs.get(id);
-      if (!run) return;
+      if (!run) return {};
       const stop = () => run.abort.abort();
       signal.addEventListener("abort", stop, { once: true });
       await run.finished;
       signal.removeEventListener("abort", stop);
+      return describe(run);
     },
     async close() {
       for (const run of runs.values()) run.abort.abort();
