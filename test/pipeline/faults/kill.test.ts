@@ -1,0 +1,149 @@
+import { setTimeout as sleep } from "node:timers/promises";
+import { afterAll, beforeAll, describe, expect, test } from "vitest";
+import { openTable } from "../../api/faults/guarded-service.ts";
+import { allRows, brokenRules } from "../../api/faults/invariants.ts";
+import type { TableCall, TableGate } from "../../api/faults/table-gate.ts";
+import { nodeApp, upload, zipOf } from "../../harness/app.ts";
+import type { Answer } from "../../harness/service.ts";
+import { type MortalService, startMortal } from "./mortal-service.ts";
+
+/** SLIPWAY_FAULTS=all kills at every write; otherwise a spread of them keeps the set short enough for each change. */
+const everyWrite = process.env.SLIPWAY_FAULTS === "all";
+const sampled = 3;
+const settleSeconds = 60;
+
+const says = (text: string) => nodeApp(`res.end(${JSON.stringify(text)})`);
+const isWrite = ({ operation }: TableCall) => operation === "TransactWriteItems" || operation === "UpdateItem";
+
+describe("the service killed at a write to its table", () => {
+  let table: { gate: TableGate; database: string; close(): Promise<void> };
+  let service: MortalService;
+
+  beforeAll(async () => {
+    table = await openTable();
+    service = await startMortal(table.gate.endpoint);
+    for (const text of ["first", "second"]) expect(await deploy(text)).toMatchObject({ status: "ready", error: null });
+  }, 90_000);
+  afterAll(async () => {
+    await service.remove();
+    await table.close();
+  });
+
+  const broken = async () => brokenRules(await allRows(table.database));
+
+  /** One deployment from its creation to its end; a killed service makes it reject. */
+  async function deploy(text: string, files = says(text)): Promise<Answer["body"]> {
+    const created = await service.call("POST", `${service.project}/builds`, { body: { title: text } });
+    expect(created.status).toBe(201);
+    expect((await upload(created.body.url, await zipOf(files))).status).toBe(200);
+    return ended(created.body.build.id);
+  }
+  async function ended(id: string): Promise<Answer["body"]> {
+    for (;;) {
+      const { body } = await service.call("GET", `${service.project}/builds/${id}`);
+      if (["ready", "error"].includes(body.build.status) || body.build.canceledAt) return body.build;
+      await sleep(50);
+    }
+  }
+
+  const scenarios: Record<string, (turn: number) => Promise<unknown>> = {
+    "a good deployment": async (turn) =>
+      expect(await deploy(`good ${turn}`)).toMatchObject({ status: "ready", error: null }),
+    "a deployment that fails": async (turn) =>
+      expect(await deploy(`bad ${turn}`, nodeApp("", "process.exit(7);"))).toMatchObject({ status: "error" }),
+    "a rebuild": async () => {
+      const created = await service.call("POST", `${service.project}/rebuild`);
+      expect(created.status).toBe(201);
+      expect(await ended(created.body.build.id)).toMatchObject({ status: "ready", error: null });
+    },
+    "a cancel": async () => {
+      const created = await service.call("POST", `${service.project}/builds`);
+      await service.call("POST", `${service.project}/builds/${created.body.build.id}/cancel`);
+    },
+    "keys and variables": async (turn) => {
+      await service.call("POST", `${service.project}/credentials`);
+      const made = await service.call("POST", `${service.project}/environments`, {
+        body: { name: `V${turn}`, value: "x" },
+      });
+      const path = `${service.project}/environments/${made.body.environment.id}`;
+      await service.call("PUT", path, { body: { name: `W${turn}` } });
+      await service.call("DELETE", path);
+      const { body } = await service.call("GET", `${service.project}/credentials`);
+      for (const { id } of body.credentials) await service.call("DELETE", `${service.project}/credentials/${id}`);
+    },
+  };
+
+  /** Every build has ended or waits for its upload; what is live serves; the project can be used. */
+  async function comesBack(): Promise<void> {
+    await service.start();
+    const until = Date.now() + settleSeconds * 1000;
+    for (;;) {
+      const { body } = await service.call("GET", `${service.project}/builds?limit=3`);
+      const [newest] = body.builds;
+      const { body: one } = await service.call("GET", `${service.project}/builds/${newest.id}`);
+      if (["ready", "error"].includes(one.build.status) || one.build.canceledAt) break;
+      if (
+        one.build.status === "pending" &&
+        one.build.size === null &&
+        Date.now() > until - (settleSeconds - 4) * 1000
+      ) {
+        // It waits for an upload that the client never made: it can be canceled.
+        expect((await service.call("POST", `${service.project}/builds/${newest.id}/cancel`)).status).toBe(200);
+        break;
+      }
+      if (Date.now() > until)
+        throw new Error(`The build ${newest.id} is still ${one.build.status}:\n${service.output()}`);
+      await sleep(100);
+    }
+    expect(await broken()).toEqual([]);
+    const { body: list } = await service.call("GET", `${service.project}/builds?limit=100`);
+    const live = list.builds.filter(({ isLive }: { isLive: boolean }) => isLive);
+    expect(live).toHaveLength(1);
+    expect(live[0].status).toBe("ready");
+    const { body: addresses } = await service.call("GET", `${service.project}/endpoints`);
+    expect(await (await fetch(addresses.endpoints[0])).text()).toBe(live[0].title);
+    const next = await service.call("POST", `${service.project}/builds`);
+    expect(next.status).toBe(201);
+    expect((await service.call("POST", `${service.project}/builds/${next.body.build.id}/cancel`)).status).toBe(200);
+    expect(await broken()).toEqual([]);
+  }
+
+  /** Runs a scenario and kills the service at its write number `at`; gives how many writes it came to. */
+  async function killedAt(
+    run: (turn: number) => Promise<void>,
+    at: number,
+    moment: "answered" | "unanswered",
+  ): Promise<number> {
+    let writes = 0;
+    const count = (call: TableCall) => {
+      if (!isWrite(call)) return;
+      writes += 1;
+      if (writes - 1 === at) service.kill();
+    };
+    if (moment === "answered") table.gate.answered = count;
+    else table.gate.after = count;
+    await run(at).catch((error: unknown) => {
+      if (writes <= at) throw error;
+    });
+    if (writes > at) await service.gone();
+    table.gate.answered = undefined;
+    table.gate.after = undefined;
+    return writes;
+  }
+
+  test.each(Object.entries(scenarios))("%s", { timeout: 900_000 }, async (name, run) => {
+    const total = await killedAt(run, Number.POSITIVE_INFINITY, "answered");
+    const all = Array.from({ length: total }, (_, index) => index);
+    const spread = Array.from({ length: sampled }, (_, index) => Math.round((index * (total - 1)) / (sampled - 1)));
+    const chosen = everyWrite ? all : [...new Set(spread)];
+    process.stdout.write(`${name}: ${total} writes, killed at ${chosen.join(", ")}\n`);
+    for (const at of chosen) {
+      for (const moment of everyWrite
+        ? (["unanswered", "answered"] as const)
+        : [at % 2 ? ("answered" as const) : ("unanswered" as const)]) {
+        await killedAt(run, at, moment);
+        if (!service.isAlive()) await comesBack();
+      }
+    }
+  });
+});
