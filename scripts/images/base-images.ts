@@ -89,6 +89,8 @@ export async function prepareBaseImages(say: (line: string) => void): Promise<vo
     const options = ["--pull-never", "--label", `slipway.revision=${label}`, ...contexts, ...tags];
     await buildah(["build", ...options, "--file", join(folder, `${file}.Containerfile`), context]);
   }
+  // Those that have lost their names to newer ones.
+  await buildah(["rmi", "--prune"]);
 }
 
 if (import.meta.main) {

@@ -41,6 +41,8 @@ export class Container {
   readonly #environment: string;
   readonly #image: NonNullable<Built["image"]>;
   readonly #ended: Promise<unknown[]>;
+  /** Its file system, as the host sees it. */
+  readonly root: string;
   log = "";
 
   static async start(image: NonNullable<Built["image"]>): Promise<Container> {
@@ -53,10 +55,11 @@ export class Container {
     const { User, WorkingDir, Env, Entrypoint, Cmd } = image.config;
     this.#image = image;
     this.#id = id;
+    this.root = root;
     this.#environment = join(imagesCache, "tmp", `${id}.environment`);
     writeFileSync(this.#environment, Env.map((entry) => `${entry}\0`).join(""), { mode: 0o600 });
     const command = [...(Entrypoint ?? []), ...Cmd];
-    const namespaces = ["--mount", "--pid", "--net", "--fork", "--kill-child"];
+    const namespaces = ["--mount", "--pid", "--net", "--fork"];
     const args = [...namespaces, "perl", "-e", launcher, root, User, WorkingDir, this.#environment, ...command];
     this.#process = spawn("unshare", args, { stdio: ["ignore", "pipe", "pipe"] });
     for (const stream of [this.#process.stdout, this.#process.stderr])
@@ -66,10 +69,12 @@ export class Container {
     this.#ended = once(this.#process, "close");
   }
 
-  /** The host's id of the app, which is process 1 in its own namespace; 0 before it is there. */
-  #app(): number {
-    const { pid = 0 } = this.#process;
-    return Number(readFileSync(`/proc/${pid}/task/${pid}/children`, "utf8").trim() || 0);
+  /** The host's id of the app, which is process 1 in its own namespace; undefined while it is not there. */
+  #app(): number | undefined {
+    const { pid, exitCode, signalCode } = this.#process;
+    if (pid === undefined || exitCode !== null || signalCode !== null) return undefined;
+    const children = readFileSync(`/proc/${pid}/task/${pid}/children`, "utf8").trim();
+    return children === "" ? undefined : Number(children);
   }
 
   /** The port that the image declares. */
@@ -106,13 +111,19 @@ export class Container {
   /** What an engine does to stop it: the image's signal to process 1. Resolves with how it ended. */
   async stop(): Promise<Exit> {
     const signal = z.literal("SIGTERM").parse(this.#image.config.StopSignal);
-    process.kill(this.#app(), signal);
+    this.#kill(signal);
     await this.#ended;
     return { code: this.#process.exitCode, signal: this.#process.signalCode };
   }
 
+  #kill(signal: "SIGTERM" | "SIGKILL"): void {
+    const app = this.#app();
+    if (app !== undefined) process.kill(app, signal);
+  }
+
   async [Symbol.asyncDispose](): Promise<void> {
-    this.#process.kill("SIGKILL");
+    // Not unshare: its --kill-child is lost when the app becomes another user.
+    this.#kill("SIGKILL");
     await this.#ended;
     rmSync(this.#environment, { force: true });
     await buildah(["rm", this.#id]);

@@ -44,7 +44,8 @@ const buildspec = z
   .object({ phases: z.record(z.string(), z.object({ commands: z.array(z.string()) })) })
   .parse(renderBuildspec());
 
-async function zipOf(files: Files): Promise<Buffer> {
+/** An archive of the files. */
+export async function zipOf(files: Files): Promise<Buffer> {
   const zip = new ZipFile();
   for (const [path, content] of Object.entries(files)) {
     const bytes = typeof content === "string" || Buffer.isBuffer(content) ? content : JSON.stringify(content, null, 2);

@@ -1,36 +1,13 @@
+import { existsSync, readFileSync } from "node:fs";
+import { join } from "node:path";
 import { describe, expect, test } from "vitest";
 import { noImagesBecause } from "../../scripts/images/buildah.ts";
 import { Container } from "./container.ts";
 import { buildImage, imageIn } from "./image.ts";
-
-const server = `
-const http = require("node:http");
-const isNumber = require("is-number");
-http.createServer((request, response) => {
-  const { pid } = process;
-  response.end(JSON.stringify({ pid, user: process.getuid(), folder: process.cwd(), isNumber: isNumber(5), env: process.env }));
-}).listen(process.env.PORT);
-process.on("SIGTERM", () => { console.log("the app heard SIGTERM as process " + process.pid); process.exit(7); });
-`;
-const integrity = "sha512-41Cifkg6e8TylSpdtTpeLVMqvSBEVzTttHvERD741+pnZ8ANv0004MRL43QKPDlK9cGvNp6NZWZUBlbGXYxxng==";
-const manifest = { name: "app", version: "1.0.0", dependencies: { "is-number": "7.0.0" } };
-const npmLock = {
-  name: "app",
-  version: "1.0.0",
-  lockfileVersion: 3,
-  requires: true,
-  packages: {
-    "": manifest,
-    "node_modules/is-number": {
-      version: "7.0.0",
-      resolved: "https://registry.npmjs.org/is-number/-/is-number-7.0.0.tgz",
-      integrity,
-    },
-  },
-};
+import { manifest, npmLock, pnpmLock, server } from "./node-app.ts";
 
 describe.skipIf(noImagesBecause() !== null)("a Node.js app in its image", () => {
-  test("npm with a lock: the locked packages, without what must not be in an image; process 1 of user 1000 gets SIGTERM", async () => {
+  test("npm with a lock: the locked packages, not what the archive brought; process 1 of user 1000 gets SIGTERM", async () => {
     const built = await buildImage({
       "package.json": { ...manifest, scripts: { start: "node server.js" } },
       "package-lock.json": npmLock,
@@ -48,7 +25,72 @@ describe.skipIf(noImagesBecause() !== null)("a Node.js app in its image", () => 
     const answer = JSON.parse((await container.get("/")).body);
     expect(answer).toMatchObject({ pid: 1, user: 1000, folder: "/app", isNumber: true });
     expect(answer.env).toMatchObject({ PORT: "8080", HOST: "0.0.0.0", NODE_ENV: "production", HOME: "/app" });
+    const inside = (path: string) => existsSync(join(container.root, "app", path));
+    expect([".git", "node_modules/own", ".dockerignore"].map(inside)).toEqual([false, false, true]);
     expect(await container.stop()).toEqual({ code: 7, signal: null });
     expect(container.log).toBe("the app heard SIGTERM as process 1\n");
+  });
+
+  test("npm without a lock: the build sees the sources, a prestart runs before the app and may write, and the app is process 1", async () => {
+    const prestart =
+      'require("node:fs").writeFileSync("prepared.txt", `by ${process.getuid()}`); console.log("prepared");';
+    const built = await buildImage({
+      "package.json": {
+        ...manifest,
+        scripts: {
+          prestart: "node prepare.js",
+          start: "FLAG=on node --enable-source-maps dist/server.js",
+          build: "mkdir -p dist && cp server.js dist/server.js",
+        },
+      },
+      "prepare.js": prestart,
+      "server.js": server,
+    });
+    expect(built.plan.install).toBe("npm install");
+    await using container = await Container.start(imageIn(built));
+    const answer = JSON.parse((await container.get("/")).body);
+    expect(answer).toMatchObject({ pid: 1, user: 1000, isNumber: true, env: { FLAG: "on" } });
+    expect(readFileSync(join(container.root, "app/prepared.txt"), "utf8")).toBe("by 1000");
+    expect(existsSync(join(container.root, "root/.cache"))).toBe(false);
+    expect(await container.stop()).toEqual({ code: 7, signal: null });
+    expect(container.log).toBe("prepared\nthe app heard SIGTERM as process 1\n");
+  });
+
+  test("pnpm: the lock is obeyed, and a start that calls pnpm itself finds it in the image", async () => {
+    const built = await buildImage({
+      "package.json": { ...manifest, scripts: { start: "pnpm exec node server.js" } },
+      "pnpm-lock.yaml": pnpmLock,
+      "server.js": server,
+    });
+    expect(built.plan.install).toBe("pnpm install --frozen-lockfile");
+    await using container = await Container.start(imageIn(built));
+    const answer = JSON.parse((await container.get("/")).body);
+    expect(answer).toMatchObject({ user: 1000, isNumber: true });
+    expect(await container.stop()).toEqual({ code: 7, signal: null });
+  });
+
+  test("a file that is named like the program of the start command stays a file", async () => {
+    const built = await buildImage({
+      "package.json": { ...manifest, scripts: { start: "node server.js" } },
+      "server.js": server,
+      node: "not a program",
+    });
+    await using container = await Container.start(imageIn(built));
+    expect(JSON.parse((await container.get("/")).body)).toMatchObject({ pid: 1 });
+  });
+
+  test("a single-page app: only its built files and their server are in the image", async () => {
+    const built = await buildImage({
+      "package.json": { scripts: { build: "vite build" }, devDependencies: { vite: "^7.0.0" } },
+      "index.html": '<!doctype html><title>App</title><script type="module" src="/main.js"></script>',
+      "main.js": 'document.title = "built";',
+    });
+    await using container = await Container.start(imageIn(built));
+    const page = await container.get("/some/page", { accept: "text/html" });
+    expect(page).toMatchObject({ status: 200, type: "text/html; charset=utf-8" });
+    const script = /src="(\/assets\/[^"]+\.js)"/.exec(page.body)?.[1] ?? "";
+    expect(await container.get(script)).toMatchObject({ status: 200, type: "text/javascript; charset=utf-8" });
+    expect(existsSync(join(container.root, "app/package.json"))).toBe(false);
+    expect(await container.stop()).toEqual({ code: 0, signal: null });
   });
 });
