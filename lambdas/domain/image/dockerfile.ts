@@ -57,6 +57,8 @@ export function renderDockerfile(plan: Plan, input: ImageInput): string {
     "USER 1000",
     `EXPOSE ${plan.port}`,
     "STOPSIGNAL SIGTERM",
+    // Node.js images start with a shell that changes variables such as IFS, and takes a file named like a program for a script.
+    "ENTRYPOINT []",
     `CMD ${JSON.stringify(startArguments(plan))}`,
   ];
   return `${lines.join("\n")}\n`;

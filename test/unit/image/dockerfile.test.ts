@@ -58,6 +58,7 @@ ENV API_KEY=$_E0 \\
 USER 1000
 EXPOSE 8080
 STOPSIGNAL SIGTERM
+ENTRYPOINT []
 CMD ["node","server.js"]
 `);
 });
