@@ -110,7 +110,7 @@ describe("the service killed at a write to its table", () => {
 
   /** Runs a scenario and kills the service at its write number `at`; gives how many writes it came to. */
   async function killedAt(
-    run: (turn: number) => Promise<void>,
+    run: (turn: number) => Promise<unknown>,
     at: number,
     moment: "answered" | "unanswered",
   ): Promise<number> {

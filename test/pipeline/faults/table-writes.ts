@@ -1,0 +1,39 @@
+import * as z from "zod";
+import type { TableCall } from "../../api/faults/table-gate.ts";
+
+const transaction = z.object({
+  TransactItems: z.array(
+    z.object({
+      Update: z
+        .object({
+          Key: z.object({ sk: z.object({ S: z.string() }) }),
+          UpdateExpression: z.string(),
+          ExpressionAttributeValues: z.record(z.string(), z.object({ S: z.string().optional() })).default({}),
+        })
+        .optional(),
+    }),
+  ),
+});
+
+/** What a call would do to a build: the status it sets, or that it cancels or stores the upload's token; undefined otherwise. */
+export function changeOf(call: TableCall): string | undefined {
+  if (call.operation !== "TransactWriteItems") return undefined;
+  for (const { Update } of transaction.parse(JSON.parse(call.body)).TransactItems) {
+    if (!Update?.Key.sk.S.startsWith("BLD#")) continue;
+    const set = Update.UpdateExpression.split(" REMOVE ")[0] ?? "";
+    if (set.includes("#canceledAt =")) return "canceled";
+    if (set.includes("#uploadToken =")) return "token";
+    const placeholder = /#status = (:v\d+)/.exec(set)?.[1];
+    if (placeholder) return Update.ExpressionAttributeValues[placeholder]?.S;
+  }
+  return undefined;
+}
+
+/** A point that one side waits at until the other opens it. */
+export function openGate(): { opened: Promise<void>; open(): void } {
+  let open = () => {};
+  const opened = new Promise<void>((resolve) => {
+    open = resolve;
+  });
+  return { opened, open };
+}
