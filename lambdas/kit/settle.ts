@@ -1,7 +1,11 @@
 import { setTimeout as sleep } from "node:timers/promises";
+import type { BuildKey } from "../data/builds.ts";
+import { Lock } from "../data/rows.ts";
+import type { TableReader } from "../data/table.ts";
 import type { AppDeployer, AppReader, AppSwitch } from "./tools/apps.ts";
 
 interface Tools {
+  table: TableReader;
   apps: AppReader;
   deployer: AppDeployer;
   traffic: AppSwitch;
@@ -26,10 +30,16 @@ async function settleOnce(projectId: string, wanted: string | null, tools: Tools
   return false;
 }
 
-/** Brings a project's service back to a task definition, or to nothing; can be called again at any time until it says true. */
-export async function settle(projectId: string, wanted: string | null, tools: Tools): Promise<boolean> {
+/**
+ * Brings the service of a build's project back to a task definition, or to nothing; can be called again at any time until
+ * it says true. Once the build has lost the project it touches nothing: a late or repeated call must not undo what a later
+ * build has deployed.
+ */
+export async function settle({ projectId, buildId }: BuildKey, wanted: string | null, tools: Tools): Promise<boolean> {
   const until = Date.now() + lookSeconds * 1000;
   for (let pauseMs = 20; Date.now() < until; pauseMs = Math.min(pauseMs * 2, 1_000)) {
+    const [lock] = await tools.table.get([Lock.key({ projectId })]);
+    if (Lock.maybe(lock)?.buildId !== buildId) return true;
     if (await settleOnce(projectId, wanted, tools)) return true;
     await sleep(pauseMs);
   }
