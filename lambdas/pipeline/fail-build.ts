@@ -12,6 +12,9 @@ export const handler = step("fail-build", async ({ deployment, error }, { table,
   const [item] = await table.get([Build.key(id)]);
   const build = Build.maybe(item);
   const stream = failedBuildLog(error);
+  // A canceled build becomes `error` when it would have failed anyway (SPEC §3 rule 1), not by an hour's wait or our faults.
+  const isOwnFault = stream !== undefined || error.Error === "BuildRejected";
+  if (build?.canceledAt !== undefined && !isOwnFault) return {};
   const neverUploaded =
     build?.status === "pending" && build.source.kind === "upload" && error.Error === "States.Timeout";
   let reason = neverUploaded ? uploadMissing : caughtReason(error);

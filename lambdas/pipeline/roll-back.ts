@@ -1,5 +1,6 @@
 import { endError } from "../data/builds.ts";
 import { Build } from "../data/rows.ts";
+import { isFinished } from "../domain/builds.ts";
 import { caughtReason } from "../domain/failures.ts";
 import { rollbackSentence } from "../domain/health.ts";
 import { settle } from "../kit/settle.ts";
@@ -10,14 +11,14 @@ export const handler = step("roll-back", async ({ deployment, reason, error }, t
   const { projectId, buildId } = deployment;
   const [item] = await tools.table.get([Build.key({ projectId, id: buildId })]);
   const build = Build.maybe(item);
-  if (!build || build.status === "ready" || build.status === "error") return { done: true };
+  if (!build || isFinished(build)) return { done: true };
   const because = reason ?? (error ? caughtReason(error) : "");
   if (build.status !== "deploying") {
     await endError(tools.table, deployment, because, new Date());
     return { done: true };
   }
   const previous = build.previous ?? null;
-  if (!(await settle(projectId, previous?.taskDefinition ?? null, tools))) return { done: false };
+  if (!(await settle(deployment, previous?.taskDefinition ?? null, tools))) return { done: false };
   const text = `${rollbackSentence(previous !== null)} ${because}`.trim();
   await endError(tools.table, deployment, text, new Date(), { buildId: previous?.buildId ?? null });
   return { done: true };
