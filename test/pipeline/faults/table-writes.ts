@@ -30,10 +30,15 @@ export function changeOf(call: TableCall): string | undefined {
 }
 
 /** A point that one side waits at until the other opens it. */
-export function openGate(): { opened: Promise<void>; open(): void } {
-  let open = () => {};
-  const opened = new Promise<void>((resolve) => {
-    open = resolve;
-  });
-  return { opened, open };
+export function openGate(): { opened: Promise<void>; isOpen(): boolean; open(): void } {
+  const { promise, resolve } = Promise.withResolvers<void>();
+  let isOpen = false;
+  return {
+    opened: promise,
+    isOpen: () => isOpen,
+    open() {
+      isOpen = true;
+      resolve();
+    },
+  };
 }
