@@ -108,11 +108,13 @@ export class Container {
     }
   }
 
-  /** What an engine does to stop it: the image's signal to process 1. Resolves with how it ended. */
+  /** What an engine does to stop it: the image's signal to process 1, and an end by force to what does not hear it. Resolves with how it ended. */
   async stop(): Promise<Exit> {
     const signal = z.literal("SIGTERM").parse(this.#image.config.StopSignal);
     this.#kill(signal);
+    const force = setTimeout(() => this.#kill("SIGKILL"), 10_000);
     await this.#ended;
+    clearTimeout(force);
     return { code: this.#process.exitCode, signal: this.#process.signalCode };
   }
 
