@@ -1,4 +1,4 @@
-import { BatchWriteItemCommand, DynamoDBClient, PutItemCommand } from "@aws-sdk/client-dynamodb";
+import { BatchWriteItemCommand, DynamoDBClient, PutItemCommand, UpdateItemCommand } from "@aws-sdk/client-dynamodb";
 import { marshall } from "@aws-sdk/util-dynamodb";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import { newId } from "../../../lambdas/domain/ids.ts";
@@ -17,6 +17,13 @@ describe("fifty requests at once", () => {
     project = await guarded.newProject();
   });
   afterAll(() => guarded.stop());
+
+  const tableClient = () =>
+    new DynamoDBClient({
+      endpoint: guarded.database,
+      region: "us-east-1",
+      credentials: { accessKeyId: "local", secretAccessKey: "local" },
+    });
 
   test("create one build: one 201, and 49 × 409 that name it", async () => {
     const answers = await Promise.all(times(50, () => project.call("POST", `${project.project}/builds`)));
@@ -78,6 +85,26 @@ describe("fifty requests at once", () => {
       expect(body.credentials.map(({ id }: { id: number }) => id)).toEqual(ids);
       expect(JSON.stringify(body)).not.toContain("sls_");
     }
+    expect(await guarded.broken()).toEqual([]);
+  });
+
+  test("create credentials when three are held since long: all 409", async () => {
+    const { body } = await project.call("GET", `${project.project}/credentials`);
+    expect(body.credentials).toHaveLength(3);
+    // As if they had been made long ago, so that a new id would be free.
+    const key = marshall({ pk: `PRJ#${project.seed.projectId}`, sk: "KEYS" });
+    const client = tableClient();
+    await client.send(
+      new UpdateItemCommand({
+        TableName: "slipway",
+        Key: key,
+        UpdateExpression: "SET lastId = :one",
+        ExpressionAttributeValues: marshall({ ":one": 1 }),
+      }),
+    );
+    client.destroy();
+    const answers = await Promise.all(times(20, () => project.call("POST", `${project.project}/credentials`)));
+    expect(withStatus(answers, 409)).toHaveLength(20);
     expect(await guarded.broken()).toEqual([]);
   });
 
@@ -154,8 +181,7 @@ describe("fifty requests at once", () => {
   test("the 501st variable is refused, however many are sent at once", { timeout: 40_000 }, async () => {
     const full = await guarded.newProject();
     const pk = `PRJ#${full.project.split("/").at(-1)}`;
-    const credentials = { accessKeyId: "local", secretAccessKey: "local" };
-    const client = new DynamoDBClient({ endpoint: guarded.database, region: "us-east-1", credentials });
+    const client = tableClient();
     const at = new Date().toISOString();
     const seeded = times(495, (index) => {
       const id = newId("env", new Date());
