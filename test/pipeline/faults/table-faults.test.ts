@@ -1,0 +1,118 @@
+import { setTimeout as sleep } from "node:timers/promises";
+import { afterAll, beforeAll, describe, expect, test } from "vitest";
+import { type Guarded, startGuarded } from "../../api/faults/guarded-service.ts";
+import type { Fault } from "../../api/faults/table-gate.ts";
+import { address, deploy, finished, nodeApp, upload, zipOf } from "../../harness/app.ts";
+import type { Running } from "../../harness/service.ts";
+
+/** SLIPWAY_FAULTS=all lets each single call fail; otherwise every third, beginning with another one for each fault. */
+const everyCall = process.env.SLIPWAY_FAULTS === "all";
+const stride = everyCall ? 1 : 3;
+
+const faults: [string, Fault, RegExp][] = [
+  ["transaction conflicts", { kind: "conflict" }, /^TransactWriteItems$/],
+  ["unprocessed keys", { kind: "unprocessed" }, /^BatchGetItem$/],
+  ["throttling", { kind: "refuse", name: "ThrottlingException", status: 400 }, /./],
+  ["faults of DynamoDB", { kind: "refuse", name: "InternalServerError", status: 500 }, /./],
+  ["lost answers", { kind: "lose" }, /./],
+];
+/** More failures in a row than the SDK and our own code try again: the step itself fails and is retried. */
+const burst = 9;
+
+const says = (text: string) => nodeApp(`res.end(${JSON.stringify(text)})`);
+const crashes = nodeApp("", "process.exit(1);");
+
+interface Rule {
+  project: Running;
+  fault: Fault;
+  able: RegExp;
+  from: number;
+  count: number;
+  calls: number;
+  hits: number;
+}
+
+describe("a deployment while DynamoDB fails", () => {
+  let guarded: Guarded;
+  const rules = new Set<Rule>();
+  const torn: string[] = [];
+
+  beforeAll(async () => {
+    guarded = await startGuarded();
+    guarded.gate.before = (call) => {
+      const rule = [...rules].find(({ project }) => guarded.concerns(project, call));
+      // A client's own requests carry its key; what is left is the pipeline's.
+      if (!rule || call.body.includes(rule.project.seed.accessKey) || !rule.able.test(call.operation)) return undefined;
+      const index = rule.calls;
+      rule.calls += 1;
+      if (index < rule.from || index >= rule.from + rule.count) return undefined;
+      rule.hits += 1;
+      return rule.fault;
+    };
+    guarded.gate.after = async ({ operation }) => {
+      if (operation === "TransactWriteItems") torn.push(...(await guarded.broken()));
+    };
+  }, 60_000);
+  afterAll(() => guarded.stop());
+
+  /** One deployment whose pipeline meets the fault from its call number `from` on. */
+  async function deployUnder(rule: Omit<Rule, "calls" | "hits">, files: Record<string, string | Buffer>) {
+    const active: Rule = { ...rule, calls: 0, hits: 0 };
+    const { project } = rule;
+    rules.add(active);
+    const created = await project.call("POST", `${project.project}/builds`);
+    expect(created.status).toBe(201);
+    expect((await upload(created.body.url, await zipOf(files))).status).toBe(200);
+    const build = await finished(project, created.body.build.id);
+    rules.delete(active);
+    return { build, hits: active.hits };
+  }
+
+  async function isWhole(project: Running, live: string): Promise<void> {
+    expect(torn).toEqual([]);
+    expect(await guarded.broken(project)).toEqual([]);
+    expect(await (await fetch(await address(project))).text()).toBe(live);
+    const { body } = await project.call("GET", `${project.project}/builds?limit=100`);
+    const serving = body.builds.filter(({ isLive }: { isLive: boolean }) => isLive);
+    expect(serving).toHaveLength(1);
+    expect(serving[0].status).toBe("ready");
+    const next = await project.call("POST", `${project.project}/builds`);
+    expect(next.status).toBe(201);
+    await project.call("POST", `${project.project}/builds/${next.body.build.id}/cancel`);
+    await sleep(50);
+  }
+
+  describe.concurrent.each(faults)("with %s", (name, fault, able) => {
+    const first = everyCall ? 0 : faults.findIndex(([one]) => one === name) % stride;
+
+    test("once at each call, becomes ready as if nothing had happened", { timeout: 200_000 }, async () => {
+      const project = await guarded.newProject();
+      for (let from = first; ; from += stride) {
+        const { build, hits } = await deployUnder({ project, fault, able, from, count: 1 }, says(`at ${from}`));
+        if (hits === 0) break;
+        expect(build).toMatchObject({ status: "ready", error: null, isLive: true });
+        await isWhole(project, `at ${from}`);
+      }
+    });
+
+    test("in bursts from each call on, ends as it would have or as error, and never half", {
+      timeout: 200_000,
+    }, async () => {
+      const project = await guarded.newProject();
+      let live = "before";
+      expect((await deploy(project, says(live))).status).toBe("ready");
+      for (let from = first, hits = 1; hits > 0; from += stride * 2) {
+        const good = from % 2 === 0;
+        const seen = await deployUnder(
+          { project, fault, able, from, count: burst },
+          good ? says(`from ${from}`) : crashes,
+        );
+        hits = seen.hits;
+        expect(["ready", "error"]).toContain(seen.build.status);
+        if (!good) expect(seen.build.status).toBe("error");
+        if (seen.build.status === "ready") live = `from ${from}`;
+        await isWhole(project, live);
+      }
+    });
+  });
+});
