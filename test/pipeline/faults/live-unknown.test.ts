@@ -1,0 +1,141 @@
+import { randomUUID } from "node:crypto";
+import { createServer, request as httpRequest } from "node:http";
+import type { AddressInfo } from "node:net";
+import { DeleteItemCommand, DynamoDBClient } from "@aws-sdk/client-dynamodb";
+import { marshall } from "@aws-sdk/util-dynamodb";
+import { afterAll, beforeAll, beforeEach, describe, expect, test } from "vitest";
+import { type Guarded, startGuarded } from "../../api/faults/guarded-service.ts";
+import { deploy, finished, nodeApp } from "../../harness/app.ts";
+import type { Running } from "../../harness/service.ts";
+
+/** Stands before the container service for as long as `fails` is unset, and refuses everything while it is set. */
+async function openContainerGate() {
+  const state: { target: string; fails: "ThrottlingException" | "closed" | undefined } = {
+    target: "",
+    fails: undefined,
+  };
+  const server = createServer((request, response) => {
+    if (state.fails === "closed") return void request.socket.destroy();
+    if (state.fails) {
+      request.resume();
+      response.writeHead(400, { "content-type": "application/x-amz-json-1.1" });
+      return void response.end(JSON.stringify({ __type: state.fails, message: "Rate exceeded" }));
+    }
+    const to = new URL(state.target);
+    const { method, url: path, headers } = request;
+    const sent = httpRequest({ host: to.hostname, port: to.port, path, method, headers }, (answer) => {
+      response.writeHead(answer.statusCode ?? 500, answer.headers);
+      answer.pipe(response);
+    });
+    sent.on("error", () => request.socket.destroy());
+    request.pipe(sent);
+  });
+  await new Promise<void>((resolve) => server.listen(0, "127.0.0.1", resolve));
+  const close = () =>
+    new Promise<void>((resolve) => {
+      server.close(() => resolve());
+      server.closeAllConnections();
+    });
+  return { state, endpoint: `http://127.0.0.1:${(server.address() as AddressInfo).port}`, close };
+}
+
+describe("what is deployed", () => {
+  let guarded: Guarded;
+  let containers: Awaited<ReturnType<typeof openContainerGate>>;
+  let project: Running;
+  let builds: string[];
+
+  beforeAll(async () => {
+    containers = await openContainerGate();
+    process.env.AWS_ENDPOINT_URL_ECS = containers.endpoint;
+    guarded = await startGuarded();
+    containers.state.target = process.env.AWS_ENDPOINT_URL ?? "";
+    project = await guarded.newProject();
+    builds = [];
+    for (const text of ["one", "two", "three"]) {
+      const build = await deploy(project, nodeApp(`res.end("${text}")`), text);
+      expect(build).toMatchObject({ status: "ready", isLive: true });
+      builds.push(build.id);
+    }
+  }, 60_000);
+  afterAll(async () => {
+    delete process.env.AWS_ENDPOINT_URL_ECS;
+    containers.state.fails = undefined;
+    await guarded.stop();
+    await containers.close();
+  });
+  beforeEach(() => forgetLive());
+
+  /** As when the shared cache row has aged. */
+  async function forgetLive(): Promise<void> {
+    const credentials = { accessKeyId: "local", secretAccessKey: "local" };
+    const client = new DynamoDBClient({ endpoint: guarded.database, region: "us-east-1", credentials });
+    await client.send(
+      new DeleteItemCommand({
+        TableName: "slipway",
+        Key: marshall({ pk: `PRJ#${project.seed.projectId}`, sk: "LIVE" }),
+      }),
+    );
+    client.destroy();
+  }
+  const list = () => project.call("GET", `${project.project}/builds`);
+  type Listed = { id: string; isLive: boolean; canRedeploy: boolean };
+  const flags = (body: { builds: Listed[] }) => body.builds.map(({ isLive, canRedeploy }) => [isLive, canRedeploy]);
+
+  test("is known: one build is live, the others can be redeployed", async () => {
+    const { status, body } = await list();
+    expect(status).toBe(200);
+    expect(body.redeployAvailability).toEqual({ status: "available" });
+    expect(flags(body)).toEqual([
+      [true, false],
+      [false, true],
+      [false, true],
+    ]);
+  });
+
+  describe.each(["ThrottlingException", "closed"] as const)("cannot be read (%s)", (fails) => {
+    beforeEach(() => {
+      containers.state.fails = fails;
+      return () => {
+        containers.state.fails = undefined;
+      };
+    });
+
+    test("a list answers 200, says so, and tells no build from another", async () => {
+      const { status, body } = await list();
+      expect(status).toBe(200);
+      expect(body.redeployAvailability).toEqual({ status: "temporarily_unavailable", retryAfter: expect.any(Number) });
+      expect(body.builds).toHaveLength(3);
+      expect(flags(body).flat()).not.toContain(true);
+    });
+
+    test("a build is read as not live", async () => {
+      const { status, body } = await project.call("GET", `${project.project}/builds/${builds[2]}`);
+      expect([status, body.build.status, body.build.isLive]).toEqual([200, "ready", false]);
+    });
+
+    test("rebuild and redeploy answer 503 with Retry-After and start nothing", async () => {
+      for (const path of ["/rebuild", `/builds/${builds[0]}/redeploy`, `/builds/${builds[2]}/redeploy`]) {
+        const answer = await project.call("POST", `${project.project}${path}`);
+        expect(answer).toMatchObject({ status: 503, body: { status: "Service Unavailable", code: "live_unknown" } });
+        expect(answer.headers.get("retry-after")).toMatch(/^\d+$/);
+      }
+      expect(await guarded.broken()).toEqual([]);
+      expect((await list()).body.builds).toHaveLength(3);
+    });
+  });
+
+  test("rebuild with one Idempotency-Key, twenty times at once, is one build", async () => {
+    const headers = { "idempotency-key": randomUUID() };
+    const answers = await Promise.all(
+      Array.from({ length: 20 }, () => project.call("POST", `${project.project}/rebuild`, { headers })),
+    );
+    expect(new Set(answers.map(({ status, body }) => `${status} ${body.build?.id}`)).size).toBe(1);
+    expect(answers[0]?.status).toBe(201);
+    const rebuilt = await finished(project, answers[0]?.body.build.id);
+    expect(rebuilt).toMatchObject({ status: "ready", title: "three", isLive: true });
+    const again = await project.call("POST", `${project.project}/rebuild`, { headers });
+    expect(again).toMatchObject({ status: 201, body: { build: { id: rebuilt.id, status: "pending" } } });
+    expect(await guarded.broken()).toEqual([]);
+  });
+});
