@@ -36,6 +36,17 @@ async function conclude(table: Table, key: BuildKey, found: Partial<BuildRow>): 
   throw new BuildCanceled();
 }
 
+/** Linux hands a program at most 2 MiB of arguments and environment; the rest is left for what else stands there. */
+const variablesBytesMax = 1.5 * 1024 * 1024;
+
+function refuseTooMany(variables: readonly { name: string; value: string }[]): void {
+  const bytes = Buffer.byteLength(encodeVariables(variables));
+  if (bytes <= variablesBytesMax) return;
+  throw new BuildRejected(
+    `The project's variables have ${bytes} bytes together; a program can be started with at most ${variablesBytesMax}. Remove or shorten some, then build again.`,
+  );
+}
+
 async function variablesOf(table: Table, projectId: string): Promise<{ name: string; value: string }[]> {
   const page = await table.query({ pk: `PRJ#${projectId}`, prefix: "ENV#", limit: limits.variablesPerProjectMax });
   return page.items.map(Variable.read);
@@ -58,6 +69,7 @@ export const handler = step("analyze", async ({ deployment, archive }, { table, 
     if (inspected.runtime) await recordRuntime(table, deployment, inspected.runtime);
     throw new BuildRejected(inspected.message);
   }
+  refuseTooMany(variables);
   const { plan, suggestion, warning, findings } = inspected;
   const recipe: ImageRecipe = {
     plan,
