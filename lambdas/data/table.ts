@@ -57,7 +57,10 @@ function isPossible({ pk, sk }: Key): boolean {
 /** Reading and writing of the single table; one client per process, keep-alive, with a bounded time per call. */
 export function connectTable(tableName: string): TableReader & TableWriter {
   const client = DynamoDBDocumentClient.from(
-    new DynamoDBClient({ maxAttempts: 4, requestHandler: { connectionTimeout: 1_000, requestTimeout: 3_000 } }),
+    new DynamoDBClient({
+      maxAttempts: 4,
+      requestHandler: { connectionTimeout: 1_000, requestTimeout: 3_000, throwOnRequestTimeout: true },
+    }),
     { marshallOptions: { removeUndefinedValues: true } },
   );
 

@@ -100,8 +100,14 @@ function ecsClient(): ECSClient {
   return new ECSClient(clientDefaults);
 }
 
+/** Somebody waits for what this reads, and can be told that it cannot be read: better soon than after every retry. */
+const readerBounds = {
+  maxAttempts: 2,
+  requestHandler: { connectionTimeout: 1_000, requestTimeout: 3_000, throwOnRequestTimeout: true },
+} as const;
+
 export function appReader(environment: { CLUSTER_NAME: string }): AppReader {
-  const ecs = ecsClient();
+  const ecs = new ECSClient(readerBounds);
   const cluster = environment.CLUSTER_NAME;
   return {
     async live(projectId) {

@@ -59,7 +59,7 @@ export function databaseRunner(
   // One attempt: the SDK would repeat an insert whose answer got lost.
   const client = new RDSDataClient({
     maxAttempts: 1,
-    requestHandler: { connectionTimeout: 1_000, requestTimeout: 25_000 },
+    requestHandler: { connectionTimeout: 1_000, requestTimeout: 25_000, throwOnRequestTimeout: true },
   });
   const target = { resourceArn: environment.DATABASE_ARN, secretArn: environment.DATABASE_SECRET_ARN };
 

@@ -12,7 +12,7 @@ export interface StoredFiles {
 export function storedFiles(environment: { FILES_BUCKET: string }): StoredFiles {
   const s3 = new S3Client({
     maxAttempts: 4,
-    requestHandler: { connectionTimeout: 1_000, requestTimeout: 3_000 },
+    requestHandler: { connectionTimeout: 1_000, requestTimeout: 3_000, throwOnRequestTimeout: true },
     requestChecksumCalculation: "WHEN_REQUIRED",
     responseChecksumValidation: "WHEN_REQUIRED",
     forcePathStyle: process.env.AWS_ENDPOINT_URL_S3 !== undefined,
