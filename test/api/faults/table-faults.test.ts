@@ -103,10 +103,12 @@ describe("DynamoDB on a bad day", () => {
   let guarded: Guarded;
   let deployed: Running;
   const rules = new Set<Rule>();
+  const silent = new Map<Running, () => Promise<undefined> | undefined>();
 
   beforeAll(async () => {
     guarded = await startGuarded();
     guarded.gate.before = (call) => {
+      for (const [project, wait] of silent) if (guarded.concerns(project, call)) return wait();
       const rule = [...rules].find(({ project }) => guarded.concerns(project, call));
       if (!rule || call.operation === "UpdateItem") return undefined;
       const index = rule.calls;
@@ -212,5 +214,37 @@ describe("DynamoDB on a bad day", () => {
         await endless(scenario, deployed, fault, able);
       },
     );
+  });
+
+  describe.concurrent("a call that is never answered", () => {
+    const never: Promise<undefined> = new Promise(() => {});
+
+    test("is given up and made again: the request succeeds, once", { timeout: 30_000 }, async () => {
+      const project = await guarded.newProject();
+      let held = 0;
+      silent.set(project, () => {
+        held += 1;
+        return held === 1 ? never : undefined;
+      });
+      const created = await project.call("POST", `${project.project}/builds`);
+      silent.delete(project);
+      expect(created.status).toBe(201);
+      expect(held).toBeGreaterThan(1);
+      expect((await project.call("POST", `${project.project}/builds`)).body.build.id).toBe(created.body.build.id);
+      expect(await guarded.broken(project)).toEqual([]);
+    });
+
+    test("again and again is a 503 before the gateway's own time is up", { timeout: 60_000 }, async () => {
+      const project = await guarded.newProject();
+      silent.set(project, () => never);
+      const began = performance.now();
+      const answer = await project.call("POST", `${project.project}/builds`);
+      const seconds = (performance.now() - began) / 1000;
+      silent.delete(project);
+      expect(answer.status).toBe(503);
+      expect(answer.headers.get("retry-after")).toMatch(/^\d+$/);
+      expect(seconds).toBeLessThan(25);
+      expect(await guarded.broken(project)).toEqual([]);
+    });
   });
 });

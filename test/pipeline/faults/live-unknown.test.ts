@@ -10,11 +10,12 @@ import type { Running } from "../../harness/service.ts";
 
 /** Stands before the container service for as long as `fails` is unset, and refuses everything while it is set. */
 async function openContainerGate() {
-  const state: { target: string; fails: "ThrottlingException" | "closed" | undefined } = {
+  const state: { target: string; fails: "ThrottlingException" | "closed" | "silent" | undefined } = {
     target: "",
     fails: undefined,
   };
   const server = createServer((request, response) => {
+    if (state.fails === "silent") return;
     if (state.fails === "closed") return void request.socket.destroy();
     if (state.fails) {
       request.resume();
@@ -93,7 +94,7 @@ describe("what is deployed", () => {
     ]);
   });
 
-  describe.each(["ThrottlingException", "closed"] as const)("cannot be read (%s)", (fails) => {
+  describe.each(["ThrottlingException", "closed", "silent"] as const)("cannot be read (%s)", (fails) => {
     beforeEach(() => {
       containers.state.fails = fails;
       return () => {
@@ -101,8 +102,10 @@ describe("what is deployed", () => {
       };
     });
 
-    test("a list answers 200, says so, and tells no build from another", async () => {
+    test("a list answers 200 within seconds, says so, and tells no build from another", async () => {
+      const began = performance.now();
       const { status, body } = await list();
+      expect(performance.now() - began).toBeLessThan(15_000);
       expect(status).toBe(200);
       expect(body.redeployAvailability).toEqual({ status: "temporarily_unavailable", retryAfter: expect.any(Number) });
       expect(body.builds).toHaveLength(3);
@@ -121,7 +124,6 @@ describe("what is deployed", () => {
         expect(answer.headers.get("retry-after")).toMatch(/^\d+$/);
       }
       expect(await guarded.broken()).toEqual([]);
-      expect((await list()).body.builds).toHaveLength(3);
     });
   });
 
