@@ -1,4 +1,5 @@
 import { benchDeploy } from "./bench/deploy.ts";
+import { benchLists } from "./bench/lists.ts";
 import type { Measured } from "./bench/measure.ts";
 import { benchService } from "./bench/service.ts";
 import { benchStorage } from "./bench/storage.ts";
@@ -8,6 +9,7 @@ import { benchZip } from "./bench/zip.ts";
 const benches: Record<string, () => Promise<Measured[]>> = {
   deploy: benchDeploy,
   service: benchService,
+  lists: benchLists,
   zip: benchZip,
   tables: benchTables,
   storage: benchStorage,
