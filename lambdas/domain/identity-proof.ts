@@ -20,6 +20,9 @@ const replayedHeaders = [
   hostHeader,
 ] as const;
 
+/** What an HTTP header can hold and a signature's headers do: anything else was never sent to STS. */
+const sendable = /^[\t -~]*$/;
+
 /**
  * The headers to replay, when the proof is one: exactly GetCallerIdentity, to a known STS address, with our host among
  * the headers that its signature covers. STS itself then judges the signature and its age.
@@ -31,7 +34,7 @@ export function replayable(
   const headers: Record<string, string> = {};
   for (const [name, value] of Object.entries(proof.headers)) {
     const lower = name.toLowerCase();
-    if (Object.hasOwn(headers, lower) || /[\r\n\0]/.test(value)) return undefined;
+    if (Object.hasOwn(headers, lower) || !sendable.test(value)) return undefined;
     headers[lower] = value;
   }
   const signed = /SignedHeaders=([^,\s]+)/.exec(headers.authorization ?? "")?.[1]?.split(";") ?? [];
