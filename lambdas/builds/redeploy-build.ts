@@ -8,36 +8,40 @@ import { notFound, Problem } from "../kit/problem.ts";
 
 const gone = "The source archive of this build is gone. Choose another build.";
 
-export const handler = endpoint(redeployBuild, async ({ params, access, now }, tools) => {
-  const { projectId, buildId } = params;
-  const { rows } = await access.read(
-    Build.key({ projectId, id: buildId }),
-    Lock.key({ projectId }),
-    Live.key({ projectId }),
-    Successes.key({ projectId }),
-  );
-  const target = Build.maybe(rows[0]);
-  if (!target) throw notFound();
-  refuseWhileRunning(rows[1]);
-  const successes = Successes.maybe(rows[3])?.buildIds ?? [];
-  // What is live matters only to a build that could be redeployed at all.
-  const settled = redeployBlockOf(target, null, successes);
-  const live =
-    settled === "canceled" || settled === "not_successful" ? null : await knownLive(rows[2], projectId, tools);
-  const block = live ? redeployBlockOf(target, live.buildId, successes) : settled;
-  switch (block) {
-    case "canceled":
-      throw new Problem("build_canceled", "The build was canceled and cannot be redeployed.");
-    case "not_successful":
-      throw new Problem("build_not_successful", "The build did not finish successfully and cannot be redeployed.");
-    case "live":
-      throw new Problem("build_already_live", "The build is already deployed. To apply changed variables, rebuild.");
-    case "outside_window":
-      throw new Problem(
-        "build_outside_window",
-        `Only the ${limits.redeployCandidatesMax} most recent successful builds can be redeployed.`,
-      );
-    case null:
-      return copyBuild(target, access, tools, now, gone);
-  }
-});
+export const handler = endpoint(
+  redeployBuild,
+  async ({ params, access, now }, tools) => {
+    const { projectId, buildId } = params;
+    const { rows } = await access.read(
+      Build.key({ projectId, id: buildId }),
+      Lock.key({ projectId }),
+      Live.key({ projectId }),
+      Successes.key({ projectId }),
+    );
+    const target = Build.maybe(rows[0]);
+    if (!target) throw notFound();
+    refuseWhileRunning(rows[1]);
+    const successes = Successes.maybe(rows[3])?.buildIds ?? [];
+    // What is live matters only to a build that could be redeployed at all.
+    const settled = redeployBlockOf(target, null, successes);
+    const live =
+      settled === "canceled" || settled === "not_successful" ? null : await knownLive(rows[2], projectId, tools);
+    const block = live ? redeployBlockOf(target, live.buildId, successes) : settled;
+    switch (block) {
+      case "canceled":
+        throw new Problem("build_canceled", "The build was canceled and cannot be redeployed.");
+      case "not_successful":
+        throw new Problem("build_not_successful", "The build did not finish successfully and cannot be redeployed.");
+      case "live":
+        throw new Problem("build_already_live", "The build is already deployed. To apply changed variables, rebuild.");
+      case "outside_window":
+        throw new Problem(
+          "build_outside_window",
+          `Only the ${limits.redeployCandidatesMax} most recent successful builds can be redeployed.`,
+        );
+      case null:
+        return copyBuild(target, access, tools, now, gone);
+    }
+  },
+  { exists: ({ projectId, buildId }) => [Build.key({ projectId, id: buildId })] },
+);

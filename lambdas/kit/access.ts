@@ -42,6 +42,8 @@ interface Request {
   projectId?: string;
   /** Whether the project's managing members apply to this route (SPEC §5 rule 7). */
   managed: boolean;
+  /** The rows that the path names beside organization and project: a missing one is a 404, which comes before the 403. */
+  named?: readonly Key[];
   idempotency?: { key: string; path: string; bodyHash: string };
   now: Date;
 }
@@ -218,13 +220,16 @@ export function accessFor(request: Request, table: TableReader & TableWriter): A
     const items = await table.get([...proof, ...scope, ...memory, ...keys]);
     const caller = proveCaller(request, items.slice(0, proof.length));
     touchKey(table, request.claim, request.now);
+    const found = items.slice(proof.length + scope.length + memory.length);
+    const isMissing = (key: Key) => keys.some((one, index) => one.sk === key.sk && one.pk === key.pk && !found[index]);
+    if (request.named?.some(isMissing)) throw notFound();
     const project =
       projectId === undefined
         ? undefined
         : proveProject(request, caller, scope.length ? items[proof.length] : undefined);
     proved = true;
     if (memory.length) replayOf(request, items[proof.length + scope.length]);
-    return { caller, rows: items.slice(proof.length + scope.length + memory.length), ...(project && { project }) };
+    return { caller, rows: found, ...(project && { project }) };
   }
 
   async function commit(writes: readonly Write[], remember?: unknown): Promise<Outcome> {

@@ -138,7 +138,7 @@ export function errorResponse(
 export interface EndpointOptions<R extends Route> {
   /** Completes a remembered answer with what must not be stored. */
   replay?: (reply: Reply<R>, call: Call<R>, tools: Tools<Uses<R>>) => Promise<Reply<R>>;
-  /** The rows beyond organization and project that the path names: for a bad input a missing one is the 404 before the 400. */
+  /** The rows beyond organization and project that the path names: a missing one is the 404 before the 403 and before a bad input's 400. */
   exists?: (params: PathParams<R["path"]>) => Key[];
 }
 
@@ -180,6 +180,7 @@ export function endpoint<const R extends Route>(
             orgId: path.orgId,
             projectId: path.projectId,
             managed: route.definition.errors.includes("not_a_manager"),
+            named: exists(params),
             ...(idempotency && { idempotency }),
           },
           (tools as unknown as { table: TableReader & TableWriter }).table,
