@@ -1,0 +1,111 @@
+import { afterAll, beforeAll, beforeEach, describe, expect, test } from "vitest";
+import type { Running } from "../../harness/service.ts";
+import { type Guarded, startGuarded } from "./guarded-service.ts";
+
+interface Person {
+  id: string;
+  name: string;
+  email: string;
+  token: string;
+}
+
+describe("a project restricted to managing members (SPEC §5 rule 7)", () => {
+  let guarded: Guarded;
+  let project: Running;
+  let manager: Person;
+  let owner: Person;
+
+  async function person(name: string, role: string): Promise<Person> {
+    const { running } = guarded;
+    const email = `${name.toLowerCase()}@example.com`;
+    const { user } = await running.operator("create-user", { name, email });
+    const id = String(user?.id);
+    await running.operator("add-member", { organizationId: running.seed.organizationId, userId: id, role });
+    const { token } = await running.operator("create-token", { userId: id });
+    return { id, name, email, token: String(token?.value) };
+  }
+
+  beforeAll(async () => {
+    guarded = await startGuarded();
+    manager = await person("Mara", "member");
+    owner = await person("Otto", "owner");
+  });
+  afterAll(() => guarded.stop());
+  beforeEach(async () => {
+    project = await guarded.newProject();
+    await restrict([manager.id]);
+  });
+
+  const restrict = (userIds: string[] | null) =>
+    guarded.running.operator("set-managers", { projectId: project.seed.projectId, userIds });
+  const as = (who: Person | undefined, path: string) =>
+    project.call("POST", `${project.project}${path}`, who ? { bearer: who.token } : {});
+  const unknown = "/builds/bld_00000000000000000000000000/redeploy";
+
+  test.each(["/builds", "/rebuild"])(
+    "POST %s by an owner who is not on the list: 403 that names the managers",
+    async (path) => {
+      const refused = await as(owner, path);
+      const { id, name, email } = manager;
+      expect(refused).toMatchObject({
+        status: 403,
+        body: { status: "Forbidden", code: "not_a_manager", managers: [{ id, name, email }] },
+      });
+      expect(refused.headers.get("retry-after")).toBeNull();
+      expect(await guarded.broken(project)).toEqual([]);
+      expect(
+        (await guarded.rows()).filter(({ pk, sk }) => sk === "LOCK" && pk.endsWith(project.seed.projectId)),
+      ).toEqual([]);
+    },
+  );
+
+  test("the listed member and any key create builds; the owner still reads, cancels and sets variables", async () => {
+    const created = await as(manager, "/builds");
+    expect(created.status).toBe(201);
+    expect((await as(owner, "/builds")).status).toBe(403);
+    const { id } = created.body.build;
+    const read = await project.call("GET", `${project.project}/builds/${id}`, { bearer: owner.token });
+    expect(read.status).toBe(200);
+    expect((await as(owner, `/builds/${id}/cancel`)).status).toBe(200);
+    const variable = { bearer: owner.token, body: { name: "A", value: "b" } };
+    expect((await project.call("POST", `${project.project}/environments`, variable)).status).toBe(201);
+    const byKey = await as(undefined, "/builds");
+    expect(byKey.status).toBe(201);
+    // 403 comes before 409 (CONTRACT §1).
+    expect((await as(owner, "/builds")).status).toBe(403);
+    expect((await as(manager, "/builds")).status).toBe(409);
+    await as(undefined, `/builds/${byKey.body.build.id}/cancel`);
+    expect((await as(manager, "/rebuild")).body.code).toBe("never_deployed");
+    // A build that does not exist is a 404 for everyone; one that does is the managers' to redeploy.
+    for (const who of [manager, owner, undefined]) expect((await as(who, unknown)).status).toBe(404);
+    expect((await as(owner, `/builds/${id}/redeploy`)).status).toBe(403);
+    expect((await as(manager, `/builds/${id}/redeploy`)).body.code).toBe("build_canceled");
+  });
+
+  test("an empty list refuses every user; none lets every member in again", async () => {
+    await restrict([]);
+    expect(await as(manager, "/builds")).toMatchObject({ status: 403, body: { managers: [] } });
+    expect((await as(undefined, "/builds")).status).toBe(201);
+    await restrict(null);
+    expect((await as(owner, "/builds")).status).toBe(409);
+  });
+
+  test("taken away while requests run: none gets past the list once it stands", async () => {
+    await restrict(null);
+    const answers = await Promise.all([
+      restrict([manager.id]).then(() => as(owner, "/builds")),
+      ...Array.from({ length: 10 }, () => as(owner, "/rebuild")),
+    ]);
+    expect(answers[0]?.status).toBe(403);
+    expect(answers.slice(1).every((answer) => "status" in answer && [403, 409].includes(Number(answer.status)))).toBe(
+      true,
+    );
+  });
+
+  test("a broken body is refused after the list: 403 for the owner, 400 for the manager", async () => {
+    const body = { title: "x".repeat(129) };
+    const path = `${project.project}/builds`;
+    expect((await project.call("POST", path, { bearer: owner.token, body })).status).toBe(403);
+    expect((await project.call("POST", path, { bearer: manager.token, body })).status).toBe(400);
+  });
+});
