@@ -131,7 +131,9 @@ export function connectTable(tableName: string): TableReader & TableWriter {
         for (const [index, reason] of reasons.entries()) {
           if (reason.Code === "ConditionalCheckFailed") failed.set(index, reason.Item && unmarshall(reason.Item));
         }
-        if (failed.size > 0) return { ok: false, failed };
+        // Beside a conflict the verdict is half known: which other conditions fail is seen on the next try only.
+        const isWhole = reasons.every(({ Code }) => Code === "None" || Code === "ConditionalCheckFailed");
+        if (failed.size > 0 && (isWhole || attempt === attemptsMax - 1)) return { ok: false, failed };
         if (reasons.some((reason) => reason.Code === "ValidationError")) throw error;
       }
     }
