@@ -1,4 +1,5 @@
 import { randomUUID } from "node:crypto";
+import { marshall } from "@aws-sdk/util-dynamodb";
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from "vitest";
 import { upload, zipOf } from "../../harness/app.ts";
 import type { Answer, Running } from "../../harness/service.ts";
@@ -69,6 +70,25 @@ describe("the same Idempotency-Key (CONTRACT §1)", () => {
       await cancel(answers[0]?.body.build.id);
     }
     expect(await guarded.broken(project)).toEqual([]);
+  });
+
+  test("meets a transaction under way that hides the first answer's row, and still gives that answer", async () => {
+    const key = randomUUID();
+    const first = await post("/builds", key);
+    const { pk, sk, ...lock } =
+      (await guarded.rows()).find((row) => row.sk === "LOCK" && row.pk.endsWith(project.seed.projectId)) ?? {};
+    let hidden = 0;
+    guarded.gate.before = (call) => {
+      if (call.operation !== "TransactWriteItems" || !call.body.includes(project.seed.accessKey) || hidden > 0)
+        return undefined;
+      hidden += 1;
+      // The key, the project, the remembered answer, the lock, the build: only the lock's verdict is known.
+      return { kind: "half-conflict", failed: 3, row: marshall({ pk, sk, ...lock }) };
+    };
+    const again = await post("/builds", key);
+    guarded.gate.before = undefined;
+    expect(hidden).toBe(1);
+    expect(again).toMatchObject({ status: 201, body: { build: first.body.build } });
   });
 
   test("twenty times at once makes one key, whose secret is in one answer only", async () => {

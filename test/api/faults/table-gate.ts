@@ -16,6 +16,8 @@ export type Fault =
   | { kind: "refuse"; name: string; status: number }
   /** TransactionCanceledException, every item of which was in another transaction. */
   | { kind: "conflict" }
+  /** As `conflict`, but this item's condition has failed beside it, with this row there. */
+  | { kind: "half-conflict"; failed: number; row: object }
   /** A BatchGetItem that read nothing and gives every key back. */
   | { kind: "unprocessed" }
   | { kind: "lose" };
@@ -43,10 +45,12 @@ function refusal(call: TableCall, fault: Exclude<Fault, { kind: "lose" }>): { st
         status: fault.status,
         body: { __type: `com.amazonaws.dynamodb.v20120810#${fault.name}`, message: "injected" },
       };
-    case "conflict": {
-      const reasons = transaction
+    case "conflict":
+    case "half-conflict": {
+      const reasons: object[] = transaction
         .parse(JSON.parse(call.body))
         .TransactItems.map(() => ({ Code: "TransactionConflict", Message: "injected" }));
+      if (fault.kind === "half-conflict") reasons[fault.failed] = { Code: "ConditionalCheckFailed", Item: fault.row };
       const __type = "com.amazonaws.dynamodb.v20120810#TransactionCanceledException";
       return { status: 400, body: { __type, Message: "Transaction cancelled", CancellationReasons: reasons } };
     }
