@@ -139,9 +139,11 @@ function stepsOf(keeps: (safeguard: Safeguard) => boolean): Record<Step, (build:
     finish: () => [["finish", end("ready")]],
     rollBack: () => [["rolled back", ended(true)]],
     fail: () => [["failed", end("error")]],
-    died: keeps("an execution that died has its build ended")
-      ? () => [["recover", ended(keeps("an interrupted swap is put back"))]]
-      : none,
+    died: ({ canceled }) => {
+      if (!keeps("an execution that died has its build ended")) return [];
+      // A canceled build keeps the stage it stopped at.
+      return canceled ? [goes("over")] : [["recover", ended(keeps("an interrupted swap is put back"))]];
+    },
     over: none,
   };
 }
