@@ -170,9 +170,10 @@ async function startParts(home: string, port: number, closers: (() => Promise<vo
     logGroup: names.buildLog,
     log: (line) => logs.put(line),
     builder: async (build) => {
-      // Loaded with the first build: the service starts without the zip reader and another S3 client.
+      // Loaded with the first build: the service starts without the zip reader.
       const { createImageBuilder } = await import("./codebuild/image-builder.ts");
-      return createImageBuilder({ imagesDir: join(home, "images"), cacheDir: join(home, "cache"), runtimes })(build);
+      const [imagesDir, cacheDir] = [join(home, "images"), join(home, "cache")];
+      return createImageBuilder({ imagesDir, cacheDir, runtimes, open: s3.open })(build);
     },
   });
   const integrations = createIntegrations(functions, codeBuild);

@@ -1,10 +1,7 @@
 import { createHash } from "node:crypto";
-import { createWriteStream } from "node:fs";
+import { closeSync, readFileSync } from "node:fs";
 import { mkdir, rm, writeFile } from "node:fs/promises";
 import { dirname, join } from "node:path";
-import type { Readable } from "node:stream";
-import { pipeline } from "node:stream/promises";
-import { GetObjectCommand, S3Client } from "@aws-sdk/client-s3";
 import * as z from "zod";
 import type { Plan } from "../../lambdas/domain/analysis/plan.ts";
 import { staticServerPath } from "../../lambdas/domain/analysis/static-command.ts";
@@ -16,7 +13,7 @@ import { parseVariables } from "../../lambdas/domain/image/variables.ts";
 import { openArchive } from "../../lambdas/domain/zip/archive.ts";
 import { ArchiveRefused } from "../../lambdas/domain/zip/refused.ts";
 import { extractArchive } from "../archive/extract-archive.ts";
-import { fileSource } from "../archive/file-source.ts";
+import { descriptorSource } from "../archive/file-source.ts";
 import { runTethered } from "../process/run.ts";
 import { BuildFailed, type Image, type ImageBuild, type ImageBuilder, imageFolder } from "./image.ts";
 import { certificates, type RuntimeHome, RuntimeMissing, type Runtimes, searchPath } from "./runtimes.ts";
@@ -32,27 +29,26 @@ const inputSchema = z.object({
 
 const buildMinutes = 20;
 
-async function fetchText(s3: S3Client, bucket: string, key: string): Promise<string> {
-  const object = await s3.send(new GetObjectCommand({ Bucket: bucket, Key: key }));
-  return (await object.Body?.transformToString()) ?? "";
+/** Opens an object in the local S3 and gives a descriptor; whoever asked closes it. */
+export type OpenObject = (bucket: string, key: string, versionId?: string) => number;
+
+function textOf(descriptor: number): string {
+  try {
+    return readFileSync(descriptor, "utf8");
+  } finally {
+    closeSync(descriptor);
+  }
 }
 
-async function fetchArchive(s3: S3Client, input: z.infer<typeof inputSchema>, path: string): Promise<void> {
-  const object = await s3.send(
-    new GetObjectCommand({ Bucket: input.SOURCE_BUCKET, Key: input.SOURCE_KEY, VersionId: input.SOURCE_VERSION }),
-  );
-  await pipeline(object.Body as Readable, createWriteStream(path));
-}
-
-async function unpack(path: string, target: string): Promise<void> {
-  const source = await fileSource(path);
+async function unpack(descriptor: number, target: string): Promise<void> {
+  const source = descriptorSource(descriptor);
   try {
     await extractArchive(await openArchive(source), target);
   } catch (error) {
     if (error instanceof ArchiveRefused) throw new BuildFailed(error.message);
     throw error;
   } finally {
-    await source.close();
+    source.close();
   }
 }
 
@@ -94,9 +90,12 @@ function lineWriter(put: (line: string) => void): (chunk: Buffer) => void {
  * Builds an image without a container engine: the archive's files in a folder, the plan's commands run in it with the
  * runtime's own Node.js or Python, and beside it how to start it.
  */
-export function createImageBuilder(options: { imagesDir: string; cacheDir: string; runtimes: Runtimes }): ImageBuilder {
-  const s3 = new S3Client({ forcePathStyle: true });
-
+export function createImageBuilder(options: {
+  imagesDir: string;
+  cacheDir: string;
+  runtimes: Runtimes;
+  open: OpenObject;
+}): ImageBuilder {
   return async (build) => {
     const input = inputSchema.parse(build.variables);
     const identity = `${input.IMAGE_TAG} ${input.SOURCE_VERSION} ${Date.now()}`;
@@ -117,17 +116,13 @@ export function createImageBuilder(options: { imagesDir: string; cacheDir: strin
     input: z.infer<typeof inputSchema>,
     build: ImageBuild,
   ): Promise<string | undefined> {
-    const archive = join(build.folder, "source.zip");
     const root = join(image, "root");
+    const artifact = (name: string) => textOf(options.open(input.ARTIFACT_BUCKET, `${input.ARTIFACT_PREFIX}${name}`));
+    const { plan, staticServer } = recipeSchema.parse(JSON.parse(artifact("recipe.json")));
+    const variables = parseVariables(artifact("variables"));
+    const home = await homeOf(plan, options.runtimes, build);
     await mkdir(image, { recursive: true });
-    const [recipeText, variablesText] = await Promise.all([
-      fetchText(s3, input.ARTIFACT_BUCKET, `${input.ARTIFACT_PREFIX}recipe.json`),
-      fetchText(s3, input.ARTIFACT_BUCKET, `${input.ARTIFACT_PREFIX}variables`),
-      fetchArchive(s3, input, archive),
-    ]);
-    const { plan, staticServer } = recipeSchema.parse(JSON.parse(recipeText));
-    const variables = parseVariables(variablesText);
-    const [home] = await Promise.all([homeOf(plan, options.runtimes, build), unpack(archive, root)]);
+    await unpack(options.open(input.SOURCE_BUCKET, input.SOURCE_KEY, input.SOURCE_VERSION), root);
     const path = await searchPathOf(plan, home, image);
     await runCommands({ plan, variables, home, path, image, build });
     if (!startNeedsManager(plan)) await rm(toolsOf(image), { recursive: true, force: true });

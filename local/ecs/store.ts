@@ -1,6 +1,7 @@
-import { mkdirSync, readdirSync, readFileSync } from "node:fs";
-import { mkdir, rename, rm, writeFile } from "node:fs/promises";
-import { dirname, join } from "node:path";
+import { mkdirSync, readdirSync, readFileSync, renameSync, writeFileSync } from "node:fs";
+import { rm } from "node:fs/promises";
+import { join } from "node:path";
+import { setImmediate as nextTurn } from "node:timers/promises";
 import type * as z from "zod";
 import { type ServiceRecord, serviceRecord, type TaskDefinitionRecord, taskDefinitionRecord } from "./records.ts";
 
@@ -18,38 +19,32 @@ function readAll<S extends z.ZodType>(dir: string, schema: S): z.infer<S>[] {
     });
 }
 
-/** One JSON file, replaced atomically; writes that come while one is under way become one. */
+/** One JSON file, replaced atomically; what is saved in one turn of the event loop is one write. */
 class AtomicFile {
   readonly #path: string;
   #written = "";
   #text = () => "";
-  #current: Promise<void> | undefined;
   #next: Promise<void> | undefined;
 
   constructor(path: string) {
     this.#path = path;
   }
 
-  /** Resolves when what `text` gives now, or something newer, is on disk. */
+  /** Resolves when what `text` gives at the end of this turn is on disk. */
   save(text: () => string): Promise<void> {
     this.#text = text;
-    if (this.#next) return this.#next;
-    const after = this.#current ?? Promise.resolve();
-    this.#next = after
-      .catch(() => {})
-      .then(() => {
-        this.#current = this.#next;
-        this.#next = undefined;
-        return this.#write(this.#text());
-      });
+    this.#next ??= nextTurn().then(() => {
+      this.#next = undefined;
+      this.#write(this.#text());
+    });
     return this.#next;
   }
 
-  async #write(text: string): Promise<void> {
+  /** The files are small: writing them at once takes less than waiting for a thread to do it. */
+  #write(text: string): void {
     if (text === this.#written) return;
-    await mkdir(dirname(this.#path), { recursive: true, mode: 0o700 });
-    await writeFile(`${this.#path}.new`, text, { mode: 0o600 });
-    await rename(`${this.#path}.new`, this.#path);
+    writeFileSync(`${this.#path}.new`, text, { mode: 0o600 });
+    renameSync(`${this.#path}.new`, this.#path);
     this.#written = text;
   }
 }

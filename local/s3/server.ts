@@ -6,6 +6,7 @@ import { corsHeaders, preflight } from "./cors.ts";
 import { errorDocument, S3Error } from "./errors.ts";
 import type { ObjectCreated } from "./object-created.ts";
 import { runOperation } from "./operations.ts";
+import { findObject } from "./read-object.ts";
 import { type S3Reply, sendReply } from "./reply.ts";
 import { authenticate, type BucketSettings, parseTarget, type RequestOptions } from "./request.ts";
 import { type ObjectStore, openStore } from "./store.ts";
@@ -29,6 +30,8 @@ export interface S3Options {
 export interface S3Server {
   endpoint: string;
   port: number;
+  /** A descriptor of an object's bytes, for the embedded services themselves; the caller closes it. Throws S3Error. */
+  open(bucket: string, key: string, versionId?: string): number;
   /** Ends running uploads without a trace and stops deliveries; what is undelivered is kept. */
   close(): Promise<void>;
 }
@@ -134,6 +137,7 @@ export async function startS3(options: S3Options): Promise<S3Server> {
   return {
     endpoint: `http://127.0.0.1:${port}`,
     port,
+    open: (bucket, key, versionId) => store.blobs.open(findObject(store, bucket, key, versionId ?? null).blob),
     async close() {
       const closed = new Promise<void>((resolve) => server.close(() => resolve()));
       server.closeAllConnections();

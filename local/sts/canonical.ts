@@ -1,4 +1,4 @@
-import { createHash, createHmac } from "node:crypto";
+import { createHash, createHmac, createSecretKey, type KeyObject } from "node:crypto";
 import type { IncomingHttpHeaders } from "node:http";
 
 /** What a signature covers; `path` is as sent, not decoded. */
@@ -61,14 +61,31 @@ export function canonicalRequest(
 
 export const sha256Hex = (content: string | Buffer) => createHash("sha256").update(content).digest("hex");
 
-const hmac = (key: string | Buffer, text: string) => createHmac("sha256", key).update(text).digest();
+const hmac = (key: KeyObject, text: string) => createHmac("sha256", key).update(text).digest();
+
+/** The keys of the last few signers and days: a client signs all its requests of a day with the same one. */
+const derived = new Map<string, KeyObject>();
+const derivedMax = 100;
 
 /** The key that signs one day's requests to one service in one region; `scope` is `date/region/service/aws4_request`. */
-export function signingKey(secretAccessKey: string, scope: string): Buffer {
-  return scope.split("/").reduce<Buffer>((key, part) => hmac(key, part), Buffer.from(`AWS4${secretAccessKey}`));
+export function signingKey(secretAccessKey: string, scope: string): KeyObject {
+  const name = `${secretAccessKey} ${scope}`;
+  const known = derived.get(name);
+  if (known) return known;
+  const first = createSecretKey(`AWS4${secretAccessKey}`, "utf8");
+  const key = scope.split("/").reduce((last, part) => createSecretKey(hmac(last, part)), first);
+  if (derived.size === derivedMax) derived.clear();
+  derived.set(name, key);
+  return key;
 }
 
 /** The signature, in hex, of a request or a chunk whose lines below algorithm, date and scope are `lines`. */
-export function sign(key: Buffer, algorithm: string, amzDate: string, scope: string, lines: readonly string[]): string {
+export function sign(
+  key: KeyObject,
+  algorithm: string,
+  amzDate: string,
+  scope: string,
+  lines: readonly string[],
+): string {
   return hmac(key, [algorithm, amzDate, scope, ...lines].join("\n")).toString("hex");
 }

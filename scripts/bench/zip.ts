@@ -56,10 +56,10 @@ function median(values: number[]): number {
 
 async function verifyMs(path: string): Promise<number> {
   const start = performance.now();
-  const source = await fileSource(path);
+  const source = fileSource(path);
   const archive = await openArchive(source);
   await archive.verify();
-  await source.close();
+  source.close();
   return performance.now() - start;
 }
 

@@ -103,10 +103,10 @@ it("a file that grows shorter while it is read is refused, and one that is missi
   const path = join(scratch(), "app.zip");
   const bytes = forge([{ name: "a", data: Buffer.alloc(20_000_000, "x") }, { name: "b" }]);
   writeFileSync(path, bytes);
-  const source = await fileSource(path);
+  const source = fileSource(path);
   const archive = await openArchive(source);
   writeFileSync(path, bytes.subarray(0, 1_000_000));
   await expect(archive.verify()).rejects.toMatchObject({ rule: "truncated" });
-  await source.close();
-  await expect(fileSource(`${path}.missing`)).rejects.toMatchObject({ code: "ENOENT" });
+  source.close();
+  expect(() => fileSource(`${path}.missing`)).toThrow("ENOENT");
 });

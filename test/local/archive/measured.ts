@@ -74,6 +74,6 @@ async function measure(source: ByteSource): Promise<Measured> {
 
 if (import.meta.main) {
   const [path = "", blocks = "0", noiseShare = "0"] = process.argv.slice(2);
-  const source = path === "-" ? oneLargeFile(Number(blocks), Number(noiseShare)) : await fileSource(path);
+  const source = path === "-" ? oneLargeFile(Number(blocks), Number(noiseShare)) : fileSource(path);
   process.stdout.write(JSON.stringify(await measure(source)));
 }

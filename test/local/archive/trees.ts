@@ -30,11 +30,11 @@ export function treeOf(folder: string): Record<string, string> {
 export async function extracted(path: string, options?: ExtractOptions): Promise<string> {
   const target = join(scratch(), "tree");
   mkdirSync(target);
-  const source = await fileSource(path);
+  const source = fileSource(path);
   try {
     await extractArchive(await openArchive(source), target, options);
   } finally {
-    await source.close();
+    source.close();
   }
   return target;
 }
