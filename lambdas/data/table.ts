@@ -9,6 +9,7 @@ import {
 } from "@aws-sdk/lib-dynamodb";
 import { unmarshall } from "@aws-sdk/util-dynamodb";
 import { unavailable } from "../kit/problem.ts";
+import { unlogged } from "../kit/tools/clients.ts";
 import type { Key, Write } from "./entity.ts";
 import { transactItem } from "./expression.ts";
 
@@ -57,10 +58,12 @@ function isPossible({ pk, sk }: Key): boolean {
 /** Reading and writing of the single table; one client per process, keep-alive, with a bounded time per call. */
 export function connectTable(tableName: string): TableReader & TableWriter {
   const client = DynamoDBDocumentClient.from(
-    new DynamoDBClient({
-      maxAttempts: 4,
-      requestHandler: { connectionTimeout: 1_000, requestTimeout: 3_000, throwOnRequestTimeout: true },
-    }),
+    unlogged(
+      new DynamoDBClient({
+        maxAttempts: 4,
+        requestHandler: { connectionTimeout: 1_000, requestTimeout: 3_000, throwOnRequestTimeout: true },
+      }),
+    ),
     { marshallOptions: { removeUndefinedValues: true } },
   );
 

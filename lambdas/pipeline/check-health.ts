@@ -27,12 +27,16 @@ interface Watch {
   build: BuildRow;
   since: Date;
   lastProbe: Probe | undefined;
+  /** When the stopped tasks were last looked at, in milliseconds. */
+  exitsSeenAt: number;
 }
 type Verdict = { verdict: "waiting" | "healthy" | "unhealthy"; reason: string | null; appLog: string | null };
 
 /** One invocation looks for this long; the state machine invokes again. */
 const lookSeconds = 20;
-const pause = { firstMs: 10, growth: 1.25, mostMs: 1_000 };
+const pause = { firstMs: 5, growth: 1.15, mostMs: 1_000 };
+/** While a task runs, one that has stopped before it is looked for only so often. */
+const exitsEveryMs = 1_000;
 
 const waiting: Verdict = { verdict: "waiting", reason: null, appLog: null };
 const movedStages = ["POST_PRODUCTION_TRAFFIC_SHIFT", "BAKE_TIME", "CLEAN_UP"];
@@ -122,8 +126,12 @@ async function look(watch: Watch, arn: string, url: string | null, tools: Tools)
       return undefined;
     }
   }
-  const exit = await judgeExit(watch, tools);
-  return exit.verdict === "waiting" ? judgeTime(watch, tools) : exit;
+  if (state.running === 0 || Date.now() - watch.exitsSeenAt >= exitsEveryMs) {
+    watch.exitsSeenAt = Date.now();
+    const exit = await judgeExit(watch, tools);
+    if (exit.verdict !== "waiting") return exit;
+  }
+  return judgeTime(watch, tools);
 }
 
 /**
@@ -135,7 +143,7 @@ export const handler = step("check-health", async ({ deployment, deployed }, too
   const [item] = await tools.table.get([Build.key({ projectId, id: buildId })]);
   const build = Build.maybe(item);
   if (build?.status !== "deploying") throw new BuildCanceled();
-  const watch: Watch = { build, since: new Date(deployed.since), lastProbe: undefined };
+  const watch: Watch = { build, since: new Date(deployed.since), lastProbe: undefined, exitsSeenAt: 0 };
   const until = Date.now() + lookSeconds * 1000;
   let pauseMs = pause.firstMs;
   while (Date.now() < until) {

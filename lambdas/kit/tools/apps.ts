@@ -14,7 +14,7 @@ import {
   StopServiceDeploymentCommand,
   UpdateServiceCommand,
 } from "@aws-sdk/client-ecs";
-import { clientDefaults, isNamed } from "./clients.ts";
+import { clientDefaults, isNamed, unlogged } from "./clients.ts";
 import { type ProbeResult, probe } from "./probe.ts";
 
 const containerName = "app";
@@ -53,6 +53,8 @@ export interface DeploymentState {
   status: string;
   reason: string | undefined;
   stage: string | undefined;
+  /** How many tasks of the new version run now. */
+  running: number;
   /** The hook that waits for our word. */
   hookId: string | undefined;
 }
@@ -97,7 +99,7 @@ export interface AppSwitch {
 }
 
 function ecsClient(): ECSClient {
-  return new ECSClient(clientDefaults);
+  return unlogged(new ECSClient(clientDefaults));
 }
 
 /** Somebody waits for what this reads, and can be told that it cannot be read: better soon than after every retry. */
@@ -107,7 +109,7 @@ const readerBounds = {
 } as const;
 
 export function appReader(environment: { CLUSTER_NAME: string }): AppReader {
-  const ecs = new ECSClient(readerBounds);
+  const ecs = unlogged(new ECSClient(readerBounds));
   const cluster = environment.CLUSTER_NAME;
   return {
     async live(projectId) {
@@ -296,6 +298,7 @@ export function appSwitch(environment: {
       status: found.status ?? "PENDING",
       reason: found.statusReason,
       stage: found.lifecycleStage,
+      running: found.targetServiceRevision?.runningTaskCount ?? 0,
       hookId: found.lifecycleHookDetails?.find((hook) => hook.status === "AWAITING_ACTION")?.hookId,
     };
   }

@@ -1,6 +1,6 @@
 import { DeleteObjectCommand, HeadObjectCommand, S3Client } from "@aws-sdk/client-s3";
 import type { SeenObject } from "../../domain/storage/files.ts";
-import { isNamed } from "./clients.ts";
+import { isNamed, unlogged } from "./clients.ts";
 
 export interface StoredFiles {
   /** What is stored at this key now; `undefined` when nothing is. */
@@ -10,13 +10,15 @@ export interface StoredFiles {
 }
 
 export function storedFiles(environment: { FILES_BUCKET: string }): StoredFiles {
-  const s3 = new S3Client({
-    maxAttempts: 4,
-    requestHandler: { connectionTimeout: 1_000, requestTimeout: 3_000, throwOnRequestTimeout: true },
-    requestChecksumCalculation: "WHEN_REQUIRED",
-    responseChecksumValidation: "WHEN_REQUIRED",
-    forcePathStyle: process.env.AWS_ENDPOINT_URL_S3 !== undefined,
-  });
+  const s3 = unlogged(
+    new S3Client({
+      maxAttempts: 4,
+      requestHandler: { connectionTimeout: 1_000, requestTimeout: 3_000, throwOnRequestTimeout: true },
+      requestChecksumCalculation: "WHEN_REQUIRED",
+      responseChecksumValidation: "WHEN_REQUIRED",
+      forcePathStyle: process.env.AWS_ENDPOINT_URL_S3 !== undefined,
+    }),
+  );
   const Bucket = environment.FILES_BUCKET;
   return {
     async find(key) {
