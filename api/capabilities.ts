@@ -35,6 +35,8 @@ export const capabilities = [
   "files:manage",
   /** Run statements in the organization's databases. */
   "databases:run",
+  /** Look at a running image build, make its project's repository, and sign it in to its inputs and that repository. */
+  "image-builds:equip",
 ] as const;
 
 export type Capability = (typeof capabilities)[number];

@@ -1,8 +1,6 @@
-import { Aws, Duration, Fn, RemovalPolicy, Stack } from "aws-cdk-lib";
-import * as ecr from "aws-cdk-lib/aws-ecr";
+import { Aws, Fn, RemovalPolicy, Stack } from "aws-cdk-lib";
 import * as ecs from "aws-cdk-lib/aws-ecs";
 import * as iam from "aws-cdk-lib/aws-iam";
-import type * as kms from "aws-cdk-lib/aws-kms";
 import * as logs from "aws-cdk-lib/aws-logs";
 import { Construct } from "constructs";
 import { acknowledge } from "./acknowledge.ts";
@@ -10,15 +8,32 @@ import { roleFor } from "./allow.ts";
 import type { Network } from "./network.ts";
 import type { Removal } from "./removal.ts";
 
-/** Tags that a build may overwrite: the layers kept for the project's next build. Every other tag is written once. */
-const cacheTags = "cache-*";
+/** The images: a repository for each project, named after it, which `equip-image-build` makes before the first push. */
+export interface ImageRepositories {
+  /** Their names begin with this and a slash. */
+  prefix: string;
+  /** The ARN of such a repository, up to the slash. */
+  arn: string;
+  /** The address of such a repository, up to the slash. */
+  uri: string;
+}
+
+/** ECR allows small letters only, and one hyphen at a time between others. */
+function repositoriesOf(stack: Stack): ImageRepositories {
+  const prefix = stack.stackName.toLowerCase().replaceAll(/-+/g, "-").replace(/-$/, "");
+  return {
+    prefix,
+    arn: stack.formatArn({ service: "ecr", resource: "repository", resourceName: prefix }),
+    uri: `${Aws.ACCOUNT_ID}.dkr.ecr.${Aws.REGION}.${Aws.URL_SUFFIX}/${prefix}`,
+  };
+}
 
 /** Where the customers' apps run: cluster, shared ingress, images, output, and their two roles. */
 export class Apps extends Construct {
   readonly cluster: ecs.Cluster;
   readonly gateway: ecs.CfnGateway;
   readonly gatewayName = `${Aws.STACK_NAME}-apps`;
-  readonly images: ecr.Repository;
+  readonly images: ImageRepositories;
   readonly output: logs.LogGroup;
   readonly taskRole: iam.Role;
   readonly executionRole: iam.Role;
@@ -29,24 +44,13 @@ export class Apps extends Construct {
     value: Fn.select(2, Fn.split("/", Aws.STACK_ID)),
   };
 
-  constructor(scope: Construct, id: string, props: { network: Network; key: kms.IKey; removal: Removal }) {
+  constructor(scope: Construct, id: string, props: { network: Network; removal: Removal }) {
     super(scope, id);
     this.cluster = new ecs.Cluster(this, "Cluster", { vpc: props.network.vpc });
     acknowledge(this.cluster, {
       ECS4: "Container Insights is paid for per app; the pipeline and the gateway watch each app's health.",
     });
-    this.images = new ecr.Repository(this, "Images", {
-      encryption: ecr.RepositoryEncryption.KMS,
-      encryptionKey: props.key,
-      imageScanOnPush: true,
-      imageTagMutability: ecr.TagMutability.IMMUTABLE_WITH_EXCLUSION,
-      imageTagMutabilityExclusionFilters: [ecr.ImageTagMutabilityExclusionFilter.wildcard(cacheTags)],
-      lifecycleRules: [
-        { description: "replaced cache layers", tagStatus: ecr.TagStatus.UNTAGGED, maxImageAge: Duration.days(7) },
-      ],
-      removalPolicy: props.removal.data,
-      emptyOnDelete: props.removal.data === RemovalPolicy.DESTROY,
-    });
+    this.images = repositoriesOf(Stack.of(this));
     this.output = new logs.LogGroup(this, "Output", {
       retention: logs.RetentionDays.ONE_MONTH,
       removalPolicy: RemovalPolicy.DESTROY,
@@ -82,7 +86,8 @@ export class Apps extends Construct {
         },
         {
           actions: ["ecr:BatchCheckLayerAvailability", "ecr:BatchGetImage", "ecr:GetDownloadUrlForLayer"],
-          resources: [this.images.repositoryArn],
+          resources: [`${this.images.arn}/*`],
+          because: "Repositories are named after projects, below the stack's own prefix.",
         },
         {
           actions: ["logs:CreateLogStream", "logs:PutLogEvents"],

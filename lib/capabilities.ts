@@ -11,6 +11,7 @@ import {
   tableRead,
   tableWrite,
 } from "./allow-data.ts";
+import { imageBuildsEquip } from "./allow-image-builds.ts";
 import type { Resources } from "./resources.ts";
 
 const assumeSigner = (roleArn: string): Allowance[] => [{ actions: ["sts:AssumeRole"], resources: [roleArn] }];
@@ -43,6 +44,7 @@ export const capabilityAllowances: Record<Capability, (r: Resources) => Allowanc
   "files:sign": (r) => assumeSigner(r.signers.files.roleArn),
   "files:manage": filesManage,
   "databases:run": databasesRun,
+  "image-builds:equip": imageBuildsEquip,
 };
 
 function environmentValues(r: Resources): Record<EnvironmentName, string> {
@@ -59,7 +61,7 @@ function environmentValues(r: Resources): Record<EnvironmentName, string> {
     APP_SECURITY_GROUPS: r.network.tasks.securityGroupId,
     APP_GATEWAY: r.apps.gatewayName,
     APP_LOG_GROUP: r.apps.output.logGroupName,
-    IMAGE_REPOSITORY: r.apps.images.repositoryUri,
+    IMAGE_REPOSITORY: r.apps.images.uri,
     PROBE_HEADER_NAME: r.apps.probeHeader.name,
     PROBE_HEADER_VALUE: r.apps.probeHeader.value,
     BUILD_LOG_GROUP: r.imageBuild.output.logGroupName,
@@ -68,6 +70,10 @@ function environmentValues(r: Resources): Record<EnvironmentName, string> {
     FILES_SIGNER_ROLE: r.signers.files.roleArn,
     DATABASE_ARN: r.database?.cluster.clusterArn ?? "none",
     DATABASE_SECRET_ARN: r.database?.secretArn ?? "none",
+    IMAGE_BUILD_PROJECT: r.imageBuild.project.projectName,
+    IMAGE_BUILD_ROLE: r.imageBuild.sessions.roleArn,
+    IMAGE_KEY: r.data.key.keyArn,
+    IMAGE_REPOSITORIES: r.apps.images.arn,
   };
 }
 

@@ -5,7 +5,7 @@ import type * as lambda from "aws-cdk-lib/aws-lambda";
 import * as logs from "aws-cdk-lib/aws-logs";
 import * as sfn from "aws-cdk-lib/aws-stepfunctions";
 import { Construct } from "constructs";
-import { steps } from "../statemachines/steps.ts";
+import { imageBuildServices, steps } from "../statemachines/steps.ts";
 import { type Allowance, roleFor } from "./allow.ts";
 import type { Functions } from "./functions.ts";
 import type { Resources } from "./resources.ts";
@@ -35,6 +35,7 @@ export class Deployment extends Construct {
         description: "A step of the deployment.",
       }),
     }));
+    this.#imageBuildServices(props.functions);
     const output = new logs.LogGroup(this, "Output", {
       // Step Functions needs this prefix: its log delivery policy would otherwise outgrow its limit.
       logGroupName: `/aws/vendedlogs/states/${stateMachine.name}`,
@@ -54,7 +55,7 @@ export class Deployment extends Construct {
         ImageBuildProject: imageBuild.project.projectName,
         ArchivesBucket: data.archives.bucketName,
         ArtifactsBucket: data.artifacts.bucketName,
-        ImageRepository: apps.images.repositoryUri,
+        ImageRepository: apps.images.uri,
       },
       role: role.withoutPolicyUpdates(),
       tracingEnabled: true,
@@ -64,6 +65,13 @@ export class Deployment extends Construct {
     });
     // A machine that exists before its role allows logging is refused.
     this.machine.node.addDependency(role);
+  }
+
+  #imageBuildServices(functions: Functions): void {
+    for (const [id, { uses, timeoutSeconds, memory }] of Object.entries(imageBuildServices)) {
+      const description = "Invoked by a running image build.";
+      functions.add({ id, folder: "pipeline", uses, timeoutSeconds, memory, description });
+    }
   }
 
   #allowances(handlers: lambda.Function[]): Allowance[] {

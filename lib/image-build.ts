@@ -1,34 +1,49 @@
-import { Aws, Duration, RemovalPolicy } from "aws-cdk-lib";
+import { ArnFormat, Aws, Duration, RemovalPolicy, Stack } from "aws-cdk-lib";
 import * as codebuild from "aws-cdk-lib/aws-codebuild";
 import * as iam from "aws-cdk-lib/aws-iam";
 import * as logs from "aws-cdk-lib/aws-logs";
 import { Construct } from "constructs";
-import { type Allowance, roleFor } from "./allow.ts";
+import type { imageBuildServices } from "../statemachines/steps.ts";
+import { roleFor } from "./allow.ts";
 import type { Apps } from "./apps.ts";
 import type { Data } from "./data.ts";
+import { functionsOf } from "./signers.ts";
 
 /** The longest an image build may run; its queue may take as long again and a half. */
 const imageBuildMinutes = { run: 20, queue: 30 };
 
+/** The function that an image build asks for what it may reach. */
+const equipper: keyof typeof imageBuildServices = "equip-image-build";
+
 /**
  * Turns a plan and a source archive into an image. It runs strangers' code, and BuildKit needs a privileged machine:
- * so the build has no VPC, the least role, and a machine that is thrown away.
+ * so the build has no VPC, a machine that is thrown away, and a role that may ask one function for this build's own files.
  */
 export class ImageBuild extends Construct {
   readonly project: codebuild.Project;
   readonly output: logs.LogGroup;
+  /** What image builds reach, through sessions of their own; no build can assume it. */
+  readonly sessions: iam.Role;
 
   constructor(scope: Construct, id: string, props: { data: Data; apps: Apps; buildspec: Record<string, unknown> }) {
     super(scope, id);
-    const { data, apps } = props;
+    this.sessions = this.#sessions(props.data, props.apps);
+    const asked = this.#equipper();
     this.output = new logs.LogGroup(this, "Output", {
       retention: logs.RetentionDays.ONE_MONTH,
       removalPolicy: RemovalPolicy.DESTROY,
     });
     const role = roleFor(this, "Role", {
-      description: "Reads a build's source and plan, pushes its image",
+      description: "Writes a build's log, and asks for what else the build may reach",
       assumedBy: new iam.ServicePrincipal("codebuild.amazonaws.com"),
-      allow: this.#allowances(data, apps),
+      allow: [
+        {
+          actions: ["logs:CreateLogStream", "logs:PutLogEvents"],
+          resources: [this.output.logGroupArn],
+          because: "Streams are named after builds.",
+        },
+        { actions: ["lambda:InvokeFunction"], resources: [asked.arn] },
+      ],
     });
     this.project = new codebuild.Project(this, "Project", {
       description: "Builds the image of an app",
@@ -38,46 +53,57 @@ export class ImageBuild extends Construct {
         buildImage: codebuild.LinuxArmBuildImage.AMAZON_LINUX_2023_STANDARD_3_0,
         computeType: codebuild.ComputeType.SMALL,
         privileged: true,
+        environmentVariables: { EQUIPPER: { value: asked.name } },
       },
       timeout: Duration.minutes(imageBuildMinutes.run),
       queuedTimeout: Duration.minutes(imageBuildMinutes.queue),
-      encryptionKey: data.key,
+      encryptionKey: props.data.key,
       grantReportGroupPermissions: false,
       logging: { cloudWatch: { logGroup: this.output } },
     });
   }
 
-  #allowances(data: Data, apps: Apps): Allowance[] {
-    return [
-      {
-        actions: ["logs:CreateLogStream", "logs:PutLogEvents"],
-        resources: [this.output.logGroupArn],
-        because: "Streams are named after builds.",
-      },
-      {
-        actions: ["s3:GetObject", "s3:GetObjectVersion"],
-        resources: [data.archives.arnForObjects("archives/*"), data.artifacts.arnForObjects("builds/*")],
-        because: "The objects are named after organizations, projects and builds.",
-      },
-      {
-        actions: ["kms:Decrypt"],
-        resources: [data.key.keyArn],
-        conditions: { StringEquals: { "kms:ViaService": `s3.${Aws.REGION}.amazonaws.com` } },
-      },
-      { actions: ["ecr:GetAuthorizationToken"], resources: ["*"], because: "The registry's token has no resource." },
-      {
-        actions: [
-          "ecr:BatchCheckLayerAvailability",
-          "ecr:BatchGetImage",
-          "ecr:CompleteLayerUpload",
-          "ecr:DescribeImages",
-          "ecr:GetDownloadUrlForLayer",
-          "ecr:InitiateLayerUpload",
-          "ecr:PutImage",
-          "ecr:UploadLayerPart",
-        ],
-        resources: [apps.images.repositoryArn],
-      },
-    ];
+  /** The function that equips image builds; by name, since it is made after what it works on. */
+  #equipper(): { name: string; arn: string } {
+    const name = `${Aws.STACK_NAME}-${equipper}`;
+    const arnFormat = ArnFormat.COLON_RESOURCE_NAME;
+    return {
+      name,
+      arn: Stack.of(this).formatArn({ service: "lambda", resource: "function", resourceName: name, arnFormat }),
+    };
+  }
+
+  /** Its sessions are cut down to one build's files and one project's repository by the function that opens them. */
+  #sessions(data: Data, apps: Apps): iam.Role {
+    return roleFor(this, "Sessions", {
+      description: "Reads an image build's files and pushes its image, one build at a time",
+      assumedBy: functionsOf(this),
+      allow: [
+        {
+          actions: ["s3:GetObject", "s3:GetObjectVersion"],
+          resources: [data.archives.arnForObjects("archives/*"), data.artifacts.arnForObjects("builds/*")],
+          because: "Each session's own policy names one build's three objects.",
+        },
+        {
+          actions: ["kms:Decrypt"],
+          resources: [data.key.keyArn],
+          conditions: { StringEquals: { "kms:ViaService": `s3.${Aws.REGION}.amazonaws.com` } },
+        },
+        { actions: ["ecr:GetAuthorizationToken"], resources: ["*"], because: "The registry's token has no resource." },
+        {
+          actions: [
+            "ecr:BatchCheckLayerAvailability",
+            "ecr:BatchGetImage",
+            "ecr:CompleteLayerUpload",
+            "ecr:GetDownloadUrlForLayer",
+            "ecr:InitiateLayerUpload",
+            "ecr:PutImage",
+            "ecr:UploadLayerPart",
+          ],
+          resources: [`${apps.images.arn}/*`],
+          because: "Each session's own policy names one project's repository.",
+        },
+      ],
+    });
   }
 }

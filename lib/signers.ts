@@ -1,4 +1,4 @@
-import { Aws } from "aws-cdk-lib";
+import { Aws, Stack } from "aws-cdk-lib";
 import { AccountPrincipal, type IPrincipal, type Role } from "aws-cdk-lib/aws-iam";
 import { Construct } from "constructs";
 import { roleFor } from "./allow.ts";
@@ -6,6 +6,13 @@ import type { Data } from "./data.ts";
 
 /** The IAM path of every function's role: tells them apart from the account's other roles. */
 export const functionRolePath = `/${Aws.STACK_NAME}/functions/`;
+
+/** Who may assume a role is decided by the functions' own policies; this keeps everyone else in the account out. */
+export function functionsOf(scope: Construct): IPrincipal {
+  const stack = Stack.of(scope);
+  const functionRoles = `arn:${stack.partition}:iam::${stack.account}:role${functionRolePath}*`;
+  return new AccountPrincipal(stack.account).withConditions({ ArnLike: { "aws:PrincipalArn": functionRoles } });
+}
 
 /**
  * Roles that only ever sign addresses: a presigned address dies with the session that signed it, so each signing
@@ -19,7 +26,7 @@ export class Signers extends Construct {
     super(scope, id);
     this.archives = roleFor(this, "Archives", {
       description: "Signs upload addresses of source archives",
-      assumedBy: this.#functions(),
+      assumedBy: functionsOf(this),
       allow: [
         {
           actions: ["s3:PutObject"],
@@ -35,7 +42,7 @@ export class Signers extends Construct {
     });
     this.files = roleFor(this, "Files", {
       description: "Signs upload and download addresses of stored files",
-      assumedBy: this.#functions(),
+      assumedBy: functionsOf(this),
       allow: [
         {
           actions: ["s3:GetObject", "s3:GetObjectVersion", "s3:PutObject"],
@@ -46,11 +53,5 @@ export class Signers extends Construct {
         { actions: ["s3:ListBucket"], resources: [data.files.bucketArn] },
       ],
     });
-  }
-
-  /** Who may assume it is decided by the functions' own policies; this keeps everyone else in the account out. */
-  #functions(): IPrincipal {
-    const functionRoles = `arn:${Aws.PARTITION}:iam::${Aws.ACCOUNT_ID}:role${functionRolePath}*`;
-    return new AccountPrincipal(Aws.ACCOUNT_ID).withConditions({ ArnLike: { "aws:PrincipalArn": functionRoles } });
   }
 }

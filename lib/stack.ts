@@ -52,7 +52,7 @@ export class SlipwayStack extends Stack {
     const removal = removalOf(settings);
     const data = new Data(this, "Data", removal);
     const network = new Network(this, "Network", { database: settings.database === "aurora" });
-    const apps = new Apps(this, "Apps", { network, key: data.key, removal });
+    const apps = new Apps(this, "Apps", { network, removal });
     const name = `${this.stackName}-deployment`;
     return {
       data,

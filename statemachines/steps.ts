@@ -137,5 +137,21 @@ export const listeners = {
 
 export type ListenerId = keyof typeof listeners;
 
+/** Lambdas that a running image build invokes: `lambdas/pipeline/<id>.ts`. */
+export const imageBuildServices = {
+  /** Gives an image build its own inputs and its own project's repository: all that it may reach. */
+  "equip-image-build": {
+    input: z.object({
+      /** CodeBuild's id, which only the build itself knows: the project's name and a random UUID. */
+      imageBuildId: z.string().regex(/^[\w-]{2,255}:[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}$/),
+    }),
+    /** Presigned addresses of exactly this build's files, and a password for the registry; all of it is secret. */
+    output: z.object({ archive: z.url(), recipe: z.url(), variables: z.url(), registryPassword: z.string() }),
+    uses: ["image-builds:equip"],
+    timeoutSeconds: 20,
+    memory: 512,
+  },
+} as const satisfies Record<string, StepDefinition>;
+
 /** What the operator Lambda (CONTRACT §8) may touch. */
 export const operatorUses = ["table:read", "table:write"] as const satisfies readonly Capability[];

@@ -10,6 +10,7 @@ import type { DeploymentResumer, DeploymentStarter } from "./tools/deployments.t
 import type { FileAddresses } from "./tools/file-addresses.ts";
 import type { StoredFiles } from "./tools/files.ts";
 import type { IdentityProver } from "./tools/identity.ts";
+import type { ImageBuildEquipper } from "./tools/image-builds.ts";
 import type { LogReader } from "./tools/logs.ts";
 
 /** What each capability puts into a handler's hands. */
@@ -30,6 +31,7 @@ interface ToolsOf {
   "files:sign": { addresses: FileAddresses };
   "files:manage": { files: StoredFiles };
   "databases:run": { databases: DatabaseRunner };
+  "image-builds:equip": { imageBuilds: ImageBuildEquipper };
 }
 
 type Intersection<U> = (U extends unknown ? (one: U) => void : never) extends (all: infer I) => void ? I : never;
@@ -57,6 +59,7 @@ const loaders: { [C in Capability]: (environment: Environment) => Promise<ToolsO
   "files:sign": async (e) => ({ addresses: (await import("./tools/file-addresses.ts")).fileAddresses(e) }),
   "files:manage": async (e) => ({ files: (await import("./tools/files.ts")).storedFiles(e) }),
   "databases:run": async (e) => ({ databases: (await import("./tools/databases.ts")).databaseRunner(e) }),
+  "image-builds:equip": async (e) => ({ imageBuilds: (await import("./tools/image-builds.ts")).imageBuildEquipper(e) }),
 };
 
 function environmentOf(uses: readonly Capability[]): Environment {

@@ -13,7 +13,12 @@ async function prepared(
 ): Promise<Partial<BuildRow>> {
   const [live, taskDefinition] = await Promise.all([
     tools.apps.live(build.projectId),
-    tools.deployer.register({ buildId: build.id, digest: image.digest, port: image.port }),
+    tools.deployer.register({
+      projectId: build.projectId,
+      buildId: build.id,
+      digest: image.digest,
+      port: image.port,
+    }),
   ]);
   const previous = live === null ? null : { taskDefinition: live, buildId: buildOf(live) };
   const warning = [build.warning, image.warning].filter(Boolean).join("\n") || null;

@@ -1,13 +1,14 @@
 import { existsSync } from "node:fs";
 import { join } from "node:path";
 import { routes } from "../../api/index.ts";
-import { listeners, steps } from "../../statemachines/steps.ts";
+import { imageBuildServices, listeners, steps } from "../../statemachines/steps.ts";
 
 /** Every Lambda's handler file below lambdas/, without its ending: what the tables declare, plus the two that are in none. */
 export const handlerFiles: readonly string[] = [
   ...routes.map((route) => `${route.resource}/${route.id}`),
   ...Object.keys(steps).map((id) => `pipeline/${id}`),
   ...Object.keys(listeners).map((id) => `pipeline/${id}`),
+  ...Object.keys(imageBuildServices).map((id) => `pipeline/${id}`),
   "service/not-found",
   "operator/operator",
 ];

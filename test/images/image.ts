@@ -70,14 +70,13 @@ function furnish(folder: string): string {
     writeFileSync(join(bin, name), `#!/bin/bash\n${script}\n`);
     chmodSync(join(bin, name), 0o755);
   };
-  program(
-    "aws",
-    `case "$1 $2" in
-      "s3 cp") cp "${folder}/bucket/\${4##*/}" "$5" ;;
-      "s3api get-object") cp "${folder}/bucket/source.zip" "\${@: -1}" ;;
-      *) echo token ;;
-    esac`,
-  );
+  const equipment = {
+    archive: `file://${folder}/bucket/source.zip`,
+    recipe: `file://${folder}/bucket/recipe.json`,
+    variables: `file://${folder}/bucket/variables`,
+    registryPassword: "password",
+  };
+  program("aws", `printf '%s' '${JSON.stringify(equipment)}' > "\${@: -1}"`);
   program("docker", `exec "${process.execPath}" "${join(import.meta.dirname, "docker.ts")}" "$@"`);
   return bin;
 }
@@ -89,12 +88,9 @@ async function runBuildspec(folder: string, name: string): Promise<{ succeeded: 
   const env = {
     ...process.env,
     PATH: `${furnish(folder)}:${process.env.PATH}`,
-    ARTIFACT_BUCKET: "artifacts",
-    ARTIFACT_PREFIX: "builds/1/",
-    SOURCE_BUCKET: "archives",
-    SOURCE_KEY: "source.zip",
-    SOURCE_VERSION: "1",
-    IMAGE_REPOSITORY: repository,
+    CODEBUILD_BUILD_ID: "images:00000000-0000-0000-0000-000000000000",
+    EQUIPPER: "equip-image-build",
+    IMAGE_REPOSITORY: repository?.slice(0, repository.lastIndexOf("/")),
     IMAGE_TAG: tag,
     PROJECT_ID: "prj_images",
   };
@@ -123,7 +119,7 @@ export async function buildImage(files: Files, variables: Variables = {}): Promi
     keep("source.zip", archive);
     keep("recipe.json", JSON.stringify(recipe));
     keep("variables", encodeVariables(Object.entries(variables).map(([name, value]) => ({ name, value }))));
-    const name = `localhost/slipway-test:${folder.slice(-6).toLowerCase()}`;
+    const name = `localhost/slipway-test/prj_images:${folder.slice(-6).toLowerCase()}`;
     const { succeeded, log } = await runBuildspec(folder, name);
     const buildArguments = z
       .array(z.string())

@@ -13,7 +13,7 @@ import { routes } from "../../api/index.ts";
 import { newKeyPair } from "../../lambdas/domain/keys.ts";
 import { bundleLambdas } from "../../scripts/bundle/bundle.ts";
 import { handlerFiles, missingHandlers } from "../../scripts/bundle/handlers.ts";
-import { listeners, operatorUses, steps } from "../../statemachines/steps.ts";
+import { imageBuildServices, listeners, operatorUses, steps } from "../../statemachines/steps.ts";
 import { toolModules } from "./tools.ts";
 
 const root = join(import.meta.dirname, "../..");
@@ -28,7 +28,9 @@ afterAll(() => rm(folder, { recursive: true, force: true }));
 
 const usesOf = new Map<string, readonly Capability[]>([
   ...routes.map((route) => [`${route.resource}/${route.id}`, route.definition.uses] as const),
-  ...Object.entries({ ...steps, ...listeners }).map(([id, { uses }]) => [`pipeline/${id}`, uses] as const),
+  ...Object.entries({ ...steps, ...listeners, ...imageBuildServices }).map(
+    ([id, { uses }]) => [`pipeline/${id}`, uses] as const,
+  ),
   ["operator/operator", operatorUses],
   ["service/not-found", []],
 ]);
@@ -110,6 +112,7 @@ const budget = {
     "client-ecs": 60,
     "client-sfn": 40,
     "client-cloudwatch-logs": 40,
+    "client-codebuild": 60,
     "client-rds-data": 60,
   },
   own: [

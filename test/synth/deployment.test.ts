@@ -94,7 +94,7 @@ const imageBuild = z.object({
   Arguments: z.object({ EnvironmentVariablesOverride: z.array(z.object({ Name: z.string() })) }),
 });
 
-it("the image build runs the buildspec of the image rules, and is told every name that it uses", () => {
+it("the image build runs the buildspec of the image rules, and is told every name that it or its equipper uses", () => {
   const [, project] = ofType("AWS::CodeBuild::Project")[0] ?? [];
   const buildspec = JSON.parse(project?.Properties.Source.BuildSpec);
   expect(buildspec).toEqual(renderBuildspec());
@@ -105,6 +105,9 @@ it("the image build runs the buildspec of the image rules, and is told every nam
   const used = commands.join("\n").matchAll(/\$\{?((?:SOURCE|ARTIFACT|IMAGE|PROJECT)_[A-Z]+)/g);
   const exported: string[] = buildspec.env["exported-variables"];
   const names = new Set([...used].map(([, name = ""]) => name).filter((name) => !exported.includes(name)));
+  // The others are read by the function that equips it, from what CodeBuild says that the build was started with.
+  const equipment = readFileSync(join(root, "lambdas/domain/image/equipment.ts"), "utf8");
+  for (const [, name = ""] of equipment.matchAll(/^ {2}([A-Z]+_[A-Z]+): z\./gm)) names.add(name);
   expect([...names].sort()).toEqual(told.sort());
   expect(exported).toContain("IMAGE_DIGEST");
 });

@@ -1,13 +1,14 @@
 import { expect, it } from "vitest";
 import { type Capability, capabilities } from "../../api/capabilities.ts";
 import { routes } from "../../api/index.ts";
-import { listeners, operatorUses, steps } from "../../statemachines/steps.ts";
-import { ofType } from "./assembly.ts";
+import { pushActions } from "../../lambdas/domain/image/equipment.ts";
+import { imageBuildServices, listeners, operatorUses, steps } from "../../statemachines/steps.ts";
+import { ofType, resources } from "./assembly.ts";
 import { functions, type Grant, grantsFor, grantsOf, lineOf, written } from "./policies.ts";
 
 const usesOf = new Map<string, readonly Capability[]>([
   ...routes.map((route) => [route.id, route.definition.uses] as const),
-  ...Object.entries({ ...steps, ...listeners }).map(([id, step]) => [id, step.uses] as const),
+  ...Object.entries({ ...steps, ...listeners, ...imageBuildServices }).map(([id, step]) => [id, step.uses] as const),
   ["operator", operatorUses],
   ["not-found", []],
 ]);
@@ -58,6 +59,7 @@ it("who may do what, in one line per function", () => {
     delete-row: databases:run table:read table:write
     delete-table: databases:run table:read table:write
     deploy: apps:deploy apps:read apps:switch table:read table:write
+    equip-image-build: image-builds:equip
     execution-ended: apps:deploy apps:read apps:switch table:read table:write
     fail-build: logs:read table:read table:write
     file-uploaded: files:manage table:read table:write
@@ -167,7 +169,15 @@ it("what a capability stands for", () => {
       rds-data:CommitTransaction arn:<Partition>:rds:<Region>:<AccountId>:cluster:<DatabaseCluster>
       rds-data:ExecuteStatement arn:<Partition>:rds:<Region>:<AccountId>:cluster:<DatabaseCluster>
       rds-data:RollbackTransaction arn:<Partition>:rds:<Region>:<AccountId>:cluster:<DatabaseCluster>
-      secretsmanager:GetSecretValue <DatabaseCluster>"
+      secretsmanager:GetSecretValue <DatabaseCluster>
+    image-builds:equip
+      codebuild:BatchGetBuilds <ImageBuildProject>
+      ecr:CreateRepository arn:<Partition>:ecr:<Region>:<AccountId>:repository/slipway/*
+      ecr:PutLifecyclePolicy arn:<Partition>:ecr:<Region>:<AccountId>:repository/slipway/*
+      kms:CreateGrant <DataKey> if StringEquals kms:ViaService ecr.<Region>.amazonaws.com
+      kms:DescribeKey <DataKey> if StringEquals kms:ViaService ecr.<Region>.amazonaws.com
+      kms:RetireGrant <DataKey> if StringEquals kms:ViaService ecr.<Region>.amazonaws.com
+      sts:AssumeRole <ImageBuildSessions>"
   `);
 });
 
@@ -225,31 +235,57 @@ it("the role of every app allows nothing", () => {
   expect(ofType("AWS::IAM::Policy").filter(([, policy]) => JSON.stringify(policy).includes(String(id)))).toEqual([]);
 });
 
-it("the image build reaches its own repository, sources and plans, and nothing else", () => {
-  const [id = ""] = ofType("AWS::IAM::Role").find(([name]) => name.startsWith("ImageBuildRole")) ?? [];
+const roleNamed = (prefix: string) =>
+  ofType("AWS::IAM::Role").find(([name]) => name.startsWith(prefix)) ?? ["", undefined];
+
+it("the image build runs strangers' code: it may write its log and ask one function, and nothing else", () => {
+  const [id, role] = roleNamed("ImageBuildRole");
   expect(lines(grantsOf(id)).join("\n")).toMatchInlineSnapshot(`
-    "ecr:BatchCheckLayerAvailability <AppsImages>
-    ecr:BatchGetImage <AppsImages>
-    ecr:CompleteLayerUpload <AppsImages>
-    ecr:DescribeImages <AppsImages>
-    ecr:GetAuthorizationToken *
-    ecr:GetDownloadUrlForLayer <AppsImages>
-    ecr:InitiateLayerUpload <AppsImages>
-    ecr:PutImage <AppsImages>
-    ecr:UploadLayerPart <AppsImages>
-    kms:Decrypt <DataKey> if StringEquals kms:ViaService s3.<Region>.amazonaws.com
+    "lambda:InvokeFunction arn:<Partition>:lambda:<Region>:<AccountId>:function:<StackName>-equip-image-build
     logs:CreateLogStream <ImageBuildOutput>
-    logs:PutLogEvents <ImageBuildOutput>
+    logs:PutLogEvents <ImageBuildOutput>"
+  `);
+  expect(role?.Properties.ManagedPolicyArns ?? []).toEqual([]);
+  const naming = Object.entries(resources()).filter(([, resource]) => JSON.stringify(resource).includes(id));
+  expect(naming.map(([, { Type }]) => Type)).toEqual(["AWS::CodeBuild::Project"]);
+  const asked = functions().filter(({ id: name }) => name in imageBuildServices);
+  const project = ofType("AWS::CodeBuild::Project")[0]?.[1].Properties;
+  const variables = project.Environment.EnvironmentVariables.map((one: { Name: string; Value: unknown }) => [
+    one.Name,
+    written(one.Value),
+  ]);
+  expect(variables).toEqual([["EQUIPPER", `<StackName>-${asked[0]?.id}`]]);
+  expect(asked).toHaveLength(1);
+});
+
+it("what an image build may reach is a session's, which only the function that equips it can open", () => {
+  const [id] = roleNamed("ImageBuildSessions");
+  expect(lines(grantsOf(id)).join("\n")).toMatchInlineSnapshot(`
+    "ecr:BatchCheckLayerAvailability arn:<Partition>:ecr:<Region>:<AccountId>:repository/slipway/*
+    ecr:BatchGetImage arn:<Partition>:ecr:<Region>:<AccountId>:repository/slipway/*
+    ecr:CompleteLayerUpload arn:<Partition>:ecr:<Region>:<AccountId>:repository/slipway/*
+    ecr:GetAuthorizationToken *
+    ecr:GetDownloadUrlForLayer arn:<Partition>:ecr:<Region>:<AccountId>:repository/slipway/*
+    ecr:InitiateLayerUpload arn:<Partition>:ecr:<Region>:<AccountId>:repository/slipway/*
+    ecr:PutImage arn:<Partition>:ecr:<Region>:<AccountId>:repository/slipway/*
+    ecr:UploadLayerPart arn:<Partition>:ecr:<Region>:<AccountId>:repository/slipway/*
+    kms:Decrypt <DataKey> if StringEquals kms:ViaService s3.<Region>.amazonaws.com
     s3:GetObject <DataArchives>/archives/*
     s3:GetObject <DataArtifacts>/builds/*
     s3:GetObjectVersion <DataArchives>/archives/*
     s3:GetObjectVersion <DataArtifacts>/builds/*"
   `);
+  const openers = functions().filter(({ roleId }) =>
+    grantsOf(roleId).some(({ action, resource }) => action === "sts:AssumeRole" && resource === `<${id}>`),
+  );
+  expect(openers.map((one) => one.id)).toEqual(["equip-image-build"]);
+  const allowed = grantsOf(id).map(({ action }) => action);
+  expect([...pushActions].filter((action) => !allowed.includes(action))).toEqual([]);
 });
 
 it("signer roles can be assumed by functions only", () => {
-  const signers = ofType("AWS::IAM::Role").filter(([name]) => name.startsWith("Signers"));
-  expect(signers).toHaveLength(2);
+  const signers = ofType("AWS::IAM::Role").filter(([name]) => /^(Signers|ImageBuildSessions)/.test(name));
+  expect(signers).toHaveLength(3);
   for (const [, { Properties }] of signers) {
     const [{ Condition }] = Properties.AssumeRolePolicyDocument.Statement;
     expect(written(Condition.ArnLike["aws:PrincipalArn"])).toMatch(/:role\/<StackName>\/functions\/\*$/);

@@ -12,9 +12,9 @@ const policies = (resources: [string, Resource][], types: RegExp) =>
 const property = (resources: [string, Resource][], type: string, name: string) =>
   resources.find(([, { Type }]) => Type === type)?.[1].Properties[name];
 
-const kept = /^AWS::(DynamoDB::Table|S3::Bucket|ECR::Repository)$/;
+const kept = /^AWS::(DynamoDB::Table|S3::Bucket)$/;
 
-it("removal=keep-data lets the stack go and keeps table, buckets, images, and a snapshot of the database", () => {
+it("removal=keep-data lets the stack go and keeps table, buckets, and a snapshot of the database", () => {
   const resources = under("keep-data");
   expect(policies(resources, kept)).toEqual(new Set(["Retain"]));
   expect(property(resources, "AWS::DynamoDB::Table", "DeletionProtectionEnabled")).toBe(true);
@@ -28,6 +28,5 @@ it("removal=everything leaves nothing behind and nothing locked", () => {
   expect(policies(resources, kept)).toEqual(new Set(["Delete"]));
   expect(policies(resources, /^AWS::RDS::DBCluster$/)).toEqual(new Set(["Delete"]));
   expect(property(resources, "AWS::DynamoDB::Table", "DeletionProtectionEnabled")).toBe(false);
-  expect(property(resources, "AWS::ECR::Repository", "EmptyOnDelete")).toBe(true);
   expect(resources.filter(([, { DeletionPolicy }]) => DeletionPolicy === "Retain")).toEqual([]);
 });

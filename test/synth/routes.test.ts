@@ -2,7 +2,7 @@ import { expect, it } from "vitest";
 import { capabilityEnvironment } from "../../api/environment.ts";
 import { routes } from "../../api/index.ts";
 import { handlerFiles } from "../../scripts/bundle/handlers.ts";
-import { listeners, operatorUses, steps } from "../../statemachines/steps.ts";
+import { imageBuildServices, listeners, operatorUses, steps } from "../../statemachines/steps.ts";
 import { ofType, resources } from "./assembly.ts";
 import { functions, written } from "./policies.ts";
 
@@ -50,7 +50,7 @@ it("API Gateway may invoke a function for its own route only", () => {
 it("each function has exactly the variables of its capabilities", () => {
   const uses = new Map<string, readonly (keyof typeof capabilityEnvironment)[]>([
     ...routes.map((route) => [route.id, route.definition.uses] as const),
-    ...Object.entries({ ...steps, ...listeners }).map(([id, step]) => [id, step.uses] as const),
+    ...Object.entries({ ...steps, ...listeners, ...imageBuildServices }).map(([id, step]) => [id, step.uses] as const),
     ["operator", operatorUses],
     ["not-found", []],
   ]);

@@ -7,6 +7,7 @@ import { toolModules } from "./tools.ts";
 
 const packages: Record<string, string> = {
   "client-cloudwatch-logs": "logs",
+  "client-codebuild": "codebuild",
   "client-dynamodb": "dynamodb",
   "client-ecs": "ecs",
   "client-rds-data": "rds-data",
@@ -39,7 +40,11 @@ function calledActions(file: string): string[] {
         return actionsOf[action] ?? [action];
       }),
   );
-  return called.length === 0 ? [] : [...called, ...pinned];
+  // ECR is called without its client; a session's calls are that session's own matter.
+  const registry = [...source.matchAll(/callRegistry\("(\w+)", [^;]*?\)(?=\)?;)/g)]
+    .filter(([call]) => !call.endsWith(", credentials)"))
+    .map(([, call]) => `ecr:${call}`);
+  return called.length === 0 ? [] : [...called, ...registry, ...pinned];
 }
 
 /** Allowed for the sake of another action: the SDK is never called for them. */

@@ -1,14 +1,13 @@
 import { expect, it } from "vitest";
-import { ofType, resources } from "./assembly.ts";
-import { written } from "./policies.ts";
+import { ofType, resources, slipwayApp } from "./assembly.ts";
+import { functions, written } from "./policies.ts";
 
-const stateful = ["AWS::DynamoDB::Table", "AWS::S3::Bucket", "AWS::RDS::DBCluster", "AWS::ECR::Repository"];
+const stateful = ["AWS::DynamoDB::Table", "AWS::S3::Bucket", "AWS::RDS::DBCluster"];
 const dataKey = () => ofType("AWS::KMS::Key").find(([id]) => id.startsWith("DataKey"))?.[0];
 
 it("deleting the stack, or replacing a resource, keeps everything that holds data, and its key", () => {
   const kept = stateful.flatMap(ofType).concat(ofType("AWS::KMS::Key").filter(([id]) => id === dataKey()));
   expect(kept.map(([id]) => id.replace(/[0-9A-F]{8}$/, "")).sort()).toEqual([
-    "AppsImages",
     "DataAccessLogs",
     "DataArchives",
     "DataArtifacts",
@@ -134,13 +133,23 @@ it("the database stops when idle, is reached through the Data API only, encrypte
   }
 });
 
-it("images are encrypted with our key and a build's tag is written once", () => {
-  const [, repository] = ofType("AWS::ECR::Repository")[0] ?? [];
-  expect(repository?.Properties).toMatchObject({
-    EncryptionConfiguration: { EncryptionType: "KMS" },
-    ImageTagMutability: "IMMUTABLE_WITH_EXCLUSION",
-    ImageScanningConfiguration: { ScanOnPush: true },
-  });
+it("the stack owns no repository: each project's is made by its first build, and stays when the stack goes", () => {
+  expect([...ofType("AWS::ECR::Repository"), ...ofType("AWS::ECR::RepositoryCreationTemplate")]).toEqual([]);
+  const variables = functions().find(({ id }) => id === "equip-image-build")?.environment;
+  expect(written(variables?.IMAGE_REPOSITORIES)).toBe("arn:<Partition>:ecr:<Region>:<AccountId>:repository/slipway");
+  expect(written(variables?.IMAGE_KEY)).toBe(`<${dataKey()}>`);
+});
+
+it.each([
+  ["My--Stack", "my-stack"],
+  ["Edge-", "edge"],
+  ["A1", "a1"],
+])("the repositories of a stack named %s begin with %s, which ECR takes", (stackName, prefix) => {
+  const { images } = slipwayApp({ stackName }).stack.resources.apps;
+  expect(images.prefix).toBe(prefix);
+  expect(`${images.prefix}/prj_01jdqz5yqz0000000000000000`).toMatch(
+    /^(?:[a-z0-9]+(?:[._-][a-z0-9]+)*\/)*[a-z0-9]+(?:[._-][a-z0-9]+)*$/,
+  );
 });
 
 it("every log group forgets after a while, and the template makes every group that is written to", () => {

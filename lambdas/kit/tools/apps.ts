@@ -71,7 +71,7 @@ export interface TaskState {
 
 export interface AppDeployer {
   /** Registers what a build runs as. */
-  register(app: { buildId: string; digest: string; port: number }): Promise<string>;
+  register(app: { projectId: string; buildId: string; digest: string; port: number }): Promise<string>;
   /** Creates or updates the project's service; the new version starts beside the one that serves. */
   apply(projectId: string, taskDefinition: string): Promise<void>;
   /** Lets no task of the project run. */
@@ -205,7 +205,7 @@ export function appDeployer(environment: DeployEnvironment): AppDeployer {
   const cluster = environment.CLUSTER_NAME;
   const shape = serviceShape(environment);
   return {
-    async register({ buildId, digest, port }) {
+    async register({ projectId, buildId, digest, port }) {
       const output = await ecs.send(
         new RegisterTaskDefinitionCommand({
           family: familyOf(buildId),
@@ -219,7 +219,7 @@ export function appDeployer(environment: DeployEnvironment): AppDeployer {
           containerDefinitions: [
             {
               name: containerName,
-              image: `${environment.IMAGE_REPOSITORY}@${digest}`,
+              image: `${environment.IMAGE_REPOSITORY}/${projectId}@${digest}`,
               essential: true,
               environment: [
                 { name: "PORT", value: String(port) },

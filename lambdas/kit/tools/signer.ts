@@ -61,11 +61,33 @@ function element(xml: string, name: string): string {
   return value;
 }
 
+/** One POST signed for a service of the query or JSON protocols, with the function's own credentials unless others are given. */
+export async function signedPost(
+  service: string,
+  url: URL,
+  headers: Record<string, string>,
+  body: string,
+  credentials: Credentials = ownCredentials(),
+): Promise<{ status: number; body: string }> {
+  const signed = await signer(service, credentials).sign({
+    method: "POST",
+    protocol: url.protocol,
+    hostname: url.hostname,
+    ...(url.port && { port: Number(url.port) }),
+    path: "/",
+    query: {},
+    headers: { host: url.host, ...headers },
+    body,
+  });
+  return post(url, signed.headers, body);
+}
+
 /**
  * Credentials of a role for one hour. An address dies with the session that signed it, and a Lambda's own session may
- * have minutes left; so each signing assumes its role anew.
+ * have minutes left; so each signing assumes its role anew. A session policy leaves of the role only what both allow;
+ * an hour is also the most that a role may have of another role.
  */
-export async function assumeRole(roleArn: string): Promise<Credentials> {
+export async function assumeRole(roleArn: string, sessionPolicy?: object): Promise<Credentials> {
   const url = new URL(process.env.AWS_ENDPOINT_URL_STS ?? `https://sts.${region()}.amazonaws.com`);
   const body = new URLSearchParams({
     Action: "AssumeRole",
@@ -73,18 +95,10 @@ export async function assumeRole(roleArn: string): Promise<Credentials> {
     RoleArn: roleArn,
     RoleSessionName: "slipway-signer",
     DurationSeconds: "3600",
+    ...(sessionPolicy && { Policy: JSON.stringify(sessionPolicy) }),
   }).toString();
-  const signed = await signer("sts", ownCredentials()).sign({
-    method: "POST",
-    protocol: url.protocol,
-    hostname: url.hostname,
-    ...(url.port && { port: Number(url.port) }),
-    path: "/",
-    query: {},
-    headers: { host: url.host, "content-type": "application/x-www-form-urlencoded; charset=utf-8" },
-    body,
-  });
-  const answer = await post(url, signed.headers, body);
+  const headers = { "content-type": "application/x-www-form-urlencoded; charset=utf-8" };
+  const answer = await signedPost("sts", url, headers, body);
   if (answer.status !== 200) {
     throw Object.assign(new Error(`STS refused the signer role with status ${answer.status}`), {
       $fault: answer.status >= 500 ? "server" : "client",
