@@ -39,11 +39,16 @@ export interface ServiceProcess {
   stop(): Promise<void>;
 }
 
-/** The local service in a process of its own, as `npm start` runs it. */
+const root = join(import.meta.dirname, "..", "..");
+
+/** The local service in a process of its own, by the script that `npm start` runs. */
 export async function startProcess(home = mkdtempSync(join(tmpdir(), "slipway-bench-"))): Promise<ServiceProcess> {
   const began = performance.now();
-  const child = spawn(process.execPath, ["--disable-warning=ExperimentalWarning", "local/main.ts"], {
-    env: { ...process.env, SLIPWAY_HOME: home, PORT: "0" },
+  const { scripts } = JSON.parse(readFileSync(join(root, "package.json"), "utf8"));
+  const PATH = `${join(root, "node_modules", ".bin")}:${process.env.PATH}`;
+  const child = spawn("/bin/sh", ["-c", scripts.start], {
+    cwd: root,
+    env: { ...process.env, PATH, SLIPWAY_HOME: home, PORT: "0" },
     stdio: ["ignore", "pipe", "inherit"],
   });
   let text = "";
