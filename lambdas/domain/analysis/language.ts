@@ -63,7 +63,8 @@ function hasStart(app: App): boolean {
 function foreignError(app: App, names: readonly string[]): NoPlan | null {
   for (const name of names) {
     const language = foreignLanguage(name);
-    if (language !== undefined) return unsupported(`${app.shown(name)} declares a ${language} app`);
+    if (language !== undefined)
+      return unsupported(`${app.shown(name)} declares ${/^[AE]/.test(language) ? "an" : "a"} ${language} app`);
   }
   return null;
 }

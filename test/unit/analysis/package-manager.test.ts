@@ -197,3 +197,26 @@ test("a Python lock without a declared package is out of step, and no lock is a 
   ]);
   expect(python({ "requirements.txt": "requests\n" }).suggestions).toEqual([]);
 });
+
+test("a pnpm lock file in two documents is read: pnpm's own before the project's", () => {
+  const own =
+    "---\nlockfileVersion: '9.0'\n\nimporters:\n\n  .:\n    configDependencies: {}\n    packageManagerDependencies:\n      pnpm:\n        specifier: 12.4.2\n        version: 12.4.2\n\n---\n";
+  const { plan, suggestions } = analysisOf({
+    "package.json": manifest(),
+    "server.js": "",
+    "pnpm-lock.yaml": own + pnpmLock("9.0"),
+  });
+  expect(suggestions).toEqual([]);
+  expect(plan).toMatchObject({
+    install: "pnpm install --frozen-lockfile",
+    packageManager: { name: "pnpm", version: "12.4.2" },
+  });
+});
+
+test(".yarnrc.yml stands before npm's lock file, and behind every other", () => {
+  const managerOf = (files: Files) =>
+    analysisOf({ "package.json": manifest(), "server.js": "", ".yarnrc.yml": "nodeLinker: pnp\n", ...files }).plan
+      .packageManager.name;
+  expect(managerOf({ "package-lock.json": npmLock("1.0.0") })).toBe("yarn");
+  expect(managerOf({ "pnpm-lock.yaml": pnpmLock("9.0") })).toBe("pnpm");
+});

@@ -18,7 +18,7 @@ export function lockDisagreement(
   const text = app.text(lock);
   if (text === undefined) return undefined;
   if (lock === "package-lock.json" || lock === "npm-shrinkwrap.json") return npmDisagreement(app, dependencies, lock);
-  if (lock === "pnpm-lock.yaml") return pnpmDisagreement(manifest, dependencies, text);
+  if (lock === "pnpm-lock.yaml") return pnpmDisagreement(manifest, dependencies, pnpmDocuments(text).at(-1) ?? "");
   if (lock === "yarn.lock") return yarnDisagreement(manifest, dependencies, text);
   return bunDisagreement(manifest, text);
 }
@@ -48,6 +48,10 @@ function npmDisagreement(app: App, dependencies: Dependencies, lock: string): st
   }
   return undefined;
 }
+
+/** The documents of a pnpm-lock.yaml: newer versions put what pnpm itself needs into one before the project's. */
+export const pnpmDocuments = (text: string): string[] =>
+  text.split(/^---[ \t]*$/m).filter((document) => document.trim() !== "");
 
 /** What `pnpm install --frozen-lockfile` refuses: specifiers other than those of package.json. */
 function pnpmDisagreement(manifest: Table, declared: Dependencies, text: string): string | undefined {

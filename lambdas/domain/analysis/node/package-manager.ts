@@ -3,6 +3,7 @@ import type { App } from "../app.ts";
 import { listed, type Notes, quoted, suggest } from "../notes.ts";
 import type { PackageManager } from "../plan.ts";
 import { isTable, stringAt, type Table, valueAt } from "../values.ts";
+import { pnpmDocuments } from "./lock.ts";
 
 type NodeManager = "npm" | "pnpm" | "yarn" | "bun";
 
@@ -18,6 +19,8 @@ const PNPM_OF_LOCK: readonly [RegExp, string][] = [
   [/^6(\.|$)/, "8"],
   [/^9(\.|$)/, "9"],
 ];
+/** The first line whose lock file may have two documents. */
+const pnpmOfTwoDocuments = "11";
 const YARN_OF_LOCK: ReadonlyMap<string, string> = new Map([
   ["4", "2"],
   ["5", "2"],
@@ -37,7 +40,10 @@ export function nodePackageManager(app: App, manifest: Table | undefined, notes:
   const found = LOCKS.flatMap(([name, files]) => files.filter((file) => app.has(file)).map((file) => ({ name, file })));
   const declared = declaredManager(app, manifest, notes);
   const named =
-    declared?.name ?? found[0]?.name ?? (app.has(".yarnrc.yml") ? "yarn" : engineManager(manifest)) ?? "npm";
+    declared?.name ??
+    found.find(({ name }) => name !== "npm")?.name ??
+    (app.has(".yarnrc.yml") ? "yarn" : (found[0]?.name ?? engineManager(manifest))) ??
+    "npm";
   const lock = found.find(({ name }) => name === named)?.file ?? null;
   const managers = new Set(found.map(({ name }) => name));
   if (managers.size > 1) {
@@ -105,7 +111,15 @@ function managerVersion(
 
 function pnpmOfLock(app: App, lock: string | null): string | null {
   if (lock === null) return null;
-  const version = /^lockfileVersion:\s*['"]?([\d.]+)/m.exec(app.text(lock) ?? "")?.[1] ?? "";
+  const text = app.text(lock) ?? "";
+  const [first = "", ...others] = pnpmDocuments(text);
+  if (others.length > 0) {
+    const own = /^ +packageManagerDependencies:\n +pnpm:\n +specifier:.*\n +version:[ \t]*['"]?(\d+\.\d+\.\d+)/m.exec(
+      first,
+    )?.[1];
+    return own ?? pnpmOfTwoDocuments;
+  }
+  const version = /^lockfileVersion:\s*['"]?([\d.]+)/m.exec(text)?.[1] ?? "";
   return PNPM_OF_LOCK.find(([pattern]) => pattern.test(version))?.[1] ?? null;
 }
 

@@ -86,6 +86,8 @@ function directBinary(words: readonly string[], text: string, dependencies: Read
   const direct = text.slice(text.indexOf(prefix[0]) + prefix[0].length);
   const [binary = ""] = wordsOf(direct);
   if (binary === "node" && manager !== "npx") return direct;
+  // `npx @scope/name` names a package whose command is called something else.
+  if (binary.startsWith("@")) return undefined;
   return dependencies.has(binary) || providers(binary).some((name) => dependencies.has(name)) ? direct : undefined;
 }
 
