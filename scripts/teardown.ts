@@ -8,7 +8,8 @@ import { S3Client } from "@aws-sdk/client-s3";
 import { SFNClient } from "@aws-sdk/client-sfn";
 import { type Deployed, findDeployed } from "./aws/deployed.ts";
 import { accessLogBucket, emptyBucket } from "./aws/empty-bucket.ts";
-import { appServices, freeze, removeServices } from "./aws/stop-apps.ts";
+import { deleteRepositories, projectRepositories } from "./aws/repositories.ts";
+import { appServices, endDeployments, freeze, removeServices } from "./aws/stop-apps.ts";
 
 const usage = `Usage: npm run teardown -- --stack NAME [--everything] [--confirm NAME]
 
@@ -17,10 +18,10 @@ unless --everything is given. --confirm answers the question for a script.`;
 
 const root = join(import.meta.dirname, "..");
 
-function run(program: string, args: string[]): void {
+function run(program: string, args: string[], again = "this"): void {
   const { status } = spawnSync(program, args, { cwd: root, stdio: "inherit" });
   if (status !== 0)
-    throw new Error(`${program} ${args.slice(0, 2).join(" ")} failed. Mend what it says, then run this again.`);
+    throw new Error(`${program} ${args.slice(0, 2).join(" ")} failed. Mend what it says, then run ${again} again.`);
 }
 
 async function confirmed(
@@ -35,7 +36,7 @@ async function confirmed(
   console.log(
     everything
       ? "It also DESTROYS its data: the table, all source archives and files, all images, all databases."
-      : "It keeps the table, the buckets, the images, their key, and a last snapshot of the databases.",
+      : `It keeps the table, the buckets, the images (repositories ${deployed.repositoryPrefix}/…), their key, and a last snapshot of the databases.`,
   );
   if (given !== undefined) return given === deployed.stack;
   const terminal = createInterface({ input: process.stdin, output: process.stdout });
@@ -48,6 +49,13 @@ async function emptyAll(deployed: Deployed): Promise<void> {
   const logs = await Promise.all(deployed.buckets.map((bucket) => accessLogBucket(s3, bucket)));
   const all = new Set([...deployed.buckets, ...logs.filter((bucket) => bucket !== undefined)]);
   for (const bucket of all) console.log(`${bucket}: ${await emptyBucket(s3, bucket)} objects deleted.`);
+}
+
+async function deleteImages(deployed: Deployed, { config }: LambdaClient): Promise<void> {
+  const [region, credentials] = await Promise.all([config.region(), config.credentials()]);
+  const repositories = await projectRepositories(deployed.repositoryPrefix, { region, credentials });
+  await deleteRepositories(repositories, { region, credentials });
+  console.log(`${repositories.length} repositories of images deleted.`);
 }
 
 async function main(): Promise<void> {
@@ -66,7 +74,8 @@ async function main(): Promise<void> {
   if (!(await confirmed(deployed, values.everything, services, values.confirm))) {
     throw new Error("Nothing was touched: the answer was not the stack's name.");
   }
-  const ended = await freeze(deployed, { lambda, sfn: new SFNClient() });
+  await freeze(deployed.stack, lambda);
+  const ended = await endDeployments(new SFNClient(), deployed.stateMachineArn);
   console.log(`No deployment can begin any more; ${ended} were ended.`);
   // A deployment that had just begun may have made one more.
   await removeServices(ecs, deployed.cluster, await appServices(ecs, deployed.cluster));
@@ -77,8 +86,13 @@ async function main(): Promise<void> {
   const options = Object.entries(context).flatMap(([name, value]) => ["-c", `${name}=${value}`]);
   run(process.execPath, ["scripts/bundle.ts"]);
   run("npx", ["cdk", "deploy", deployed.stack, "--require-approval", "never", ...options]);
-  if (values.everything) await emptyAll(deployed);
-  run("npx", ["cdk", "destroy", deployed.stack, "--force", ...options]);
+  if (values.everything) {
+    await emptyAll(deployed);
+    await deleteImages(deployed, lambda);
+  }
+  const destroy = ["cdk", "destroy", deployed.stack, "--force", ...options];
+  // By now the functions that this script finds the service by may be gone.
+  run("npx", destroy, `npx ${destroy.join(" ")}`);
 }
 
 try {

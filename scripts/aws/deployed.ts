@@ -1,12 +1,14 @@
 import { GetFunctionConfigurationCommand, LambdaClient, ResourceNotFoundException } from "@aws-sdk/client-lambda";
 
-/** A deployed stack as its functions' variables tell it: which address, cluster and buckets are its own. */
+/** A deployed stack as its functions' variables tell it: which address, cluster, buckets and images are its own. */
 export interface Deployed {
   stack: string;
   apiAddress: string;
   cluster: string;
   stateMachineArn: string;
   buckets: string[];
+  /** What the names of its projects' image repositories begin with, up to the slash. */
+  repositoryPrefix: string;
   /** Whether it was deployed with databases. */
   database: "aurora" | "none";
 }
@@ -24,7 +26,15 @@ async function variablesOf(lambda: LambdaClient, name: string): Promise<Record<s
 
 /** Finds a deployed stack; an error says what to check when there is none. */
 export async function findDeployed(stack: string, lambda = new LambdaClient()): Promise<Deployed> {
-  const functions = ["create-session", "deploy", "create-build", "analyze", "create-files", "list-tables"];
+  const functions = [
+    "create-session",
+    "deploy",
+    "create-build",
+    "analyze",
+    "create-files",
+    "equip-image-build",
+    "list-tables",
+  ];
   const found = await Promise.all(functions.map((id) => variablesOf(lambda, `${stack}-${id}`)));
   const variables: Record<string, string> = Object.assign({}, ...found);
   const value = (name: string): string => {
@@ -40,6 +50,7 @@ export async function findDeployed(stack: string, lambda = new LambdaClient()): 
     cluster: value("CLUSTER_NAME"),
     stateMachineArn: value("STATE_MACHINE_ARN"),
     buckets: [value("ARCHIVES_BUCKET"), value("ARTIFACTS_BUCKET"), value("FILES_BUCKET")],
+    repositoryPrefix: value("IMAGE_REPOSITORIES").replace(/^.*:repository\//, ""),
     database: found.at(-1) === undefined ? "none" : "aurora",
   };
 }

@@ -8,26 +8,28 @@ import {
 } from "@aws-sdk/client-ecs";
 import { type LambdaClient, PutFunctionConcurrencyCommand } from "@aws-sdk/client-lambda";
 import { paginateListExecutions, type SFNClient, StopExecutionCommand } from "@aws-sdk/client-sfn";
-import type { Deployed } from "./deployed.ts";
 
 /** The functions that start deployments, or put services back after one. */
 const starters = ["create-build", "rebuild", "redeploy-build", "sweep", "execution-ended"];
 
-/** Lets no deployment begin any more and ends those that run: afterwards nothing makes services by itself. */
-export async function freeze(deployed: Deployed, clients: { lambda: LambdaClient; sfn: SFNClient }): Promise<number> {
+/** Lets no deployment begin any more: afterwards nothing makes services by itself, but what runs goes on. */
+export async function freeze(stack: string, lambda: LambdaClient): Promise<void> {
   for (const id of starters) {
-    const FunctionName = `${deployed.stack}-${id}`;
-    await clients.lambda.send(new PutFunctionConcurrencyCommand({ FunctionName, ReservedConcurrentExecutions: 0 }));
+    const FunctionName = `${stack}-${id}`;
+    await lambda.send(new PutFunctionConcurrencyCommand({ FunctionName, ReservedConcurrentExecutions: 0 }));
   }
-  let count = 0;
-  const running = { stateMachineArn: deployed.stateMachineArn, statusFilter: "RUNNING" } as const;
-  for await (const { executions = [] } of paginateListExecutions({ client: clients.sfn }, running)) {
-    for (const { executionArn } of executions) {
-      await clients.sfn.send(new StopExecutionCommand({ executionArn, cause: "The service is being taken down." }));
-      count += 1;
-    }
+}
+
+/** Ends the deployments that run, and tells how many there were. */
+export async function endDeployments(sfn: SFNClient, stateMachineArn: string): Promise<number> {
+  const running: string[] = [];
+  for await (const page of paginateListExecutions({ client: sfn }, { stateMachineArn, statusFilter: "RUNNING" })) {
+    running.push(...(page.executions ?? []).flatMap(({ executionArn }) => executionArn ?? []));
   }
-  return count;
+  for (const executionArn of running) {
+    await sfn.send(new StopExecutionCommand({ executionArn, cause: "The service is being taken down." }));
+  }
+  return running.length;
 }
 
 /** The names of the services that the pipeline made in the cluster. */
@@ -39,8 +41,8 @@ export async function appServices(ecs: ECSClient, cluster: string): Promise<stri
 
 const routesGoneSeconds = 900;
 
-async function untilNoRoutes(ecs: ECSClient, cluster: string): Promise<void> {
-  for (const until = Date.now() + routesGoneSeconds * 1000; Date.now() < until; await sleep(5_000)) {
+async function untilNoRoutes(ecs: ECSClient, cluster: string, everySeconds: number): Promise<void> {
+  for (const until = Date.now() + routesGoneSeconds * 1000; Date.now() < until; await sleep(everySeconds * 1000)) {
     const { gatewayRoutes = [] } = await ecs.send(new ListGatewayRoutesCommand({ cluster }));
     if (gatewayRoutes.length === 0) return;
   }
@@ -50,14 +52,19 @@ async function untilNoRoutes(ecs: ECSClient, cluster: string): Promise<void> {
 }
 
 /** Deletes these services and waits until their tasks, and their routes through the gateway, are gone. */
-export async function removeServices(ecs: ECSClient, cluster: string, services: readonly string[]): Promise<void> {
+export async function removeServices(
+  ecs: ECSClient,
+  cluster: string,
+  services: readonly string[],
+  everySeconds = 5,
+): Promise<void> {
   for (const service of services) await ecs.send(new DeleteServiceCommand({ cluster, service, force: true }));
   for (let first = 0; first < services.length; first += 10) {
     const ten = services.slice(first, first + 10);
     await waitUntilServicesInactive(
-      { client: ecs, maxWaitTime: 900, minDelay: 5, maxDelay: 15 },
+      { client: ecs, maxWaitTime: 900, minDelay: everySeconds, maxDelay: 3 * everySeconds },
       { cluster, services: ten },
     );
   }
-  await untilNoRoutes(ecs, cluster);
+  await untilNoRoutes(ecs, cluster, everySeconds);
 }

@@ -1,0 +1,79 @@
+import { readFileSync } from "node:fs";
+import { join } from "node:path";
+import { ECSClient, ListGatewayRoutesCommand } from "@aws-sdk/client-ecs";
+import { LambdaClient } from "@aws-sdk/client-lambda";
+import { SFNClient } from "@aws-sdk/client-sfn";
+import { afterAll, beforeAll, expect, it } from "vitest";
+import * as z from "zod";
+import { smokeTest } from "../../../scripts/aws/smoke-test.ts";
+import { appServices, endDeployments, removeServices } from "../../../scripts/aws/stop-apps.ts";
+import { type Running, startRunning } from "../../harness/service.ts";
+
+const runtime = z.object({ awsEndpoint: z.string(), accessKeyId: z.string(), secretAccessKey: z.string() });
+/** A deployed function's variables, which the scripts find a service by, are this process's own here. */
+const variable = (name: string) => z.string().parse(process.env[name]);
+let running: Running;
+let clients: { lambda: LambdaClient; ecs: ECSClient; sfn: SFNClient };
+
+beforeAll(async () => {
+  running = await startRunning();
+  const { awsEndpoint: endpoint, ...credentials } = runtime.parse(
+    JSON.parse(readFileSync(join(running.home, "runtime.json"), "utf8")),
+  );
+  const options = { endpoint, region: "us-east-1", credentials };
+  clients = { lambda: new LambdaClient(options), ecs: new ECSClient(options), sfn: new SFNClient(options) };
+});
+afterAll(async () => {
+  for (const client of Object.values(clients)) client.destroy();
+  await running.stop();
+});
+
+it("a service that works passes the smoke test, line by line", async () => {
+  const said: string[] = [];
+  const service = {
+    apiAddress: running.seed.baseUrl,
+    operator: "operator",
+    lambda: clients.lambda,
+    broken: "crashes",
+  } as const;
+  const orgId = await smokeTest(service, (line) => said.push(line));
+  expect(orgId).toMatch(/^org_/);
+  expect(said.filter((line) => line.startsWith("ok"))).toEqual([
+    "ok  a good app becomes ready",
+    "ok  it is live",
+    "ok  the public gets 200 from its address",
+    "ok  a broken app ends as error",
+    "ok  meanwhile the public got 200 from every request",
+    "ok  the good app is live as before",
+    "ok  the public still gets 200",
+  ]);
+});
+
+it("a smoke test without an operator function fails, and says of which", async () => {
+  const service = {
+    apiAddress: running.seed.baseUrl,
+    operator: "Other-operator",
+    lambda: clients.lambda,
+    broken: "crashes",
+  } as const;
+  await expect(smokeTest(service, () => {})).rejects.toThrow("Other-operator");
+});
+
+it("a teardown ends the deployments that run, and their projects hear of it", async () => {
+  const { body } = await running.call("POST", `${running.project}/builds`);
+  expect(await endDeployments(clients.sfn, variable("STATE_MACHINE_ARN"))).toBe(1);
+  expect(await endDeployments(clients.sfn, variable("STATE_MACHINE_ARN"))).toBe(0);
+  await expect
+    .poll(async () => (await running.call("GET", `${running.project}/builds/${body.build.id}`)).body.build.status)
+    .toBe("error");
+});
+
+it("a teardown stops every app, and waits until the gateway has let go of them", async () => {
+  const cluster = variable("CLUSTER_NAME");
+  const services = await appServices(clients.ecs, cluster);
+  expect(services).toEqual([expect.stringMatching(/^app-prj_/)]);
+  await removeServices(clients.ecs, cluster, services, 1);
+  const { gatewayRoutes } = await clients.ecs.send(new ListGatewayRoutesCommand({ cluster }));
+  expect([await appServices(clients.ecs, cluster), gatewayRoutes]).toEqual([[], []]);
+  await removeServices(clients.ecs, cluster, []);
+});
