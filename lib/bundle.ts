@@ -1,7 +1,7 @@
 import { existsSync, readFileSync } from "node:fs";
 import { join } from "node:path";
 
-/** What `npm run bundle` leaves in dist/: the functions' one asset and the image build's buildspec. */
+/** What `scripts/bundle.ts` leaves in dist/: the functions' one asset and the image build's buildspec. */
 export interface Bundle {
   functions: string;
   buildspec: Record<string, unknown>;
@@ -19,7 +19,8 @@ export function readBundle(folder: string): Bundle {
   const functions = join(folder, "lambdas");
   const buildspec = join(folder, "image-build.buildspec.json");
   for (const path of [functions, buildspec]) {
-    if (!existsSync(path)) throw new Error(`${path} is missing. Run "npm run bundle" first, then deploy again.`);
+    if (!existsSync(path))
+      throw new Error(`${path} is missing. Run "npx node scripts/bundle.ts" first, or "npm run deploy", which does.`);
   }
   return { functions, buildspec: jsonObject(readFileSync(buildspec, "utf8"), buildspec) };
 }

@@ -5,7 +5,7 @@ import { bundleLambdas } from "./bundle/bundle.ts";
 
 const dist = join(import.meta.dirname, "..", "dist");
 
-/** `npm run bundle`: writes dist/lambdas, the one asset that all functions share, and the image build's buildspec. */
+/** The first half of `npm run deploy`: writes dist/lambdas, the one asset that all functions share, and the image build's buildspec. */
 try {
   const startedMs = performance.now();
   const { outputs } = await bundleLambdas(join(dist, "lambdas"));

@@ -1,8 +1,9 @@
-import { mkdirSync, mkdtempSync, readFileSync, writeFileSync } from "node:fs";
+import { mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { App } from "aws-cdk-lib";
 import { Template } from "aws-cdk-lib/assertions";
+import { afterAll } from "vitest";
 import { renderBuildspec } from "../../lambdas/domain/image/buildspec.ts";
 import { readBundle } from "../../lib/bundle.ts";
 import { readSettings } from "../../lib/settings.ts";
@@ -12,9 +13,17 @@ const cdkJson: { context: Record<string, unknown> } = JSON.parse(
   readFileSync(join(import.meta.dirname, "../../cdk.json"), "utf8"),
 );
 
+const work = mkdtempSync(join(tmpdir(), "slipway-synth-"));
+afterAll(() => rmSync(work, { recursive: true, force: true }));
+
+/** An empty folder that goes with the test file. */
+export function temporaryFolder(name: string): string {
+  return mkdtempSync(join(work, `${name}-`));
+}
+
 /** A bundle without any code in it: the template depends on the bundle's place only. */
 function emptyBundle(): string {
-  const folder = mkdtempSync(join(tmpdir(), "slipway-bundle-"));
+  const folder = temporaryFolder("bundle");
   mkdirSync(join(folder, "lambdas"));
   writeFileSync(join(folder, "lambdas", "empty.mjs"), "");
   writeFileSync(join(folder, "image-build.buildspec.json"), JSON.stringify(renderBuildspec()));
@@ -29,7 +38,7 @@ export function slipwayApp(
   const app = new App({
     builtinCloudFormationValidation: options.validate,
     context: { ...cdkJson.context, ...context },
-    outdir: mkdtempSync(join(tmpdir(), "slipway-assembly-")),
+    outdir: temporaryFolder("assembly"),
   });
   const settings = readSettings(app.node);
   const stack = new SlipwayStack(app, settings.stackName, { settings, bundle: readBundle(emptyBundle()) });

@@ -1,12 +1,14 @@
-import { mkdirSync, mkdtempSync } from "node:fs";
-import { tmpdir } from "node:os";
+import { execFileSync } from "node:child_process";
+import { mkdirSync } from "node:fs";
 import { join } from "node:path";
 import { App } from "aws-cdk-lib";
 import { expect, it } from "vitest";
 import { readBundle } from "../../lib/bundle.ts";
 import { readSettings } from "../../lib/settings.ts";
+import { temporaryFolder } from "./assembly.ts";
 
-const settingsOf = (context: Record<string, unknown>) => readSettings(new App({ context }).node);
+const settingsOf = (context: Record<string, unknown>) =>
+  readSettings(new App({ context, outdir: temporaryFolder("app") }).node);
 
 it("a deployment without any -c value has databases and the name Slipway", () => {
   expect(settingsOf({ "@aws-cdk/core:newStyleStackSynthesis": true, "aws:cdk:bundling-stacks": ["*"] })).toEqual({
@@ -35,8 +37,21 @@ it.each([
 });
 
 it("a deployment without a bundle says how to make one", () => {
-  const folder = mkdtempSync(join(tmpdir(), "slipway-no-bundle-"));
-  expect(() => readBundle(folder)).toThrow('Run "npm run bundle" first, then deploy again.');
+  const folder = temporaryFolder("no-bundle");
+  expect(() => readBundle(folder)).toThrow('Run "npx node scripts/bundle.ts" first, or "npm run deploy", which does.');
   mkdirSync(join(folder, "lambdas"));
   expect(() => readBundle(folder)).toThrow("image-build.buildspec.json is missing");
+});
+
+it("the app that cdk runs ends with the sentence, and without a stack trace", () => {
+  const root = join(import.meta.dirname, "../..");
+  const env = { ...process.env, CDK_CONTEXT_JSON: '{"databse":"none"}', CDK_OUTDIR: temporaryFolder("out") };
+  const run = () =>
+    execFileSync(process.execPath, ["bin/slipway.ts"], { cwd: root, env, stdio: "pipe", encoding: "utf8" });
+  expect(run).toThrow(
+    expect.objectContaining({
+      status: 1,
+      stderr: 'Unknown context value "databse". Use -c with one of: stackName, database, alarmEmail, removal.\n',
+    }),
+  );
 });
