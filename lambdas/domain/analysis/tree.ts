@@ -17,7 +17,7 @@ const HIDDEN_FOLDERS = /(^|\/)(\.git|\.hg|\.svn)\//;
 export const isJunk = (path: string): boolean => JUNK.test(path) || HIDDEN_FOLDERS.test(path);
 
 const VENDORED =
-  /(^|\/)(node_modules|bower_components|jspm_packages|vendor|vendors|third[_-]?party|site-packages|\.?venv|virtualenv|\.tox|\.nox|__pycache__|\.pnpm-store|\.yarn|\.next|\.nuxt|\.output|\.svelte-kit|\.angular|\.turbo|\.cache|\.parcel-cache|dist|build|out|coverage|htmlcov|staticfiles|\.eggs|[^/]+\.egg-info|Pods)\//;
+  /(^|\/)(node_modules|bower_components|jspm_packages|vendor|vendors|third[_-]?party|site-packages|\.?venv|virtualenv|\.tox|\.nox|__pycache__|\.pnpm-store|\.yarn|\.next|\.nuxt|\.output|\.svelte-kit|\.angular|\.turbo|\.cache|\.parcel-cache|dist|dist[-_][^/]+|built|build|out|coverage|htmlcov|staticfiles|\.eggs|[^/]+\.egg-info|Pods)\//;
 const MINIFIED = /([.-]min\.(js|mjs|cjs|css)|\.bundle\.js|\.chunk\.js|\.map)$/i;
 
 /** True for files that the app's authors did not write by hand: packages, build output, minified bundles. */
@@ -30,6 +30,10 @@ const SOURCE = /\.(js|mjs|cjs|ts|mts|cts|jsx|tsx|vue|svelte|astro|py)$/i;
 const SETTINGS =
   /(^|\/)\.env[^/]*$|\.(json|ya?ml|toml|ini|cfg|conf|properties|env|sh|pem|key|xml|tf|tfvars|html|txt|rb|php|java|go)$|(^|\/)(Dockerfile|\.netrc|\.pypirc|id_rsa|id_dsa|id_ecdsa|id_ed25519|credentials)$/i;
 
+/** What tells an app when all of the archive lies in a folder that is called like the output of a build. */
+const WRAPPED_IN_BUILT =
+  /^(dist|build|built|out)\/((?:package|package-lock|angular)\.json|pnpm-lock\.yaml|yarn\.lock|bun\.lock|\.nvmrc|\.node-version|\.python-version|runtime\.txt|requirements\.txt|pyproject\.toml|Pipfile|Procfile|[^/]+\.py|(server|app|main|index)\.[cm]?[jt]s)$/;
+
 const manifestSizeMax = 32 * 1024 * 1024;
 const sourceSizeMax = 1024 * 1024;
 
@@ -37,7 +41,7 @@ const sourceSizeMax = 1024 * 1024;
 export function wants(path: string, size: number): boolean {
   if (isJunk(path)) return false;
   if (/(^|\/)(\.venv|venv|env)\/pyvenv\.cfg$/.test(path)) return size <= sourceSizeMax;
-  if (isVendored(path)) return false;
+  if (isVendored(path)) return size <= sourceSizeMax && WRAPPED_IN_BUILT.test(path);
   if (MANIFEST.test(path) || REQUIREMENTS.test(path)) return size <= manifestSizeMax;
   return (SOURCE.test(path) || SETTINGS.test(path)) && size <= sourceSizeMax;
 }

@@ -74,7 +74,7 @@ test.each([
   for (const entry of ["README.md", "server.js", "main.py"]) {
     const { code, message } = errorOf({ [manifest]: "", [entry]: "" });
     expect(code).toBe("unsupported_language");
-    expect(message).toContain(`${manifest} declares a ${language} app`);
+    expect(message).toContain(`${manifest} declares ${/^[AE]/.test(language) ? "an" : "a"} ${language} app`);
   }
 });
 

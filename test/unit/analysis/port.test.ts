@@ -15,6 +15,10 @@ test.each([
   "const port = process.env.APP_PORT || 3000\napp.listen(port)",
   "// process.env.PORT\napp.listen(3000)",
   "const { config } = require('./config')\napp.listen(config.port)",
+  "const server = Hapi.server({\n  port: 3000,\n  host: 'localhost',\n})",
+  "await startStandaloneServer(server, { listen: { port: 3000 } })",
+  "new WebSocketServer({ port: 3000 })",
+  "app.set('port', 3000)\napp.listen(app.get('port'))",
 ])("a fixed number is the container's port, with a suggestion: %j", (source) => {
   const { plan, suggestions } = node(source, { "config.js": "exports.config = { port: 3000 }" });
   expect(plan.port).toBe(3000);
@@ -86,4 +90,14 @@ test("a number in a Procfile counts, the default port of a server does not", () 
   expect(web("gunicorn --bind :$PORT main:app")).toBe(8080);
   expect(web("uvicorn main:app --host 0.0.0.0 --port 9000")).toBe(9000);
   expect(web("gunicorn main:app")).toBe(8080);
+});
+
+test.each(["node .", "node ./", "node src/", "node src"])("%s is followed to the file that it runs", (start) => {
+  const manifest = { main: "lib/run", scripts: { start } };
+  const { plan } = analysisOf({
+    "package.json": manifest,
+    "lib/run.js": "app.listen(4321)",
+    "src/index.js": "app.listen(4321)",
+  });
+  expect(plan.port).toBe(4321);
 });

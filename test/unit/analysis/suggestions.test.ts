@@ -99,6 +99,7 @@ test.each([
     "src/io.ts",
     "const host = 'x';\nconst socket = new EventSource(\"http://localhost:8080/sse\", { withCredentials: true });",
   ],
+  ["src/services/api.config.js", "export const api = {\n  url: 'http://localhost:4000/api' };"],
   ["app/page.tsx", "// load\nconst r = await fetch(\"http://localhost:3000/api\", { cache: 'no-store' });"],
 ])("a hard-coded address of this machine in source that runs is pointed at: %s", (path, source) => {
   expect(analysisOf({ ...app, [path]: source }).suggestions).toMatchObject([
@@ -154,6 +155,18 @@ test.each([
     "app.add_middleware(\n    CORSMiddleware,\n    allow_origins=[\n        'http://localhost:3000', 'https://acme.io',\n    ],\n)",
   ],
   ["test_api.py", "requests.get('http://localhost:8000')"],
+  ["test.js", "fetch('http://localhost:5006')"],
+  ["packages/web/vite.config.ts", "export default { target: 'http://localhost:4000' }"],
+  ["dist-es/client.js", "fetch('http://localhost:4000')"],
+  ["core/built/admin/chunk.js", "fetch('http://localhost:4000')"],
+  [
+    "src/links.js",
+    "const links = [\n  ...(process.env.NODE_ENV === 'development'\n    ? [\n        {\n          name: 'mail',\n          open: () => 'http://localhost:8025',\n        },\n      ]\n    : []),\n]",
+  ],
+  [
+    "src/admin.js",
+    "if (config.get('env') === 'development') {\n  app.get('/reload.js', function reload(req, res) {\n    res.redirect(`http://localhost:4200${path}/reload.js`);\n  });\n}",
+  ],
 ])("where it does no harm it is not: %s %j", (path, source) => {
   expect(codes({ ...app, [path]: source })).toEqual([]);
 });

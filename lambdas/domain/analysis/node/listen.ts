@@ -1,8 +1,10 @@
 import type { App } from "../app.ts";
 import { commandsOf, invocationOf } from "../command.ts";
+import { packageJson } from "../manifests.ts";
 import { escapeRegExp, lineAt } from "../notes.ts";
 import type { FixedPort } from "../port.ts";
 import { withoutComments } from "../source.ts";
+import { stringAt } from "../values.ts";
 
 interface Source {
   path: string;
@@ -31,12 +33,18 @@ function nodeEntry(app: App, line: string): string | undefined {
   if (program === "nest") return ["src/main.ts"].find((path) => app.has(path));
   for (const word of program.includes("/") || /\.[cm]?[jt]s$/.test(program) ? words : words.slice(1)) {
     if (word.startsWith("-")) continue;
-    const path = word.replace(/^(\.?\/)+/, "");
-    const found = resolveFile(app, path) ?? sourceOfBuilt(app, path);
+    const path = word.replace(/^(\.?\/)+|\/+$/g, "");
+    const found = path === "." || path === "" ? mainFile(app) : fileOf(app, path);
     if (found !== undefined) return found;
   }
   return undefined;
 }
+
+const fileOf = (app: App, path: string): string | undefined => resolveFile(app, path) ?? sourceOfBuilt(app, path);
+
+/** What `node .` runs: package.json's main, else index.js. */
+const mainFile = (app: App): string | undefined =>
+  fileOf(app, stringAt(packageJson(app), "main")?.replace(/^(\.?\/)+|\/+$/g, "") ?? "index.js");
 
 function resolveFile(app: App, path: string): string | undefined {
   const names = ENDINGS.map((ending) => path + ending);
@@ -112,7 +120,12 @@ const VALUE = `(?:${NUMBER}|[\\w.]*\\benv\\b[.?\\w["'\\]]*\\s*(?:\\|\\||\\?\\?)\
 const LISTEN = [
   new RegExp(`\\.listen\\s*\\(\\s*${VALUE}`, "g"),
   new RegExp(`\\.listen\\s*\\(\\s*\\{[^{}]*?\\bport\\s*:\\s*${VALUE}`, "g"),
-  new RegExp(`\\b(?:serve|createServer|Server)\\s*\\(\\s*\\{[^{}]*?\\bport\\s*:\\s*${VALUE}`, "g"),
+  new RegExp(
+    `\\b(?:serve|createServer|Server|WebSocketServer|[Hh]api\\.server)\\s*\\(\\s*\\{[^{}]*?\\bport\\s*:\\s*${VALUE}`,
+    "g",
+  ),
+  new RegExp(`\\blisten\\s*:\\s*\\{[^{}]*?\\bport\\s*:\\s*${VALUE}`, "g"),
+  new RegExp(`\\.set\\s*\\(\\s*["']port["']\\s*,\\s*${VALUE}`, "g"),
   /\.listen\s*\(\s*\{[^{}]*?()()\b(port)\s*[,}]/g,
 ];
 

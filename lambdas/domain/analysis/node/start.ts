@@ -1,8 +1,10 @@
 import { type App, rootFiles } from "../app.ts";
 import { invocationOf } from "../command.ts";
+import { optionalJson } from "../manifests.ts";
 import { lineOfKey, listed, NoPlan } from "../notes.ts";
 import type { StaticSite } from "../plan.ts";
 import { procfileEntry } from "../procfile.ts";
+import { isVendored } from "../tree.ts";
 import { stringAt, type Table } from "../values.ts";
 import { frameworkStart } from "./frameworks.ts";
 import { resolveCommand } from "./scripts.ts";
@@ -40,7 +42,7 @@ export function nodeStart(app: App, manifest: Table | undefined, dependencies: R
   const built = staticBuild(app, manifest, dependencies);
   if (built !== undefined) return { ...found, line: "", static: built.site, build: built.build };
   const script = stringAt(manifest, "scripts", "start");
-  if (script !== undefined && !(framework?.static !== undefined && invocationOf(script).program === "next")) {
+  if (script !== undefined && !(framework?.static !== undefined && startsFramework(script))) {
     const { line, before } = resolveCommand("npm start", manifest, names);
     return {
       ...found,
@@ -58,6 +60,10 @@ export function nodeStart(app: App, manifest: Table | undefined, dependencies: R
   if (line === undefined) throw noStart(app);
   return { ...found, line };
 }
+
+/** A framework's own server, which has nothing to serve once the framework is told to write files only. */
+const startsFramework = (script: string): boolean =>
+  /^(next|nuxt|react-router-serve|react-router)$/.test(invocationOf(script.replace(/^npx\s+/, "")).program);
 
 function entryCommand(app: App, manifest: Table | undefined): string | undefined {
   const main = mainFile(app, manifest);
@@ -78,9 +84,25 @@ function mainFile(app: App, manifest: Table | undefined): string | undefined {
   return built ? main : undefined;
 }
 
+/** The folders below the root whose package.json has a start script. */
+const startableMembers = (app: App): string[] =>
+  app.paths
+    .filter((path) => path.endsWith("/package.json") && !isVendored(path))
+    .filter((path) => stringAt(optionalJson(app, path), "scripts", "start") !== undefined)
+    .map((path) => path.slice(0, path.lastIndexOf("/")));
+
 function noStart(app: App): NoPlan {
+  const members = startableMembers(app);
+  const [first] = members;
+  const place = app.root === "" ? "the archive" : app.root;
+  if (first !== undefined) {
+    return new NoPlan(
+      "no_start_command",
+      `No start command was found for the Node.js app in ${place} itself, but ${listed(members)} ${members.length === 1 ? "has a start script" : "have start scripts"}. Upload ${members.length === 1 ? "that folder" : "one of these folders"} alone, or say in the package.json above it what to start: "scripts": {"start": "cd ${first} && npm start"}.`,
+    );
+  }
   return new NoPlan(
     "no_start_command",
-    `No start command was found for the Node.js app in ${app.root === "" ? "the archive" : app.root}: no Procfile with a web: line, no scripts.start in package.json, and no server.js, app.js, main.js or index.js. Add "scripts": {"start": "node server.js"} to package.json. Files seen: ${listed(rootFiles(app), 12)}.`,
+    `No start command was found for the Node.js app in ${place}: no Procfile with a web: line, no scripts.start in package.json, and no server.js, app.js, main.js or index.js. Add "scripts": {"start": "node server.js"} to package.json. Files seen: ${listed(rootFiles(app), 12)}.`,
   );
 }

@@ -46,7 +46,7 @@ const SERVED = [
 ];
 
 /** A quoted value of a configuration text: `outDir: "site"`. */
-function configured(text: string | undefined, key: string): string | undefined {
+export function configured(text: string | undefined, key: string): string | undefined {
   const value = new RegExp(`\\b${key}\\s*:\\s*(?:path\\.(?:resolve|join)\\([^'"\`]*)?['"\`]([^'"\`$\\n]+)['"\`]`).exec(
     text ?? "",
   )?.[1];

@@ -2,6 +2,16 @@ import type { App } from "../app.ts";
 import { commandsOf, invocationOf } from "../command.ts";
 import type { StaticSite } from "../plan.ts";
 import { entriesAt, stringAt, type Table } from "../values.ts";
+import {
+  eleventyDir,
+  emberDir,
+  farmDir,
+  parcelDir,
+  rsbuildDir,
+  slidevDir,
+  vitepressDir,
+  webpackDir,
+} from "./bundlers.ts";
 import type { Dependencies } from "./dependencies.ts";
 import { resolveCommand } from "./scripts.ts";
 import { angularDir, astroDir, moduleEndings, viteDir, vueDir } from "./static-folders.ts";
@@ -21,6 +31,9 @@ interface Tool {
   dir(app: App, manifest: Table | undefined, dependencies: Dependencies): string | undefined;
 }
 
+/** For tools whose development server a start script may ask for, with a suggestion (DETECTION, Suggestions). */
+const NONE = /(?!)/;
+
 const TOOLS: readonly Tool[] = [
   { packages: ["astro"], commands: /^astro$/, build: "astro build", dir: astroDir },
   {
@@ -39,6 +52,14 @@ const TOOLS: readonly Tool[] = [
   { packages: ["gatsby"], commands: /^gatsby$/, build: "gatsby build", dir: () => "public" },
   { packages: ["@docusaurus/core"], commands: /^docusaurus$/, build: "docusaurus build", dir: () => "build" },
   { packages: ["vite", "rolldown-vite", "vite-plus"], commands: /^(vite|vp)$/, build: "vite build", dir: viteDir },
+  { packages: ["@rsbuild/core"], commands: /^rsbuild$/, build: "rsbuild build", dir: rsbuildDir },
+  { packages: ["@farmfe/core"], commands: /^farm$/, build: "farm build", dir: farmDir },
+  { packages: ["ember-cli"], commands: /^ember$/, build: "ember build", dir: emberDir },
+  { packages: ["@11ty/eleventy"], commands: /^eleventy$/, build: "eleventy", dir: eleventyDir },
+  { packages: ["vitepress"], commands: /^vitepress$/, build: "vitepress build", dir: vitepressDir },
+  { packages: ["@slidev/cli"], commands: /^slidev$/, build: "slidev build", dir: slidevDir },
+  { packages: ["parcel", "parcel-bundler"], commands: NONE, build: "parcel build", dir: parcelDir },
+  { packages: ["webpack"], commands: NONE, build: "webpack", dir: webpackDir },
 ];
 
 /** The static output of an app that has no server of its own (DETECTION, Start), undefined for every other app. */
@@ -49,7 +70,7 @@ export function staticBuild(
 ): StaticBuild | undefined {
   for (const tool of TOOLS) {
     if (!tool.packages.some((name) => dependencies.has(name))) continue;
-    if (!onlyDevelops(app, manifest, dependencies, tool)) return undefined;
+    if (!onlyDevelops(app, manifest, dependencies, tool)) continue;
     const dir = tool.dir(app, manifest, dependencies);
     if (dir === undefined) continue;
     return { site: { dir, fallback: "index.html" }, build: tool.build };

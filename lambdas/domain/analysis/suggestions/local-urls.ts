@@ -6,7 +6,7 @@ const SOURCE = /\.(js|mjs|cjs|ts|mts|cts|jsx|tsx|vue|svelte|astro|py)$/;
 const ASIDE =
   /(^|\/)(tests?|__tests__|__mocks__|mocks?|specs?|e2e|cypress|playwright|fixtures?|examples?|samples?|demos?|docs?|documentation|scripts?|tools?|bench(marks?)?|stories|\.storybook|\.github|\.vscode|migrations|seeds?|locales?|i18n|notebooks)\//i;
 const ASIDE_FILE =
-  /(\.|_|-)(test|spec|e2e|stories|story|mock|fixture|example|sample|config|setup|d)\.[^.]+$|(^|\/)((test|tests|check|verify|debug|smoke|load|stress|seed|demo)[-_][^/]*|conftest|setup|[^/]*_test|setupTests|setupProxy|gulpfile|gruntfile|karma\.conf|protractor\.conf|swagger[^/]*|openapi[^/]*|[^/]*dev[^/]*settings|settings[-_.]?(dev|local|test)\w*|local[-_.]?settings|environment(\.development|\.dev|\.local)?|dev|development|local)\.[^.]+$|(^|\/)settings\/(dev|development|local|test)\w*\.py$/i;
+  /(\.|_|-)(test|spec|e2e|stories|story|mock|fixture|example|sample|setup|d)\.[^.]+$|^[^/]+\.config\.[^.]+$|(^|\/)(vite|vitest|next|nuxt|astro|svelte|vue|quasar|craco|webpack|rollup|rspack|rsbuild|playwright|cypress|jest|wdio|orval|tailwind|postcss|eslint|drizzle|prisma|codegen|nx|module-federation)\.config(\.[^./]+)?\.[^.]+$|(^|\/)(tests?|(test|tests|check|verify|debug|smoke|load|stress|seed|demo)[-_][^/]*|conftest|setup|[^/]*_test|setupTests|setupProxy|gulpfile|gruntfile|karma\.conf|protractor\.conf|swagger[^/]*|openapi[^/]*|[^/]*dev[^/]*settings|settings[-_.]?(dev|local|test)\w*|local[-_.]?settings|environment(\.development|\.dev|\.local)?|dev|development|local)\.[^.]+$|(^|\/)settings\/(dev|development|local|test)\w*\.py$/i;
 const LOCAL_URL =
   /https?:\/\/(?:localhost|127\.0\.0\.1|0\.0\.0\.0|\[::1\])(?![\w.-])(?!:?(?:\$?\{|["'`]\s*\+))(:\d{2,5})?/g;
 
@@ -43,7 +43,7 @@ const LOG =
 const ALLOWANCE =
   /\b(origins?|cors\w*|\w*allow\w*|\w*trusted\w*|whitelist|csp|connect-?src|servers|proxy|internal_ips|placeholder|example\w*|description|help|summary|docs?|title|label|message|comment)["'`]?\s*[:=(]|allow-origin|withOrigins/i;
 const DEVELOPMENT =
-  /\b(if|elif|case|when)\b.*\b(dev|development|debug|local\w*|isDev|isLocal\w*|__DEV__|NODE_ENV|production|prod|env)\b|\b(dev|development|local|test|testing)\w*["']?\s*[:=]\s*["'`{[(]|\belse\b|__DEV__/i;
+  /\b(if|elif|case|when)\b[\s\S]*\b(dev|development|debug|local\w*|isDev|isLocal\w*|__DEV__|NODE_ENV|production|prod|env)\b|\b(dev|development|local|test|testing)\w*["']?\s*[:=]\s*["'`{[(]|\belse\b|__DEV__|\b(NODE_ENV|env)\b["')\]]*\s*===?\s*["'`](dev|local|test)[\s\S]*$/i;
 
 /** What stands right before an address that is only a fallback, a base to resolve against, or something to compare with. */
 const HARMLESS_BEFORE: readonly RegExp[] = [
@@ -72,16 +72,25 @@ function isUsed(text: string, from: number, to: number): boolean {
   );
 }
 
-/** What stands on the line before each of the brackets that enclose an offset, innermost first, three deep. */
+const enclosingMax = 6;
+
+/** What stands on the line before each of the brackets that enclose an offset, innermost first; the line above too where the expression began there. */
 function statementsAround(text: string, offset: number): string[] {
   const found: string[] = [];
   let depth = 0;
   const end = Math.max(0, offset - 2000);
-  for (let at = offset - 1; at >= end && found.length < 3; at -= 1) {
+  for (let at = offset - 1; at >= end && found.length < enclosingMax; at -= 1) {
     const char = text[at] ?? "";
     if (/[)\]}]/.test(char)) depth += 1;
     else if (/[([{]/.test(char) && depth > 0) depth -= 1;
-    else if (/[([{]/.test(char)) found.push(text.slice(Math.max(text.lastIndexOf("\n", at - 1) + 1, at - 120), at + 1));
+    else if (/[([{]/.test(char)) found.push(openingOf(text, at));
   }
   return found;
+}
+
+function openingOf(text: string, bracket: number): string {
+  const start = text.lastIndexOf("\n", bracket - 1) + 1;
+  const line = text.slice(Math.max(start, bracket - 120), bracket + 1);
+  if (start === 0 || !/^\s*(\?|:|&&|\|\|)/.test(line)) return line;
+  return text.slice(Math.max(text.lastIndexOf("\n", start - 2) + 1, start - 120), start) + line;
 }

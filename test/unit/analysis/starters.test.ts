@@ -1,0 +1,143 @@
+import { expect, test } from "vitest";
+import { wants } from "../../../lambdas/domain/analysis/tree.ts";
+import { analysisOf, errorOf } from "./tree.ts";
+
+type Files = Record<string, string | object>;
+const any = (...names: string[]) => Object.fromEntries(names.map((name) => [name, "*"]));
+
+test.each<[string, object, Files, string]>([
+  [
+    "rsbuild",
+    { scripts: { build: "rsbuild build" }, devDependencies: any("@rsbuild/core") },
+    { "src/index.js": "" },
+    "dist",
+  ],
+  [
+    "rsbuild started for development",
+    { scripts: { start: "rsbuild dev", build: "rsbuild build" }, devDependencies: any("@rsbuild/core") },
+    { "rsbuild.config.ts": "export default { output: { distPath: { root: 'site' } } }" },
+    "site",
+  ],
+  ["farm", { scripts: { build: "farm build" }, devDependencies: any("@farmfe/core") }, { "index.html": "" }, "dist"],
+  [
+    "ember",
+    { scripts: { start: "ember serve", build: "ember build" }, devDependencies: any("ember-cli", "webpack") },
+    {},
+    "dist",
+  ],
+  [
+    "eleventy through npx",
+    {
+      scripts: { start: "npx @11ty/eleventy --serve", build: "npx @11ty/eleventy" },
+      devDependencies: any("@11ty/eleventy"),
+    },
+    { "eleventy.config.js": "export default () => ({ dir: { output: 'public' } })" },
+    "public",
+  ],
+  [
+    "vitepress",
+    { scripts: { build: "vitepress build docs" }, devDependencies: any("vitepress") },
+    {},
+    "docs/.vitepress/dist",
+  ],
+  ["slidev", { scripts: { build: "slidev build" }, dependencies: any("@slidev/cli") }, {}, "dist"],
+  [
+    "parcel",
+    { source: "src/index.html", scripts: { build: "parcel build" }, devDependencies: any("parcel") },
+    { "src/index.html": "", "src/index.js": "" },
+    "dist",
+  ],
+  [
+    "webpack with its page plugin",
+    {
+      scripts: { dev: "webpack serve", build: "webpack --mode production" },
+      devDependencies: any("webpack", "webpack-dev-server", "html-webpack-plugin"),
+    },
+    { "src/index.js": "", "webpack.config.js": "output: { path: path.resolve(__dirname, 'public') }" },
+    "public",
+  ],
+  [
+    "react-router without server-side rendering, whatever its start script says",
+    {
+      scripts: { start: "react-router-serve ./build/server/index.js", build: "react-router build" },
+      dependencies: any("@react-router/serve"),
+      devDependencies: any("@react-router/dev", "vite"),
+    },
+    { "react-router.config.ts": "export default { ssr: false }" },
+    "build/client",
+  ],
+])("the sources of a site are never run as a server: %s", (_, manifest, files, dir) => {
+  expect(analysisOf({ "package.json": manifest, ...files }).plan).toMatchObject({
+    static: { dir },
+    build: "npm run build",
+    port: 8080,
+  });
+});
+
+test.each<[string, object, Files, string]>([
+  [
+    "parcel that is to be started for development",
+    { source: "index.html", scripts: { start: "parcel", build: "parcel build" }, devDependencies: any("parcel") },
+    { "index.html": "" },
+    "parcel",
+  ],
+  [
+    "a library built by parcel",
+    {
+      main: "dist/index.js",
+      source: "src/index.js",
+      scripts: { build: "parcel build" },
+      devDependencies: any("parcel"),
+    },
+    { "src/index.js": "" },
+    "node dist/index.js",
+  ],
+  [
+    "a service whose documents are built by vitepress",
+    { main: "server.js", scripts: { "docs:build": "vitepress build docs" }, devDependencies: any("vitepress") },
+    { "server.js": "" },
+    "node server.js",
+  ],
+  [
+    "a package of another name than its command",
+    { scripts: { start: "npx @scope/tool serve" }, dependencies: any("@scope/tool") },
+    {},
+    "npx @scope/tool serve",
+  ],
+])("%s is started as it says", (_, manifest, files, start) => {
+  expect(analysisOf({ "package.json": manifest, ...files }).plan).toMatchObject({ static: null, start });
+});
+
+test("a workspace without a start script names the members that have one", () => {
+  const start = { scripts: { start: "node server.js" } };
+  const members = { "apps/web/package.json": start, "packages/ui/package.json": {} };
+  const workspace = { "package.json": { workspaces: ["apps/*", "packages/*"] } };
+  expect(errorOf({ ...workspace, ...members })).toMatchObject({
+    code: "no_start_command",
+    message:
+      'No start command was found for the Node.js app in the archive itself, but apps/web has a start script. Upload that folder alone, or say in the package.json above it what to start: "scripts": {"start": "cd apps/web && npm start"}.',
+  });
+  expect(errorOf({ ...workspace, ...members, "apps/api/package.json": start }).message).toContain(
+    "but apps/api and apps/web have start scripts. Upload one of these folders alone",
+  );
+});
+
+test("an archive that lies in a folder named like a build's output is read", () => {
+  for (const path of [
+    "build/package.json",
+    "dist/server.js",
+    "out/app.py",
+    "dist/requirements.txt",
+    "build/Procfile",
+  ]) {
+    expect(wants(path, 1000)).toBe(true);
+  }
+  for (const path of [
+    "dist/assets/index.js",
+    "build/static/js/package.json",
+    "dist/vendor.js",
+    "node_modules/app.py",
+  ]) {
+    expect(wants(path, 1000)).toBe(false);
+  }
+});
