@@ -18,6 +18,15 @@ const deployed = z.object({
   url: z.string().nullable(),
 });
 
+/** What `finish` writes, known since the health check read the build: so it is one call, and can be repeated. */
+const ready = z.object({
+  warning: z.string().nullable(),
+  /** The log stream of the version that serves now. */
+  appLog: z.string().nullable(),
+  /** The newest successful builds before this one. */
+  successes: z.array(z.string()),
+});
+
 /** What a caught error looks like in ASL. */
 const caught = z.object({ Error: z.string(), Cause: z.string().default("") });
 
@@ -73,17 +82,17 @@ export const steps = {
     input: z.object({ deployment: deploymentInput, deployed }),
     output: z.object({
       verdict: z.enum(["waiting", "healthy", "unhealthy"]),
-      /** For the user: why the new version is not well, or what may not work although it is. */
+      /** For the user: why the new version is not well. */
       reason: z.string().nullable(),
-      /** The log stream of the version that serves now. */
-      appLog: z.string().nullable(),
+      /** Given with `healthy` only. */
+      ready: ready.nullable(),
     }),
     uses: ["table:read", "table:write", "apps:read", "apps:switch", "logs:read"],
     timeoutSeconds: 60,
     memory: 512,
   },
   finish: {
-    input: z.object({ deployment: deploymentInput, warning: z.string().nullable(), appLog: z.string().nullable() }),
+    input: z.object({ deployment: deploymentInput, ready }),
     output: z.object({}),
     uses: ["table:read", "table:write"],
     timeoutSeconds: 20,

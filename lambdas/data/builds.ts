@@ -93,24 +93,21 @@ export async function advance(
 export async function endReady(
   table: Table,
   key: BuildKey,
-  seen: { warning: string | null; appLog: string | null },
+  ready: { warning: string | null; appLog: string | null; successes: readonly string[] },
   now: Date,
 ): Promise<boolean> {
   const project = { projectId: key.projectId };
   const id = { ...project, id: key.buildId };
-  const [item, known] = await table.get([Build.key(id), Successes.key(project)]);
-  const build = Build.maybe(item);
-  if (!build || build.status === "ready") return build !== undefined;
-  const warning = [build.warning, seen.warning].filter(Boolean).join("\n") || null;
+  const { warning, appLog, successes } = ready;
   const outcome = await table.write([
     Build.update(
       id,
-      { set: { status: "ready", warning, updatedAt: now.toISOString(), ...(seen.appLog && { appLog: seen.appLog }) } },
+      { set: { status: "ready", warning, updatedAt: now.toISOString(), ...(appLog && { appLog }) } },
       { status: "deploying", canceledAt: absent },
     ),
     Lock.delete(project, { buildId: key.buildId }),
     Live.put(project, { buildId: key.buildId, readAt: now.toISOString() }),
-    Successes.put(project, { buildIds: withSuccess(Successes.maybe(known)?.buildIds ?? [], key.buildId) }),
+    Successes.put(project, { buildIds: withSuccess(successes, key.buildId) }),
   ]);
   if (outcome.ok) return true;
   const [again] = await table.get([Build.key(id)]);

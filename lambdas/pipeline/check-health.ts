@@ -1,6 +1,8 @@
 import { setTimeout as sleep } from "node:timers/promises";
+import type * as z from "zod";
 import { limits } from "../../api/limits.ts";
-import { Build, type BuildRow, Variable } from "../data/rows.ts";
+import type { steps } from "../../statemachines/steps.ts";
+import { Build, type BuildRow, Successes, Variable } from "../data/rows.ts";
 import type { TableReader, TableWriter } from "../data/table.ts";
 import {
   answerWarning,
@@ -25,12 +27,14 @@ interface Tools {
 }
 interface Watch {
   build: BuildRow;
+  /** The project's newest successful builds, which only the owner of its lock changes. */
+  successes: readonly string[];
   since: Date;
   lastProbe: Probe | undefined;
   /** When the stopped tasks were last looked at, in milliseconds. */
   exitsSeenAt: number;
 }
-type Verdict = { verdict: "waiting" | "healthy" | "unhealthy"; reason: string | null; appLog: string | null };
+type Verdict = z.input<(typeof steps)["check-health"]["output"]>;
 
 /** One invocation looks for this long; the state machine invokes again. */
 const lookSeconds = 20;
@@ -38,7 +42,7 @@ const pause = { firstMs: 5, growth: 1.15, mostMs: 1_000 };
 /** While a task runs, one that has stopped before it is looked for only so often. */
 const exitsEveryMs = 1_000;
 
-const waiting: Verdict = { verdict: "waiting", reason: null, appLog: null };
+const waiting: Verdict = { verdict: "waiting", reason: null, ready: null };
 const movedStages = ["POST_PRODUCTION_TRAFFIC_SHIFT", "BAKE_TIME", "CLEAN_UP"];
 
 function isMoved({ status, stage }: DeploymentState): boolean {
@@ -68,7 +72,7 @@ async function unhealthy(
   reason: (output: string[]) => string,
 ): Promise<Verdict> {
   const output = await lastOutput(watch, task, tools);
-  return { verdict: "unhealthy", reason: withOutput(reason(output), output), appLog: null };
+  return { verdict: "unhealthy", reason: withOutput(reason(output), output), ready: null };
 }
 
 /** A process that exits fails at once (CONTRACT §3). */
@@ -103,13 +107,17 @@ async function rolledBack(watch: Watch, deployment: DeploymentState, tools: Tool
   return unhealthy(watch, task, tools, () => `The container service ended the deployment by itself: ${reason}.`);
 }
 
-/** The move is confirmed; one look at the address that the public uses tells whether a warning is due. */
-async function confirmed({ build }: Watch, address: string, tools: Tools): Promise<Verdict> {
+/** The move is confirmed; what the new version answered tells whether a warning is due. */
+async function confirmed(watch: Watch, address: string, tools: Tools): Promise<Verdict> {
+  const { build, lastProbe, successes } = watch;
   const [answer, [task]] = await Promise.all([
-    tools.traffic.probe(address, "public"),
+    // Another invocation may have seen the answer that let the traffic move.
+    lastProbe && isHealthyAnswer(lastProbe) ? lastProbe : tools.traffic.probe(address, "public"),
     tools.traffic.runningTasks(build.id),
   ]);
-  return { verdict: "healthy", reason: answerWarning(answer), appLog: task === undefined ? null : taskLog(task) };
+  const warning = [build.warning, answerWarning(answer)].filter(Boolean).join("\n") || null;
+  const appLog = task === undefined ? null : taskLog(task);
+  return { verdict: "healthy", reason: null, ready: { warning, appLog, successes: [...successes] } };
 }
 
 /** One look at the deployment; `undefined` when something was done and it is worth looking again at once. */
@@ -140,10 +148,16 @@ async function look(watch: Watch, arn: string, url: string | null, tools: Tools)
  */
 export const handler = step("check-health", async ({ deployment, deployed }, tools) => {
   const { projectId, buildId } = deployment;
-  const [item] = await tools.table.get([Build.key({ projectId, id: buildId })]);
+  const [item, known] = await tools.table.get([Build.key({ projectId, id: buildId }), Successes.key({ projectId })]);
   const build = Build.maybe(item);
   if (build?.status !== "deploying") throw new BuildCanceled();
-  const watch: Watch = { build, since: new Date(deployed.since), lastProbe: undefined, exitsSeenAt: 0 };
+  const watch: Watch = {
+    build,
+    successes: Successes.maybe(known)?.buildIds ?? [],
+    since: new Date(deployed.since),
+    lastProbe: undefined,
+    exitsSeenAt: 0,
+  };
   const until = Date.now() + lookSeconds * 1000;
   let pauseMs = pause.firstMs;
   while (Date.now() < until) {

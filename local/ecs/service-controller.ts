@@ -18,6 +18,7 @@ interface RunningDeployment {
 }
 
 const deploymentsKept = 20;
+const goneOnMs = 50;
 /** A rollback is reported when the rejected tasks are gone, but a task that is slow to end does not hold it up. */
 const rejectedAwaitedMs = 2000;
 
@@ -105,7 +106,10 @@ export class ServiceController {
       deployment,
       signal,
       now: () => this.#journal.now(),
-      onChange: () => this.#journal.saveSoon(),
+      onChange: () => {
+        this.#journal.saveSoon();
+        this.#actions.emit("changed");
+      },
       acted: async (timeoutMs) => {
         const over = AbortSignal.any([signal, AbortSignal.timeout(timeoutMs)]);
         await once(this.#actions, "acted", { signal: over }).catch(() => {});
@@ -149,9 +153,12 @@ export class ServiceController {
     void this.#sets.leave(deployment.source, "drain");
   }
 
-  /** Lets the deployment look at its hooks again. */
-  act(): void {
+  /** Lets the deployment look at its hooks again, and a moment to go on: who asks next finds its traffic moved. */
+  async act(deployment: DeploymentRecord): Promise<void> {
+    const over = AbortSignal.timeout(goneOnMs);
     this.#actions.emit("acted");
+    while (isRunning(deployment) && !isShifted(deployment) && !over.aborted)
+      await once(this.#actions, "changed", { signal: over }).catch(() => {});
   }
 
   /** Ends the deployment under way, if any, and puts the previous revision back; the routes have changed on return. */

@@ -74,7 +74,7 @@ function proceed(services: Services): Operation {
       throw new AwsError("InvalidParameterException", "The lifecycle hook is not awaiting an action.");
     if (action === "CONTINUE") {
       hook.status = "SUCCEEDED";
-      service.act();
+      await service.act(deployment);
     } else {
       hook.status = "FAILED";
       service.rollBack("Rollback was requested at a lifecycle hook.");
