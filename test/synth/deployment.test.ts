@@ -90,6 +90,16 @@ it("inner time limits end before outer ones", () => {
   expect(longest).toBeLessThan(definition.TimeoutSeconds);
 });
 
+/** What the aws command waits for an answer, unless it is told otherwise. */
+const commandSeconds = 60;
+
+it("an image build is equipped before its command gives up, and ends well within the session behind its password", () => {
+  const equipper = functions().find(({ id }) => id === "equip-image-build");
+  expect(equipper?.timeout).toBeLessThan(commandSeconds);
+  const [, project] = ofType("AWS::CodeBuild::Project")[0] ?? [];
+  expect(project?.Properties.TimeoutInMinutes * 60).toBeLessThanOrEqual(3_600 / 2);
+});
+
 const imageBuild = z.object({
   Arguments: z.object({ EnvironmentVariablesOverride: z.array(z.object({ Name: z.string() })) }),
 });

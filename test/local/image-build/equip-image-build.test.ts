@@ -28,6 +28,7 @@ const repositories = new Map<string, { settings: object; lifecycle?: string }>()
 const registryCalls: [call: string, principal: string | undefined][] = [];
 /** The policy that each session was opened with. */
 const sessionPolicies: unknown[] = [];
+let sessionSeconds = 0;
 let broken: string | undefined;
 
 /** What AWS documents of BatchGetBuilds: the builds that exist, with the variables that they were started with. */
@@ -94,8 +95,9 @@ beforeAll(async () => {
     json: [codeBuild],
     raw: [
       async (request) => {
-        const policy = new URLSearchParams(request.body.toString("utf8")).get("Policy");
-        if (policy !== null) sessionPolicies.push(JSON.parse(policy));
+        const form = new URLSearchParams(request.body.toString("utf8"));
+        if (form.has("Policy")) sessionPolicies.push(JSON.parse(form.get("Policy") ?? ""));
+        sessionSeconds = Number(form.get("DurationSeconds"));
         return sts(request);
       },
     ],
@@ -198,6 +200,8 @@ it("the session behind it is cut down to this build's objects and this project's
   const session = "arn:aws:sts::000000000000:assumed-role/image-builds/slipway-signer";
   expect(registryCalls).toContainEqual(["GetAuthorizationToken", session]);
   expect(registryCalls.filter(([, principal]) => principal === session)).toHaveLength(1);
+  // The most that a role may have of another; an image build lasts a third of it.
+  expect(sessionSeconds).toBe(3_600);
 });
 
 it("the first build of a project makes its repository, the next one finds it", async () => {
