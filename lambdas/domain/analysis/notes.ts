@@ -17,7 +17,7 @@ export function suggest(
 ): void {
   notes.suggestions.push({
     code: advice.code,
-    message: advice.message,
+    message: oneLine(advice.message),
     file: app.shown(advice.file),
     line: Math.max(1, advice.line ?? 1),
   });
@@ -27,11 +27,14 @@ export function suggest(
 export class NoPlan extends Error {
   readonly code: AnalysisErrorCode;
   constructor(code: AnalysisErrorCode, message: string) {
-    super(message);
+    super(oneLine(message));
     this.name = "NoPlan";
     this.code = code;
   }
 }
+
+/** A sentence on one line: names in an archive may hold line ends, control characters and marks that turn the text around. */
+const oneLine = (text: string): string => text.replace(/[\p{Cc}\u2028\u2029\u202a-\u202e\u2066-\u2069]+/gu, " ");
 
 /** Words of an archive quoted in a sentence: one line, at most 80 characters. */
 export function quoted(value: unknown): string {

@@ -69,6 +69,13 @@ function severalApps(folders: string[]): NoPlan {
 
 function nothingDetected(tree: SourceTree): NoPlan {
   const files = [...tree.files.keys()].sort((a, b) => a.split("/").length - b.split("/").length || (a < b ? -1 : 1));
+  const inner = files.length === 1 ? files.find((path) => /\.(zip|tar|tgz|tar\.gz|7z|rar)$/i.test(path)) : undefined;
+  if (inner !== undefined) {
+    return new NoPlan(
+      "nothing_detected",
+      `No app was found: all that was uploaded is another archive, ${inner}, which is not opened. Upload a zip of the app's own files.`,
+    );
+  }
   const seen = files.length === 0 ? "The archive holds no files." : `Files seen: ${listed(files, 12)}.`;
   return new NoPlan(
     "nothing_detected",

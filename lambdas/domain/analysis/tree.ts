@@ -28,7 +28,7 @@ const MANIFEST =
 const REQUIREMENTS = /(^|\/)requirements\/[^/]+\.(txt|in)$/;
 const SOURCE = /\.(js|mjs|cjs|ts|mts|cts|jsx|tsx|vue|svelte|astro|py)$/i;
 const SETTINGS =
-  /(^|\/)\.env[^/]*$|\.(json|ya?ml|toml|ini|cfg|conf|properties|env|sh|pem|key|xml|tf|tfvars|html|txt|rb|php|java|go)$|(^|\/)(Dockerfile|\.netrc|\.pypirc|id_rsa|id_dsa|id_ecdsa|id_ed25519|credentials)$/i;
+  /(^|\/)\.env[^/]*$|\.(json|ya?ml|toml|ini|cfg|conf|properties|env|sh|pem|key|xml|tf|tfvars|html?|ejs|hbs|pug|txt|rb|php|java|go|cs|kt|sql|ps1|bat|cmd|hcl|ipynb|bak|old)$|(^|\/)(Dockerfile|\.netrc|\.pypirc|id_rsa|id_dsa|id_ecdsa|id_ed25519|credentials)$/i;
 
 /** What tells an app when all of the archive lies in a folder that is called like the output of a build. */
 const WRAPPED_IN_BUILT =

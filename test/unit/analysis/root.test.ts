@@ -68,3 +68,16 @@ test("the leftovers of file managers are not seen", () => {
   expect(outcomeOf({ ...node, ...junk })).toEqual(plain);
   expect(errorOf(junk).code).toBe("nothing_detected");
 });
+
+test("an archive inside the archive is named, for it is not opened", () => {
+  expect(errorOf({ "project/app.zip": "PK" })).toEqual({
+    code: "nothing_detected",
+    message:
+      "No app was found: all that was uploaded is another archive, project/app.zip, which is not opened. Upload a zip of the app's own files.",
+  });
+});
+
+test("names with line ends and marks that turn the text around stay on one line", () => {
+  const { message } = errorOf({ "a\nb/package.json": "{}", "c\u202ed\u0007/package.json": "{}" });
+  expect(message).toBe("Found apps in a b, c d ; upload one of them.");
+});

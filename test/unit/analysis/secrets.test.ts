@@ -1,6 +1,7 @@
 import { expect, test } from "vitest";
 import { analyzeWithSecrets } from "../../../lambdas/domain/analysis/analyze.ts";
 import { scanSecrets } from "../../../lambdas/domain/analysis/secrets/scan.ts";
+import { wants } from "../../../lambdas/domain/analysis/tree.ts";
 import { tree } from "./tree.ts";
 
 // Written in two halves, so that no scanner takes this file for a leak.
@@ -16,6 +17,9 @@ const secrets: [string, string][] = [
   ["slipway/Key", join("slp_", "01k9x7w2v4b6n8m0q2s4d6f8g1h3j5k7p9r2t4z")],
   ["database-connection-string", join("postgres://shop:", "kJh2398sdkjQ@db.prod.acme.io/shop")],
   ["npm", join("npm_", "a8Kd0s9Df8g7H6j5K4l3Z2x1C0v9B8n7M6q5")],
+  ["digitalocean/Token", join("dop_v1_", "9f8e7d6c5b4a39281706f5e4d3c2b1a0".repeat(2))],
+  ["supabase/SecretKey", join("sb_secret_", "Kd82Jd7sLq0Zp4WnB3vTxY_h4Rt9Pq2")],
+  ["discord/BotToken", join("MTAyNjM4NDk1NzE4Mjk0NTYx.GkR8vq.", "Zp4WnB3vTxYh4Rt9Pq2Kd82Jd7sLq0mX3cV5bN")],
 ];
 
 test.each(secrets)("the rule %s names the file and the line, never the value", async (rule, value) => {
@@ -54,6 +58,8 @@ test.each<[string, string]>([
   [".env.sample", "TOKEN=abc"],
   [".env.template", "TOKEN=abc"],
   [".env.local.example", "TOKEN=abc"],
+  ["example.env", `ID=${awsId}`],
+  ["deploy/sample.env", `ID=${awsId}`],
   ["src/a.js", 'const id = "AKIAIOSFODNN7EXAMPLE"'],
   ["src/a.js", 'const db = "postgres://postgres:postgres@localhost:5432/app"'],
   ["src/a.js", 'const db = "mongodb://user:password@db.acme.io/app"'],
@@ -67,6 +73,24 @@ test.each<[string, string]>([
 ])("what is no secret is not pointed at: %s %j", async (path, text) => {
   expect(await scanSecrets(tree({ "package.json": "{}", [path]: text }))).toEqual([]);
 });
+
+test.each(["seed.sql", "deploy.ps1", "train.ipynb", "config.js.bak", "views/map.ejs"])(
+  "a secret in %s is found",
+  async (path) => {
+    expect(wants(path, 1000)).toBe(true);
+    expect(await scanSecrets(tree({ "package.json": "{}", [path]: awsId }))).toMatchObject([{ file: path, line: 1 }]);
+  },
+);
+
+test.each(["test", "examples", "docs", "build"])(
+  "a project in a folder called %s is looked through",
+  async (folder) => {
+    const found = await scanSecrets(
+      tree({ [`${folder}/package.json`]: "{}", [`${folder}/a.js`]: awsId, [`${folder}/tests/b.js`]: awsId }),
+    );
+    expect(found).toMatchObject([{ file: "a.js" }]);
+  },
+);
 
 test("secrets come first among the suggestions of an archive", async () => {
   const outcome = await analyzeWithSecrets(

@@ -8,7 +8,7 @@ import { environmentFile } from "./environment-files.ts";
 import { isPlaceholder, ownRules, suspicion } from "./patterns.ts";
 
 const ASIDE =
-  /(^|\/)(tests?|__tests__|__mocks__|mocks?|specs?|e2e|cypress|fixtures?|testdata|examples?|samples?|docs?|documentation|snapshots?|__snapshots__)\/|\.(test|spec|fixture|example|sample|template|dist|md|mdx|rst|snap)(\.[^./]+)?$|(^|\/)(test_[^/]*|conftest)\.py$/i;
+  /(^|\/)(tests?|__tests__|__mocks__|mocks?|specs?|e2e|cypress|fixtures?|testdata|examples?|samples?|docs?|documentation|snapshots?|__snapshots__)\/|\.(test|spec|fixture|example|sample|template|dist|md|mdx|rst|snap)(\.[^./]+)?$|(^|\/)(test_[^/]*|conftest)\.py$|(^|\/)(example|sample|template)s?\.env$/i;
 const LOCK =
   /(^|\/)(package-lock\.json|npm-shrinkwrap\.json|pnpm-lock\.yaml|yarn\.lock|bun\.lock|poetry\.lock|uv\.lock|pdm\.lock|Pipfile\.lock)$/;
 const lineLengthMax = 4000;
@@ -19,7 +19,9 @@ export async function scanSecrets(tree: SourceTree): Promise<Suggestion[]> {
   const app = appAt(withoutJunk(tree), "");
   const found: Suggestion[] = [];
   for (const path of app.paths) {
-    if (isVendored(path) || ASIDE.test(path) || LOCK.test(path)) continue;
+    // A project's own folder may well be called "test" or "build".
+    const inner = app.shown(path);
+    if (isVendored(inner) || ASIDE.test(inner) || LOCK.test(inner)) continue;
     const text = app.text(path);
     if (text === undefined) continue;
     const environment = environmentFile(app, path, text);
