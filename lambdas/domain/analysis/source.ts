@@ -54,3 +54,7 @@ export function blankPythonComments(text: string): string {
 /** A source text without its comments, by the file's ending. */
 export const withoutComments = (path: string, text: string): string =>
   path.endsWith(".py") ? blankPythonComments(text) : blankScriptComments(text);
+
+/** True for bundles and minified code, whose lines are longer than anybody writes. */
+export const isGenerated = (text: string): boolean =>
+  text.length > 5000 && text.length / (text.split("\n").length + 1) > 500;

@@ -101,3 +101,8 @@ test.each(["node .", "node ./", "node src/", "node src"])("%s is followed to the
   });
   expect(plan.port).toBe(4321);
 });
+
+test("numbers of a minified bundle are nobody's port", () => {
+  const bundle = `${"var a=1;".repeat(1000)}t=1089;e.listen({port:t});`;
+  expect(node(bundle)).toMatchObject({ plan: { port: 8080 }, suggestions: [] });
+});

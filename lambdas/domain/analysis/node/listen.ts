@@ -3,7 +3,7 @@ import { commandsOf, invocationOf } from "../command.ts";
 import { packageJson } from "../manifests.ts";
 import { escapeRegExp, lineAt } from "../notes.ts";
 import type { FixedPort } from "../port.ts";
-import { withoutComments } from "../source.ts";
+import { isGenerated, withoutComments } from "../source.ts";
 import { stringAt } from "../values.ts";
 
 interface Source {
@@ -63,7 +63,7 @@ function sourceOfBuilt(app: App, path: string): string | undefined {
 export function nodeListenPort(app: App, line: string): FixedPort | undefined {
   const entry = nodeEntry(app, line);
   if (entry === undefined) return undefined;
-  const sources = reachable(app, entry);
+  const sources = reachable(app, entry).filter(({ text }) => !isGenerated(text));
   if (sources.some(({ text }) => readsPort(text))) return undefined;
   for (const source of sources) {
     const found = listenPort(source, sources);

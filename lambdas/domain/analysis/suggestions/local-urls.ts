@@ -1,6 +1,6 @@
 import { type App, writtenFiles } from "../app.ts";
-import { lineAt, type Notes, quoted, suggest } from "../notes.ts";
-import { withoutComments } from "../source.ts";
+import { escapeRegExp, lineAt, type Notes, quoted, suggest } from "../notes.ts";
+import { isGenerated, withoutComments } from "../source.ts";
 
 const SOURCE = /\.(js|mjs|cjs|ts|mts|cts|jsx|tsx|vue|svelte|astro|py)$/;
 const ASIDE =
@@ -13,10 +13,10 @@ const LOCAL_URL =
 /** Advises against addresses of the developer's own machine in source that runs: not in tests, docs, comments, log lines or fallbacks. */
 export function suggestLocalUrls(app: App, notes: Notes): void {
   for (const path of writtenFiles(app, SOURCE)) {
-    if (ASIDE.test(path) || ASIDE_FILE.test(path)) continue;
-    const raw = app.text(path);
+    const raw = ASIDE.test(path) ? undefined : app.text(path);
     if (
       raw === undefined ||
+      (ASIDE_FILE.test(path) && !PRODUCTION_SETTINGS.test(raw)) ||
       !/https?:\/\/(localhost|127\.0\.0\.1|0\.0\.0\.0|\[::1\])/.test(raw) ||
       isGenerated(raw) ||
       /\bBaseSettings\b/.test(raw)
@@ -36,12 +36,13 @@ export function suggestLocalUrls(app: App, notes: Notes): void {
   }
 }
 
-const isGenerated = (text: string): boolean => text.length > 5000 && text.length / (text.split("\n").length + 1) > 500;
+/** Settings that say of themselves that they are those of production, whatever the file is called. */
+const PRODUCTION_SETTINGS = /^\s*production\s*:\s*true\b/m;
 
 const LOG =
-  /(\b(console|logger?|logging|log|winston|pino|signale|chalk|consola|debug|spinner|stdout)\s*(\.\s*\w+)*|\b(print|println|info|warn|echo|describe|it|expect|help|Error|Exception))\s*(\(|`)[^;]*$/;
+  /(\b(console|logger?|logging|log|winston|pino|signale|chalk|consola|debug|spinner|stdout|webbrowser)\s*(\.\s*\w+)*|\b(print|println|info|warn|echo|describe|it|expect|help|Error|Exception))\s*(\(|`)[^;]*$/;
 const ALLOWANCE =
-  /\b(origins?|cors\w*|\w*allow\w*|\w*trusted\w*|whitelist|csp|connect-?src|servers|proxy|internal_ips|placeholder|example\w*|description|help|summary|docs?|title|label|message|comment)["'`]?\s*[:=(]|allow-origin|withOrigins/i;
+  /\b(addServer|origins?|cors\w*|\w*allow\w*|\w*trusted\w*|whitelist|csp|connect-?src|servers|proxy|internal_ips|placeholder|example\w*|description|help|summary|docs?|title|label|message|comment)["'`]?\s*[:=(]|allow-origin|withOrigins/i;
 const DEVELOPMENT =
   /\b(if|elif|case|when)\b[\s\S]*\b(dev|development|debug|local\w*|isDev|isLocal\w*|__DEV__|NODE_ENV|production|prod|env)\b|\b(dev|development|local|test|testing)\w*["']?\s*[:=]\s*["'`{[(]|\belse\b|__DEV__|\b(NODE_ENV|env)\b["')\]]*\s*===?\s*["'`](dev|local|test)[\s\S]*$/i;
 
@@ -64,12 +65,21 @@ function isUsed(text: string, from: number, to: number): boolean {
   const ahead = text.slice(Math.max(0, from - 250), from);
   if (!/(["'`]|\b(href|src|action)=)$/.test(ahead)) return false;
   if (HARMLESS_BEFORE.some((pattern) => pattern.test(ahead))) return false;
+  if (isReplaced(text, before, text.slice(to, to + 400))) return false;
   if (/\burlparse|URL\.parse\(/.test(text.slice(lineStart, lineEnd))) return false;
   const enclosing = statementsAround(text, from);
   if (/\b(def|function|constructor)\b[^(]*\($/.test(enclosing[0] ?? "")) return false;
   return ![before, ...enclosing].some(
     (opening) => LOG.test(opening) || ALLOWANCE.test(opening) || DEVELOPMENT.test(opening),
   );
+}
+
+/** True for the default of a name that the environment, or a later line that reads it, may replace. */
+function isReplaced(text: string, before: string, after: string): boolean {
+  if (/^[^{}=;]*\}\s*=\s*[\w.]*\benv\b/.test(after)) return true;
+  const name = /(?:^|[\s;])([\w$]+)\s*(?::\s*\w+\s*)?=\s*["'`]$/.exec(before)?.[1];
+  if (name === undefined) return false;
+  return new RegExp(`\\b${escapeRegExp(name)}\\s*=[^=\\n]*\\b(env|environ|getenv)\\b`).test(text);
 }
 
 const enclosingMax = 6;
