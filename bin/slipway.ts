@@ -1,14 +1,20 @@
+import { enableCompileCache } from "node:module";
 import { join } from "node:path";
-import { App } from "aws-cdk-lib";
-import { readBundle } from "../lib/bundle.ts";
-import { readSettings } from "../lib/settings.ts";
-import { SlipwayStack } from "../lib/stack.ts";
+
+const root = join(import.meta.dirname, "..");
+// Half a second of each later run; what is imported before this line would be compiled anew every time.
+enableCompileCache(join(root, "node_modules", ".cache", "compile"));
+
+const { App } = await import("aws-cdk-lib");
+const { readBundle } = await import("../lib/bundle.ts");
+const { readSettings } = await import("../lib/settings.ts");
+const { SlipwayStack } = await import("../lib/stack.ts");
 
 const app = new App();
 
 try {
   const settings = readSettings(app.node);
-  const bundle = readBundle(join(import.meta.dirname, "..", "dist"));
+  const bundle = readBundle(join(root, "dist"));
   new SlipwayStack(app, settings.stackName, { settings, bundle });
   app.synth();
 } catch (error) {
