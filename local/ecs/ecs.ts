@@ -76,6 +76,7 @@ export function createEcs(options: EcsOptions): Ecs {
     },
     close: async () => {
       await Promise.all([...controllers.values()].map((service) => service.close(closeGraceMs)));
+      await store.close();
     },
   };
 }

@@ -1,103 +1,107 @@
-import { mkdirSync, readdirSync, readFileSync, renameSync, writeFileSync } from "node:fs";
-import { rm } from "node:fs/promises";
+import { mkdirSync } from "node:fs";
 import { join } from "node:path";
+import { DatabaseSync } from "node:sqlite";
 import { setImmediate as nextTurn } from "node:timers/promises";
-import type * as z from "zod";
+import * as z from "zod";
 import { type ServiceRecord, serviceRecord, type TaskDefinitionRecord, taskDefinitionRecord } from "./records.ts";
 
 /** Older revisions of a family are forgotten, unless a service still names them. */
 const revisionsKeptPerFamily = 50;
 
-function readAll<S extends z.ZodType>(dir: string, schema: S): z.infer<S>[] {
-  mkdirSync(dir, { recursive: true, mode: 0o700 });
-  return readdirSync(dir)
-    .filter((name) => name.endsWith(".json"))
-    .map((name) => {
-      const parsed = schema.safeParse(JSON.parse(readFileSync(join(dir, name), "utf8")));
-      if (!parsed.success) throw new Error(`${join(dir, name)} is not a record of this version`);
-      return parsed.data;
-    });
-}
+const rows = z.array(z.object({ name: z.string(), body: z.string() }));
 
-/** One JSON file, replaced atomically; what is saved in one turn of the event loop is one write. */
-class AtomicFile {
-  readonly #path: string;
-  #written = "";
-  #text = () => "";
-  #next: Promise<void> | undefined;
+/** Records as JSON by kind and name; what is saved in one turn of the event loop is one write. */
+class Records {
+  readonly #database: DatabaseSync;
+  readonly #unsaved = new Map<string, { record: object; saved: Promise<void> }>();
 
   constructor(path: string) {
-    this.#path = path;
+    this.#database = new DatabaseSync(path);
+    // Write-ahead logging survives a SIGKILL at any instant without a sync for each write.
+    this.#database.exec(`
+      PRAGMA journal_mode = WAL; PRAGMA synchronous = NORMAL;
+      CREATE TABLE IF NOT EXISTS record (name TEXT PRIMARY KEY, body TEXT NOT NULL) STRICT`);
   }
 
-  /** Resolves when what `text` gives at the end of this turn is on disk. */
-  save(text: () => string): Promise<void> {
-    this.#text = text;
-    this.#next ??= nextTurn().then(() => {
-      this.#next = undefined;
-      this.#write(this.#text());
+  all<S extends z.ZodType>(kind: string, schema: S): z.infer<S>[] {
+    const found = this.#database.prepare("SELECT name, body FROM record WHERE name LIKE ? || '/%'").all(kind);
+    return rows.parse(found).map(({ name, body }) => {
+      const parsed = schema.safeParse(JSON.parse(body));
+      if (!parsed.success) throw new Error(`The record ${name} of the local container service is not of this version`);
+      return parsed.data;
     });
-    return this.#next;
   }
 
-  /** The files are small: writing them at once takes less than waiting for a thread to do it. */
-  #write(text: string): void {
-    if (text === this.#written) return;
-    writeFileSync(`${this.#path}.new`, text, { mode: 0o600 });
-    renameSync(`${this.#path}.new`, this.#path);
-    this.#written = text;
+  /** Resolves when the record, as it stands at the end of this turn, is on disk. */
+  save(name: string, record: object): Promise<void> {
+    const saved = this.#unsaved.get(name)?.saved ?? nextTurn().then(() => this.#write(name));
+    this.#unsaved.set(name, { record, saved });
+    return saved;
+  }
+
+  #write(name: string): void {
+    const record = this.#unsaved.get(name)?.record;
+    this.#unsaved.delete(name);
+    this.#database
+      .prepare("INSERT INTO record VALUES (?, ?) ON CONFLICT (name) DO UPDATE SET body = excluded.body")
+      .run(name, JSON.stringify(record));
+  }
+
+  remove(name: string): void {
+    this.#database.prepare("DELETE FROM record WHERE name = ?").run(name);
+  }
+
+  async close(): Promise<void> {
+    await Promise.allSettled([...this.#unsaved.values()].map(({ saved }) => saved));
+    if (this.#database.isOpen) this.#database.close();
   }
 }
 
-/** What the cluster remembers: a file per service and one per task definition, so that each write is small. */
+const nameOf = ({ family, revision }: TaskDefinitionRecord) => `task-definition/${family}:${revision}`;
+
+/** What the cluster remembers: a record per service and one per task definition, so that each write is small. */
 export class Store {
   readonly services: Map<string, ServiceRecord>;
   readonly taskDefinitions: Map<string, TaskDefinitionRecord>;
-  readonly #dir: string;
-  readonly #files = new Map<string, AtomicFile>();
+  readonly #records: Records;
 
   constructor(dir: string) {
-    this.#dir = dir;
-    const services = readAll(join(dir, "services"), serviceRecord);
-    const definitions = readAll(join(dir, "task-definitions"), taskDefinitionRecord);
+    mkdirSync(dir, { recursive: true, mode: 0o700 });
+    this.#records = new Records(join(dir, "cluster.sqlite"));
+    const services = this.#records.all("service", serviceRecord);
+    const definitions = this.#records.all("task-definition", taskDefinitionRecord);
     definitions.sort((a, b) => a.revision - b.revision);
     this.services = new Map(services.map((record) => [record.name, record]));
     this.taskDefinitions = new Map(definitions.map((record) => [record.taskDefinitionArn, record]));
   }
 
-  #file(path: string): AtomicFile {
-    const file = this.#files.get(path) ?? new AtomicFile(path);
-    this.#files.set(path, file);
-    return file;
-  }
-
   saveService(record: ServiceRecord): Promise<void> {
-    return this.#file(join(this.#dir, "services", `${record.name}.json`)).save(() => JSON.stringify(record));
-  }
-
-  #definitionPath({ family, revision }: TaskDefinitionRecord): string {
-    return join(this.#dir, "task-definitions", `${family}.${revision}.json`);
+    return this.#records.save(`service/${record.name}`, record);
   }
 
   async saveTaskDefinition(record: TaskDefinitionRecord): Promise<void> {
     this.taskDefinitions.set(record.taskDefinitionArn, record);
-    await this.#file(this.#definitionPath(record)).save(() => JSON.stringify(record));
-    await this.#forgetOldest(record.family);
+    await this.#records.save(nameOf(record), record);
+    this.#forgetOldest(record.family);
   }
 
   family(family: string): TaskDefinitionRecord[] {
     return [...this.taskDefinitions.values()].filter((record) => record.family === family);
   }
 
-  async #forgetOldest(family: string): Promise<void> {
+  #forgetOldest(family: string): void {
     const named = new Set(
       [...this.services.values()].flatMap(({ revisions }) => revisions.map((r) => r.taskDefinition)),
     );
     const old = this.family(family).slice(0, -revisionsKeptPerFamily);
     for (const record of old.filter(({ taskDefinitionArn }) => !named.has(taskDefinitionArn))) {
       this.taskDefinitions.delete(record.taskDefinitionArn);
-      this.#files.delete(this.#definitionPath(record));
-      await rm(this.#definitionPath(record), { force: true });
+      this.#records.remove(nameOf(record));
     }
+  }
+
+  /** Nothing can be saved any more. */
+  close(): Promise<void> {
+    return this.#records.close();
   }
 }
