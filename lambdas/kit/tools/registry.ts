@@ -5,11 +5,9 @@ const failure = z.object({ __type: z.string() });
 
 /** The registry said no; its name is the exception's, as ECR documents it. */
 class RegistryError extends Error {
-  readonly $fault: "client" | "server";
   constructor(name: string, call: string, status: number) {
     super(`ECR answered ${call} with ${name}, status ${status}`);
     this.name = name;
-    this.$fault = status >= 500 ? "server" : "client";
   }
 }
 
