@@ -36,7 +36,10 @@ export const handler = step("deploy", async ({ deployment, image }, { table, app
   let build = Build.maybe(item);
   let isRepeated = true;
   if (build?.status === "building") {
-    const [newest, set] = await Promise.all([traffic.newest(projectId), prepared(build, image, { apps, deployer })]);
+    const [newest, set] = await Promise.all([
+      traffic.newestInBrief(projectId),
+      prepared(build, image, { apps, deployer }),
+    ]);
     if (newest && moving.test(newest.status)) return { waiting: true as const };
     const advanced = await advance(table, deployment, "building", "deploying", set, new Date());
     build = advanced.won ? { ...build, ...set, status: "deploying" } : advanced.build;
@@ -46,11 +49,8 @@ export const handler = step("deploy", async ({ deployment, image }, { table, app
   const isApplied = isRepeated && (await apps.live(projectId)) === build.taskDefinition;
   if (!isApplied) await deployer.apply(projectId, build.taskDefinition);
   const known = Addresses.maybe(addresses)?.url;
-  const [serviceDeploymentArn, url] = await Promise.all([
-    traffic.newestArn(projectId),
-    known ?? apps.address(projectId),
-  ]);
-  if (!serviceDeploymentArn) throw new Error("The container service started no deployment");
+  const [started, url] = await Promise.all([traffic.newestInBrief(projectId), known ?? apps.address(projectId)]);
+  if (!started) throw new Error("The container service started no deployment");
   if (url !== known) await table.write([Addresses.update({ projectId }, { set: { url } })]);
-  return { waiting: false as const, serviceDeploymentArn, url: url ?? null, since };
+  return { waiting: false as const, serviceDeploymentArn: started.arn, url: url ?? null, since };
 });

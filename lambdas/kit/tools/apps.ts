@@ -82,8 +82,8 @@ export interface AppSwitch {
   /** The newest deployment of the project's service. */
   newest(projectId: string): Promise<DeploymentState | undefined>;
   deployment(arn: string): Promise<DeploymentState | undefined>;
-  /** The ARN of the newest deployment of the project's service. */
-  newestArn(projectId: string): Promise<string | undefined>;
+  /** The newest deployment of the project's service, in brief: one call instead of two. */
+  newestInBrief(projectId: string): Promise<Pick<DeploymentState, "arn" | "status"> | undefined>;
   /** The ids of the tasks of one build that run. */
   runningTasks(buildId: string): Promise<string[]>;
   /** The tasks of one build that run, or that have stopped. */
@@ -303,12 +303,13 @@ export function appSwitch(environment: {
     };
   }
 
-  async function newestArn(projectId: string): Promise<string | undefined> {
+  async function newestInBrief(projectId: string): Promise<{ arn: string; status: string } | undefined> {
     try {
       const list = await ecs.send(
         new ListServiceDeploymentsCommand({ cluster, service: serviceName(projectId), maxResults: 1 }),
       );
-      return list.serviceDeployments?.[0]?.serviceDeploymentArn;
+      const { serviceDeploymentArn: arn, status = "PENDING" } = list.serviceDeployments?.[0] ?? {};
+      return arn === undefined ? undefined : { arn, status };
     } catch (error) {
       if (isNamed(error, "ServiceNotFoundException", "ServiceNotActiveException")) return undefined;
       throw error;
@@ -322,10 +323,10 @@ export function appSwitch(environment: {
 
   return {
     deployment,
-    newestArn,
+    newestInBrief,
     async newest(projectId) {
-      const arn = await newestArn(projectId);
-      return arn ? deployment(arn) : undefined;
+      const newest = await newestInBrief(projectId);
+      return newest && deployment(newest.arn);
     },
     runningTasks: async (buildId) => (await taskArnsOf(buildId, "RUNNING")).map(taskIdOf),
     async tasks(buildId, desiredStatus) {
