@@ -141,3 +141,43 @@ test("an archive that lies in a folder named like a build's output is read", () 
     expect(wants(path, 1000)).toBe(false);
   }
 });
+
+test.each<[string, Files, string]>([
+  [
+    "a Flask factory in the package's __init__.py",
+    {
+      "requirements.txt": "flask\n",
+      "blog/__init__.py":
+        "from flask import Flask\n\ndef create_app(config=None):\n    app = Flask(__name__)\n    return app\n",
+    },
+    "gunicorn --bind 0.0.0.0:$PORT 'blog:create_app()'",
+  ],
+  [
+    "a FastAPI module in a package of its own name",
+    {
+      "requirements.txt": "fastapi\n",
+      "shop/__init__.py": "",
+      "shop/main.py": "from fastapi import FastAPI\napp = FastAPI()\n",
+    },
+    "uvicorn --host 0.0.0.0 --port $PORT shop.main:app",
+  ],
+])("%s is found where it is the only one", (_, files, start) => {
+  expect(analysisOf(files).plan.start).toBe(start);
+  const [path = ""] = Object.keys(files).slice(-1);
+  expect(errorOf({ ...files, [`other/${path.split("/")[1]}`]: files[path] ?? "" }).code).toBe("no_start_command");
+});
+
+test("fastify-cli is told to listen for others than its own machine", () => {
+  const manifest = { scripts: { start: "fastify start app.js" }, dependencies: any("fastify", "fastify-cli") };
+  expect(analysisOf({ "package.json": manifest }).plan.env).toMatchObject({ FASTIFY_ADDRESS: "0.0.0.0" });
+  expect(analysisOf({ "server.js": "" }).plan.env).not.toHaveProperty("FASTIFY_ADDRESS");
+});
+
+test.each(["myenv/pyvenv.cfg", ".venv/Lib/site-packages/flask/app.py", "api/venv/lib/python3.12/site-packages/x.py"])(
+  "a virtual environment in the archive is pointed at, whatever its name: %s",
+  (path) => {
+    expect(analysisOf({ "main.py": "", [path]: "" }).suggestions).toMatchObject([
+      { code: "dependencies_in_archive", file: path },
+    ]);
+  },
+);

@@ -43,7 +43,8 @@ export function nodePlan(app: App, notes: Notes): Plan {
     addedPackages: [],
     systemPackages: dependencies.has("prisma") || dependencies.has("@prisma/client") ? ["openssl"] : [],
     buildEnv: { ...start.buildEnv, ...(packages.manager.name === "yarn" ? { YARN_NODE_LINKER: "node-modules" } : {}) },
-    env: serverEnvironment(port),
+    // fastify-cli listens on localhost unless it is told otherwise or believes to be in Docker.
+    env: { ...serverEnvironment(port), ...(dependencies.has("fastify-cli") && { FASTIFY_ADDRESS: "0.0.0.0" }) },
   };
 }
 

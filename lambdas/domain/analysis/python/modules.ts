@@ -1,6 +1,7 @@
 import { type App, rootFiles } from "../app.ts";
 import { escapeRegExp } from "../notes.ts";
 import { blankPythonComments } from "../source.ts";
+import { isVendored } from "../tree.ts";
 
 /** A web application object that a module makes at its top level. */
 export interface WebApplication {
@@ -51,10 +52,31 @@ export function webApplication(app: App, dependencies: ReadonlySet<string>): Web
     if (name !== undefined) return application(app, path, text, name, framework);
   }
   for (const { path, text } of files) {
-    const factory = /^def\s+((?:create|make)_app)\s*\(\s*(?:\)|\w+\s*(?::[^=,)]+)?=|\*)/m.exec(text)?.[1];
+    const factory = FACTORY_DEFINED.exec(text)?.[1];
     if (factory !== undefined && framework === "wsgi") return application(app, path, text, `${factory}()`, framework);
   }
   return undefined;
+}
+
+const FACTORY_DEFINED = /^def\s+((?:create|make)_app)\s*\(\s*(?:\)|\w+\s*(?::[^=,)]+)?=|\*)/m;
+
+/** The application of the only package of the root that makes one, whatever the package is called: the last resort before an error. */
+export function packagedApplication(app: App, dependencies: ReadonlySet<string>): WebApplication | undefined {
+  const framework = frameworkOf(dependencies);
+  const found = app.paths
+    .filter((path) => /^[A-Za-z_]\w*\/(__init__|main|app|server|wsgi|asgi)\.py$/.test(path) && !isVendored(path))
+    .filter((path) => !/^(tests?|docs|examples?|scripts|migrations)\//.test(path))
+    .flatMap((path) => {
+      const text = blankPythonComments(app.text(path) ?? "");
+      const [, name, maker = ""] = MADE.exec(text) ?? [];
+      if (name !== undefined) {
+        const target = maker === "Dash" ? dashServer(text, name) : name;
+        return [application(app, path, text, target, ASGI.includes(maker) ? "asgi" : "wsgi")];
+      }
+      const factory = framework === "wsgi" ? FACTORY_DEFINED.exec(text)?.[1] : undefined;
+      return factory === undefined ? [] : [application(app, path, text, `${factory}()`, "wsgi")];
+    });
+  return found.length === 1 ? found[0] : undefined;
 }
 
 /** Dash keeps its WSGI application in `.server`. */

@@ -6,7 +6,7 @@ import { shellWord } from "../static-command.ts";
 import { stringAt, type Table, valueAt } from "../values.ts";
 import { dependsOn } from "./dependencies.ts";
 import { type DjangoProject, djangoBuild, djangoProject, djangoStart } from "./django.ts";
-import { type WebApplication, webApplication } from "./modules.ts";
+import { packagedApplication, type WebApplication, webApplication } from "./modules.ts";
 import { withoutRunner } from "./runner.ts";
 
 /** Where a Python start command was found and what it is. */
@@ -68,6 +68,8 @@ export function pythonStart(app: App, pyproject: Table | undefined, dependencies
   if (main !== undefined) return { ...base, line: `python ${shellWord(main)}`, file: main };
   const module = mainPackage(app);
   if (module !== undefined) return { ...base, ...module };
+  const packaged = packagedApplication(app, dependencies);
+  if (packaged !== undefined) return { ...base, ...served(packaged), file: packaged.file };
   throw noStart(app);
 }
 

@@ -55,7 +55,7 @@ function distance(a: string, b: string): number {
 function suggestInstalledPackages(app: App, notes: Notes): void {
   const modules = app.paths.find((path) => /^([^/]+\/)?node_modules\//.test(path));
   const environment = app.paths.find((path) =>
-    /^([^/]+\/)?(\.venv|venv|env|virtualenv)\/(pyvenv\.cfg|lib\/python3[^/]*\/)/i.test(path),
+    /^([^/]+\/){1,2}(pyvenv\.cfg$|lib\/(python3[^/]*\/)?site-packages\/)/i.test(path),
   );
   for (const [path, folder] of [
     [modules, "node_modules"],
