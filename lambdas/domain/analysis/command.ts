@@ -85,6 +85,24 @@ export function invocationOf(text: string): Invocation {
   return { assignments, program: words[0] ?? "", words, rest };
 }
 
+/** The folder that a line's last command runs in, by the `cd`s before it: "" for the app's own, undefined when it cannot be told. */
+export function folderOf(line: string): string | undefined {
+  const names: string[] = [];
+  for (const { text } of commandsOf(line).slice(0, -1)) {
+    const [program, target, more] = wordsOf(text);
+    if (program === "pushd" || program === "popd") return undefined;
+    if (program !== "cd") continue;
+    if (target === undefined || more !== undefined || !/^(\.\/)*[\w@.-]+(\/[\w@.-]+)*\/?$/.test(target))
+      return undefined;
+    for (const name of target.split("/")) {
+      if (name === "..") {
+        if (names.pop() === undefined) return undefined;
+      } else if (name !== "" && name !== ".") names.push(name);
+    }
+  }
+  return names.join("/");
+}
+
 function rawWords(text: string): string[] {
   let end = 0;
   while (end < text.length && !/\s/.test(text[end] ?? "")) end = afterWord(text, end);

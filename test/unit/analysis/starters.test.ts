@@ -181,3 +181,27 @@ test.each(["myenv/pyvenv.cfg", ".venv/Lib/site-packages/flask/app.py", "api/venv
     ]);
   },
 );
+
+test.each([
+  "npm start --prefix server",
+  "npm --prefix server start",
+  "cd server && npm start",
+  "yarn --cwd server start",
+  "pnpm --filter api start",
+  "npm run start -w api",
+])("a start of another package is not taken for the root's: %s", (web) => {
+  const manifest = { scripts: { start: "node root.js", prestart: "node up.js" } };
+  expect(analysisOf({ Procfile: `web: ${web}`, "package.json": manifest }).plan).toMatchObject({
+    start: web,
+    prestart: null,
+  });
+});
+
+test.each<[string, Files]>([
+  ["cd server && node index.js", { "server/index.js": "app.listen(4321)", "index.js": "app.listen(1234)" }],
+  ["cd ./server; node dist/main.js", { "server/src/main.ts": "app.listen(4321)" }],
+  ["node server/dist/main.js", { "server/src/main.ts": "app.listen(4321)" }],
+  ["cd backend && python app.py", { "backend/app.py": "app.run(port=4321)", "app.py": "app.run(port=1234)" }],
+])("the port of %s is read where it runs", (web, files) => {
+  expect(analysisOf({ Procfile: `web: ${web}`, ...files }).plan.port).toBe(4321);
+});

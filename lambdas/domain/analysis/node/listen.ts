@@ -1,5 +1,5 @@
 import type { App } from "../app.ts";
-import { commandsOf, invocationOf } from "../command.ts";
+import { commandsOf, folderOf, invocationOf } from "../command.ts";
 import { packageJson } from "../manifests.ts";
 import { escapeRegExp, lineAt } from "../notes.ts";
 import type { FixedPort } from "../port.ts";
@@ -30,11 +30,15 @@ const ENDINGS = [
 /** The source file that a Node.js start command runs; build output is traced back to its source. */
 function nodeEntry(app: App, line: string): string | undefined {
   const { program, words } = invocationOf(commandsOf(line).at(-1)?.text ?? "");
+  const folder = folderOf(line);
+  if (folder === undefined) return undefined;
   if (program === "nest") return ["src/main.ts"].find((path) => app.has(path));
   for (const word of program.includes("/") || /\.[cm]?[jt]s$/.test(program) ? words : words.slice(1)) {
     if (word.startsWith("-")) continue;
     const path = word.replace(/^(\.?\/)+|\/+$/g, "");
-    const found = path === "." || path === "" ? mainFile(app) : fileOf(app, path);
+    const isFolder = path === "." || path === "";
+    const found =
+      isFolder && folder === "" ? mainFile(app) : fileOf(app, [folder, isFolder ? "" : path].filter(Boolean).join("/"));
     if (found !== undefined) return found;
   }
   return undefined;
@@ -53,10 +57,12 @@ function resolveFile(app: App, path: string): string | undefined {
 }
 
 function sourceOfBuilt(app: App, path: string): string | undefined {
-  const inner = /^(?:dist|build|lib|out)\/(.+)$/.exec(path)?.[1];
+  const [, folder = "", inner] = /^(.*?\/)?(?:dist|build|lib|out)\/(.+)$/.exec(path) ?? [];
   if (inner === undefined) return undefined;
   const bare = inner.replace(/^src\//, "");
-  return [`src/${bare}`, bare, inner].map((name) => resolveFile(app, name)).find((found) => found !== undefined);
+  return [`${folder}src/${bare}`, folder + bare, folder + inner]
+    .map((name) => resolveFile(app, name))
+    .find((found) => found !== undefined);
 }
 
 /** The fixed port of a Node.js app: `listen(3000)` in what its entry file reaches, when none of that reads PORT. */

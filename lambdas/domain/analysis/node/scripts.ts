@@ -1,4 +1,4 @@
-import { commandsOf, invocationOf, wordsOf } from "../command.ts";
+import { commandsOf, folderOf, invocationOf, wordsOf } from "../command.ts";
 import { stringAt, type Table } from "../values.ts";
 
 /** A start command seen through the package manager's scripts: what runs before it, and the app's own command line. */
@@ -19,6 +19,7 @@ export function resolveCommand(
   const unresolved = { before: [], line };
   if (last === undefined || last.before === "|" || last.text === "" || seen.length > 10) return unresolved;
   const { assignments, words } = invocationOf(last.text);
+  if (folderOf(line) !== "" || words.some((word) => ELSEWHERE.test(word))) return unresolved;
   const head = line.slice(0, line.lastIndexOf(last.text));
   const call = scriptCall(words, manifest);
   if (call === undefined) {
@@ -45,6 +46,9 @@ function joined(assignments: readonly string[], line: string): string {
     ? `${assignments.join(" ")} ${line}`
     : `export ${assignments.join(" ")}; ${line}`;
 }
+
+/** Options of package managers that mean another package than this one. */
+const ELSEWHERE = /^(-w|--workspaces?|--prefix|-C|--cwd|--dir|--filter|-F)(=|$)/;
 
 const QUIET = /^(--silent|-s|--quiet|-q|--no-color|--production|--prod|--if-present|--bun)$/;
 

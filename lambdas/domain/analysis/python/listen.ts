@@ -1,5 +1,5 @@
 import { type App, rootFiles } from "../app.ts";
-import { commandsOf, invocationOf } from "../command.ts";
+import { commandsOf, folderOf, invocationOf } from "../command.ts";
 import { escapeRegExp, lineAt, type Notes, suggest } from "../notes.ts";
 import type { FixedPort } from "../port.ts";
 import { blankPythonComments } from "../source.ts";
@@ -7,15 +7,18 @@ import { blankPythonComments } from "../source.ts";
 /** The source file that `python main.py` runs, undefined for servers and modules. */
 function pythonEntry(app: App, line: string): string | undefined {
   const { program, words } = invocationOf(commandsOf(line).at(-1)?.text ?? "");
-  if (!/^python[\d.]*$/.test(program.slice(program.lastIndexOf("/") + 1))) return undefined;
+  const folder = folderOf(line);
+  if (folder === undefined || !/^python[\d.]*$/.test(program.slice(program.lastIndexOf("/") + 1))) return undefined;
+  const prefix = folder === "" ? "" : `${folder}/`;
   if (words.includes("-m")) {
-    const module = words[words.indexOf("-m") + 1]?.replaceAll(".", "/");
+    const module = prefix + (words[words.indexOf("-m") + 1]?.replaceAll(".", "/") ?? "");
     return [`${module}.py`, `${module}/__main__.py`, `src/${module}/__main__.py`].find((path) => app.has(path));
   }
   return words
     .slice(1)
-    .find((word) => !word.startsWith("-") && app.has(word.replace(/^\.\//, "")))
-    ?.replace(/^\.\//, "");
+    .filter((word) => !word.startsWith("-"))
+    .map((word) => prefix + word.replace(/^\.\//, ""))
+    .find((path) => app.has(path));
 }
 
 const READS_PORT =
