@@ -38,7 +38,8 @@ type Verdict = z.input<(typeof steps)["check-health"]["output"]>;
 
 /** One invocation looks for this long; the state machine invokes again. */
 const lookSeconds = 20;
-const pause = { firstMs: 5, growth: 1.15, mostMs: 1_000 };
+/** A process may be up within moments, a container takes seconds; the container service allows 20 looks a second per account. */
+const pauseMs = (ageMs: number) => Math.min(ageMs < 500 ? Math.max(ageMs / 10, 5) : ageMs / 3, 1_000);
 /** While a task runs, one that has stopped before it is looked for only so often. */
 const exitsEveryMs = 1_000;
 
@@ -49,7 +50,8 @@ function isMoved({ status, stage }: DeploymentState): boolean {
   return status === "SUCCESSFUL" || (status === "IN_PROGRESS" && movedStages.includes(stage ?? ""));
 }
 
-const secondsSince = (time: Date) => (Date.now() - time.getTime()) / 1000;
+const msSince = (time: Date) => Date.now() - time.getTime();
+const secondsSince = (time: Date) => msSince(time) / 1000;
 
 /** The last output of the version that failed, with the project's variables masked. */
 async function lastOutput({ build }: Watch, task: TaskState | undefined, tools: Tools): Promise<string[]> {
@@ -159,16 +161,11 @@ export const handler = step("check-health", async ({ deployment, deployed }, too
     exitsSeenAt: 0,
   };
   const until = Date.now() + lookSeconds * 1000;
-  let pauseMs = pause.firstMs;
   while (Date.now() < until) {
     const verdict = await look(watch, deployed.serviceDeploymentArn, deployed.url, tools);
     if (verdict && verdict.verdict !== "waiting") return verdict;
-    if (!verdict) {
-      pauseMs = pause.firstMs;
-      continue;
-    }
-    await sleep(pauseMs);
-    pauseMs = Math.min(pauseMs * pause.growth, pause.mostMs);
+    // Having let the traffic move, it is worth looking again at once.
+    if (verdict) await sleep(pauseMs(msSince(watch.since)));
   }
   return waiting;
 });
