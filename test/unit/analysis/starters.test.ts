@@ -205,3 +205,16 @@ test.each<[string, Files]>([
 ])("the port of %s is read where it runs", (web, files) => {
   expect(analysisOf({ Procfile: `web: ${web}`, ...files }).plan.port).toBe(4321);
 });
+
+test("a folder of requirements is installed from where there is no requirements.txt", () => {
+  const { plan, suggestions } = analysisOf({
+    "manage.py": 'import django\nos.environ.setdefault("DJANGO_SETTINGS_MODULE", "shop.settings")\n',
+    "shop/settings.py": "WSGI_APPLICATION = 'shop.wsgi.application'\n",
+    "requirements/base.txt": "django\ngunicorn\n",
+    "requirements/local.txt": "-r base.txt\npytest\n",
+    "requirements/production.txt": "-r ../requirements/base.txt\n",
+  });
+  expect(plan).toMatchObject({ install: "pip install -r requirements/production.txt", addedPackages: [] });
+  expect(plan.manifests).toContain("requirements/base.txt");
+  expect(suggestions).toEqual([]);
+});

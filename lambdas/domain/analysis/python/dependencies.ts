@@ -1,3 +1,4 @@
+import { posix } from "node:path";
 import type { App } from "../app.ts";
 import { optionalToml } from "../manifests.ts";
 import { entriesAt, isTable, listAt, type Table, tableAt } from "../values.ts";
@@ -6,6 +7,15 @@ import { entriesAt, isTable, listAt, type Table, tableAt } from "../values.ts";
 export const packageName = (name: string): string => name.toLowerCase().replace(/[-_.]+/g, "-");
 
 const REQUIREMENT = /^\s*([A-Za-z0-9][\w.-]*)\s*(?:\[([^\]]*)\])?/;
+
+/** The requirements of production, in the order in which they are looked for. */
+const REQUIREMENTS = [
+  "requirements.txt",
+  ...["production", "prod", "base", "common", "requirements"].map((name) => `requirements/${name}.txt`),
+];
+
+/** requirements.txt, else the file of the requirements folder that a deployment needs; undefined when there is neither. */
+export const requirementsFile = (app: App): string | undefined => REQUIREMENTS.find((path) => app.has(path));
 
 /** The declared packages of a Python app with their extras, and the names that its lock files add. */
 export function pythonDependencies(app: App, pyproject: Table | undefined): ReadonlySet<string> {
@@ -17,7 +27,7 @@ export function pythonDependencies(app: App, pyproject: Table | undefined): Read
     for (const extra of extras.split(","))
       if (extra.trim() !== "") found.add(`${packageName(name)}[${packageName(extra.trim())}]`);
   };
-  for (const line of requirementLines(app, "requirements.txt")) add(line);
+  for (const line of requirementLines(app, requirementsFile(app) ?? "requirements.txt")) add(line);
   for (const requirement of listAt(pyproject, "project", "dependencies")) add(requirement);
   for (const [, group] of entriesAt(pyproject, "dependency-groups")) if (Array.isArray(group)) group.forEach(add);
   const poetry = tableAt(pyproject, "tool", "poetry");
@@ -65,7 +75,7 @@ export function requirementLines(app: App, path: string, seen: Set<string> = new
   return (app.text(path) ?? "").split("\n").flatMap((line) => {
     const text = line.replace(/(^|\s)#.*$/, "").trim();
     const included = /^(?:-r|--requirement)[= ]\s*(\S+)/.exec(text)?.[1];
-    if (included !== undefined) return requirementLines(app, (folder + included).replace(/(^|\/)\.\//g, "$1"), seen);
+    if (included !== undefined) return requirementLines(app, posix.normalize(folder + included), seen);
     const egg = /[#&]egg=([\w.-]+)/.exec(line)?.[1];
     return text.startsWith("-") ? (egg === undefined ? [] : [egg]) : [text];
   });

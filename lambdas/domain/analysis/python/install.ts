@@ -25,7 +25,7 @@ export function pythonInstall(
   const inStep = lockInStep(app, pyproject, packages, notes);
   const root = installsItself(app, pyproject, packages);
   const command = {
-    pip: packages.file === "setup.py" ? "pip install ." : "pip install -r requirements.txt",
+    pip: packages.file === "setup.py" ? "pip install ." : `pip install -r ${packages.file}`,
     uv: inStep ? "uv sync --frozen" : "uv sync",
     poetry: `${packages.lock !== null && !inStep ? "poetry lock && " : ""}poetry install --no-interaction${root ? "" : " --no-root"}`,
     pdm: inStep ? "pdm install --frozen-lockfile" : "pdm install",
@@ -102,11 +102,10 @@ function poetryPackage(app: App, pyproject: Table | undefined): boolean {
 /** Requirements that are folders or files of the archive itself. */
 function readsTree(app: App, packages: PythonPackages): boolean {
   if (packages.name === "pip") {
-    const text = app.text("requirements.txt") ?? "";
+    const file = packages.file ?? "requirements.txt";
+    const text = app.text(file) ?? "";
     if (/^\s*(-e|--editable)[ =]\s*(?!git|\w+\+)/m.test(text)) return true;
-    return requirementLines(app, "requirements.txt").some((line) =>
-      /^(\.|file:|[\w./-]+\.(whl|tar\.gz|zip)$)/.test(line),
-    );
+    return requirementLines(app, file).some((line) => /^(\.|file:|[\w./-]+\.(whl|tar\.gz|zip)$)/.test(line));
   }
   const text = app.text(packages.name === "pipenv" ? "Pipfile" : "pyproject.toml");
   return lineOf(text, /\bpath\s*=\s*["']/) > 1;

@@ -2,7 +2,7 @@ import type { App } from "../app.ts";
 import { optionalToml } from "../manifests.ts";
 import { listed, type Notes, suggest } from "../notes.ts";
 import { entriesAt, isTable, listAt, type Table, valueAt } from "../values.ts";
-import { packageName } from "./dependencies.ts";
+import { packageName, requirementsFile } from "./dependencies.ts";
 
 type PythonManager = "pip" | "uv" | "poetry" | "pdm" | "pipenv";
 
@@ -49,7 +49,7 @@ function chooseManager(
   if (app.has("Pipfile")) return { name: "pipenv", lock: null, file: "Pipfile" };
   if (isTable(valueAt(pyproject, "tool", "poetry"))) return { name: "poetry", lock: null, file: "pyproject.toml" };
   if (isTable(valueAt(pyproject, "project"))) return { name: "uv", lock: null, file: "pyproject.toml" };
-  return { name: "pip", lock: null, file: app.has("setup.py") ? "setup.py" : null };
+  return { name: "pip", lock: null, file: app.has("setup.py") ? "setup.py" : (requirementsFile(app) ?? null) };
 }
 
 /** The declared dependencies that a lock file does not name; the first of them, undefined when it holds all. */
