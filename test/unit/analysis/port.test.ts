@@ -18,6 +18,7 @@ test.each([
   "const server = Hapi.server({\n  port: 3000,\n  host: 'localhost',\n})",
   "await startStandaloneServer(server, { listen: { port: 3000 } })",
   "new WebSocketServer({ port: 3000 })",
+  "ViteExpress.listen(app, 3000, () => {})",
   "app.set('port', 3000)\napp.listen(app.get('port'))",
 ])("a fixed number is the container's port, with a suggestion: %j", (source) => {
   const { plan, suggestions } = node(source, { "config.js": "exports.config = { port: 3000 }" });

@@ -218,3 +218,28 @@ test("a folder of requirements is installed from where there is no requirements.
   expect(plan.manifests).toContain("requirements/base.txt");
   expect(suggestions).toEqual([]);
 });
+
+test("the bind of gunicorn's configuration file is the port, unless the command line has one", () => {
+  const files = {
+    "requirements.txt": "flask\ngunicorn\n",
+    "app.py": "",
+    "gunicorn.conf.py": "workers = 2\nbind = '0.0.0.0:5000'\n",
+  };
+  const plan = (web: string, more: Files = {}) => analysisOf({ ...files, ...more, Procfile: `web: ${web}` });
+  expect(plan("gunicorn app:app")).toMatchObject({
+    plan: { port: 5000 },
+    suggestions: [{ code: "fixed_port", file: "gunicorn.conf.py", line: 2 }],
+  });
+  expect(plan("gunicorn -c conf/web.py app:app", { "conf/web.py": "bind = ':7000'" }).plan.port).toBe(7000);
+  expect(plan("gunicorn --bind 0.0.0.0:$PORT app:app").plan.port).toBe(8080);
+  expect(plan("gunicorn app:app", { "gunicorn.conf.py": "bind = f\"0.0.0.0:{os.environ['PORT']}\"" }).plan.port).toBe(
+    8080,
+  );
+});
+
+test.each(["vinxi start", "solid-start start", "docusaurus serve", "vitepress preview", "waku start", "next start"])(
+  "%s is no development server",
+  (start) => {
+    expect(analysisOf({ "package.json": { scripts: { start } } }).suggestions).toEqual([]);
+  },
+);

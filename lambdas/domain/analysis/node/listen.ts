@@ -131,6 +131,7 @@ const LISTEN = [
     "g",
   ),
   new RegExp(`\\blisten\\s*:\\s*\\{[^{}]*?\\bport\\s*:\\s*${VALUE}`, "g"),
+  new RegExp(`\\bViteExpress\\.listen\\s*\\(\\s*\\w+\\s*,\\s*${VALUE}`, "g"),
   new RegExp(`\\.set\\s*\\(\\s*["']port["']\\s*,\\s*${VALUE}`, "g"),
   /\.listen\s*\(\s*\{[^{}]*?()()\b(port)\s*[,}]/g,
 ];

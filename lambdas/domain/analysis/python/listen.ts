@@ -38,7 +38,7 @@ const LISTEN = [
 /** The fixed port of an app that starts its own server: `port=5000` in its entry or the root modules it imports, when none of them reads PORT. */
 export function pythonListenPort(app: App, line: string): FixedPort | undefined {
   const entry = pythonEntry(app, line);
-  if (entry === undefined) return undefined;
+  if (entry === undefined) return gunicornBind(app, line);
   const sources = reachable(app, entry);
   if (sources.some(({ text }) => READS_PORT.test(text))) return undefined;
   for (const { path, text } of sources) {
@@ -51,6 +51,18 @@ export function pythonListenPort(app: App, line: string): FixedPort | undefined 
     }
   }
   return defaultPort(sources);
+}
+
+/** The number in the `bind` of gunicorn's configuration file, which is read where the command line says nothing. */
+function gunicornBind(app: App, line: string): FixedPort | undefined {
+  const { program, rest } = invocationOf(commandsOf(line).at(-1)?.text ?? "");
+  const folder = folderOf(line);
+  if (folder === undefined || !/(^|\/)gunicorn$/.test(program) || /\s(-b|--bind)\b/.test(rest)) return undefined;
+  const named = /\s(?:-c|--config)[ =]\s*(?:python:|file:)?(\S+)/.exec(rest)?.[1] ?? "gunicorn.conf.py";
+  const path = [folder, named.replace(/^\.\//, "")].filter(Boolean).join("/");
+  const text = blankPythonComments(app.text(path) ?? "");
+  const match = /^bind\s*=\s*\[?\s*["'][^"'\n]*:(\d{2,5})["']/m.exec(text);
+  return match?.[1] === undefined ? undefined : { port: Number(match[1]), file: path, line: lineAt(text, match.index) };
 }
 
 function reachable(app: App, entry: string): { path: string; text: string }[] {

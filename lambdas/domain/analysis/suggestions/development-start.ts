@@ -24,9 +24,13 @@ const DEVELOPMENT: readonly [RegExp, string][] = [
     "the files that webpack makes, with a server of your own",
   ],
   [
-    at("(?:rsbuild|rspack|farm|vinxi|svelte-kit|solid-start|qwik|docusaurus|vitepress) (?:dev|serve|start)"),
+    at(
+      "(?:rsbuild|rspack|farm|vinxi|svelte-kit|solid-start|qwik|vitepress|waku) dev|(?:docusaurus|farm|expo) start|rspack serve",
+    ),
     "the production build",
   ],
+  [at("ember (?:serve|server|s)"), "the files that ember build makes"],
+  [at("eleventy [^;&|]*--serve"), "the files that eleventy makes"],
   [/(?:^|[\s"'/;&|])parcel(?=$|\s)(?!\s+build)/, "the files that parcel build makes"],
   [at("nodemon"), "node"],
   [at("ts-node-dev|tsnd"), "node, which runs TypeScript itself, or the compiled files"],
