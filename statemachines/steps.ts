@@ -155,7 +155,7 @@ export const imageBuildServices = {
       imageBuildId: z.string().regex(/^[\w-]{2,255}:[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}$/),
     }),
     /** Presigned addresses of exactly this build's files, and a password for the registry; all of it is secret. */
-    output: z.object({ archive: z.url(), recipe: z.url(), variables: z.url(), registryPassword: z.string() }),
+    output: z.object({ archive: z.url(), recipe: z.url(), registryPassword: z.string() }),
     uses: ["image-builds:equip"],
     timeoutSeconds: 20,
     memory: 512,

@@ -7,7 +7,6 @@ import { archiveKey, isFinished } from "../domain/builds.ts";
 import { renderDockerfile, renderDockerignore } from "../domain/image/dockerfile.ts";
 import type { ImageRecipe } from "../domain/image/recipe.ts";
 import { staticServer } from "../domain/image/static-server.ts";
-import { encodeVariables } from "../domain/image/variables.ts";
 import { inspect } from "../domain/inspection.ts";
 import { BuildCanceled, BuildRejected, step } from "../kit/step.ts";
 
@@ -40,7 +39,8 @@ async function conclude(table: Table, key: BuildKey, found: Partial<BuildRow>): 
 const variablesBytesMax = 1.5 * 1024 * 1024;
 
 function refuseTooMany(variables: readonly { name: string; value: string }[]): void {
-  const bytes = Buffer.byteLength(encodeVariables(variables));
+  // As a program finds them: NAME=value and a NUL.
+  const bytes = variables.reduce((sum, { name, value }) => sum + Buffer.byteLength(`${name}=${value}`) + 1, 0);
   if (bytes <= variablesBytesMax) return;
   throw new BuildRejected(
     `The project's variables have ${bytes} bytes together; a program can be started with at most ${variablesBytesMax}. Remove or shorten some, then build again.`,
@@ -76,9 +76,10 @@ export const handler = step("analyze", async ({ deployment, archive }, { table, 
     dockerfile: renderDockerfile(plan, { variableNames: variables.map(({ name }) => name), projectId }),
     dockerignore: renderDockerignore(plan),
     staticServer: plan.static === null ? null : staticServer,
+    variables,
   };
   await Promise.all([
-    artifacts.put(buildId, { "recipe.json": JSON.stringify(recipe), variables: encodeVariables(variables) }),
+    artifacts.put(buildId, { "recipe.json": JSON.stringify(recipe) }),
     conclude(table, deployment, { runtime: plan.runtime, suggestion, warning, findings, port: plan.port }),
   ]);
   return {

@@ -9,7 +9,6 @@ import { runEnvironment, startNeedsManager, virtualEnvironment } from "../../lam
 import { localCommands } from "../../lambdas/domain/image/local.ts";
 import { recipeSchema } from "../../lambdas/domain/image/recipe.ts";
 import { startArguments } from "../../lambdas/domain/image/start.ts";
-import { parseVariables } from "../../lambdas/domain/image/variables.ts";
 import { openArchive } from "../../lambdas/domain/zip/archive.ts";
 import { ArchiveRefused } from "../../lambdas/domain/zip/refused.ts";
 import { extractArchive } from "../archive/extract-archive.ts";
@@ -117,9 +116,9 @@ export function createImageBuilder(options: {
     build: ImageBuild,
   ): Promise<string | undefined> {
     const root = join(image, "root");
-    const artifact = (name: string) => textOf(options.open(input.ARTIFACT_BUCKET, `${input.ARTIFACT_PREFIX}${name}`));
-    const { plan, staticServer } = recipeSchema.parse(JSON.parse(artifact("recipe.json")));
-    const variables = parseVariables(artifact("variables"));
+    const text = textOf(options.open(input.ARTIFACT_BUCKET, `${input.ARTIFACT_PREFIX}recipe.json`));
+    const { plan, staticServer, variables: named } = recipeSchema.parse(JSON.parse(text));
+    const variables = Object.fromEntries(named.map(({ name, value }) => [name, value]));
     const home = await homeOf(plan, options.runtimes, build);
     await mkdir(image, { recursive: true });
     await unpack(options.open(input.SOURCE_BUCKET, input.SOURCE_KEY, input.SOURCE_VERSION), root);

@@ -10,7 +10,6 @@ import { renderBuildspec } from "../../lambdas/domain/image/buildspec.ts";
 import { renderDockerfile, renderDockerignore } from "../../lambdas/domain/image/dockerfile.ts";
 import type { ImageRecipe } from "../../lambdas/domain/image/recipe.ts";
 import { staticServer } from "../../lambdas/domain/image/static-server.ts";
-import { encodeVariables } from "../../lambdas/domain/image/variables.ts";
 import { inspect } from "../../lambdas/domain/inspection.ts";
 import { buildah } from "../../scripts/images/buildah.ts";
 
@@ -73,7 +72,6 @@ function furnish(folder: string): string {
   const equipment = {
     archive: `file://${folder}/bucket/source.zip`,
     recipe: `file://${folder}/bucket/recipe.json`,
-    variables: `file://${folder}/bucket/variables`,
     registryPassword: "password",
   };
   program("aws", `printf '%s' '${JSON.stringify(equipment)}' > "\${@: -1}"`);
@@ -83,7 +81,10 @@ function furnish(folder: string): string {
 
 async function runBuildspec(folder: string, name: string): Promise<{ succeeded: boolean; log: string }> {
   const commands = Object.values(buildspec.phases).flatMap((phase) => phase.commands);
-  const script = commands.map((command) => command.replaceAll("/tmp/", `${folder}/`)).join(" || exit 1\n");
+  // As CodeBuild does it: behind `||` a shell forgets `set -e`.
+  const script = commands
+    .map((command) => `${command.replaceAll("/tmp/", `${folder}/`)}\n[ $? -eq 0 ] || exit 1`)
+    .join("\n");
   const [repository, tag] = name.split(":");
   const env = {
     ...process.env,
@@ -111,6 +112,7 @@ export async function buildImage(files: Files, variables: Variables = {}): Promi
     dockerfile,
     dockerignore: renderDockerignore(plan),
     staticServer: plan.static === null ? null : staticServer,
+    variables: Object.entries(variables).map(([name, value]) => ({ name, value })),
   };
   const folder = mkdtempSync(join(tmpdir(), "slipway-image-"));
   try {
@@ -118,7 +120,6 @@ export async function buildImage(files: Files, variables: Variables = {}): Promi
     const keep = (name: string, content: string | Buffer) => writeFileSync(join(folder, "bucket", name), content);
     keep("source.zip", archive);
     keep("recipe.json", JSON.stringify(recipe));
-    keep("variables", encodeVariables(Object.entries(variables).map(([name, value]) => ({ name, value }))));
     const name = `localhost/slipway-test/prj_images:${folder.slice(-6).toLowerCase()}`;
     const { succeeded, log } = await runBuildspec(folder, name);
     const buildArguments = z

@@ -28,7 +28,6 @@ const equip = [
   "}",
   "fetch archive /tmp/source.zip",
   "fetch recipe /tmp/build/recipe.json",
-  "fetch variables /tmp/build/variables",
   "jq -j .registryPassword /tmp/build/equipment.json |",
   '  docker login --username AWS --password-stdin "${IMAGE_REPOSITORY%%/*}" > /dev/null',
   "rm /tmp/build/equipment.json",
@@ -41,17 +40,18 @@ const prepare = [
   "chmod -R u+rwX /tmp/source",
   "jq -j .dockerfile /tmp/build/recipe.json > /tmp/build/Dockerfile",
   "jq -j .dockerignore /tmp/build/recipe.json > /tmp/build/Dockerfile.dockerignore",
+  `jq -j '.variables[].value + "\\u0000"' /tmp/build/recipe.json > /tmp/build/values`,
   "jq -j '.staticServer // empty' /tmp/build/recipe.json > /tmp/slipway/static-server.mjs",
   `docker buildx create --use --name slipway --driver-opt image=${buildkit} > /dev/null`,
 ];
 
-/** Values go from the NUL-separated file into arguments of one process and nowhere else. */
+/** Values hold no NUL (CONTRACT §4): they go from the file that is cut by it into arguments of one process and nowhere else. */
 const build = [
   ...silent,
   "root=$(jq -r .plan.root /tmp/build/recipe.json)",
   "repository=$IMAGE_REPOSITORY/$PROJECT_ID",
   "arguments=()",
-  'while IFS= read -r -d "" entry; do arguments+=(--build-arg "_E$((${#arguments[@]} / 2))=${entry#*=}"); done < /tmp/build/variables',
+  'while IFS= read -r -d "" value; do arguments+=(--build-arg "_E$((${#arguments[@]} / 2))=$value"); done < /tmp/build/values',
   [
     "docker buildx build --file /tmp/build/Dockerfile --build-context slipway=/tmp/slipway",
     "--platform linux/arm64 --provenance=false --sbom=false --progress plain",

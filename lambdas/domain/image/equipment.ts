@@ -31,7 +31,6 @@ export interface ImageBuildInputs {
   projectId: string;
   archive: StoredObject;
   recipe: StoredObject;
-  variables: StoredObject;
 }
 
 /**
@@ -52,12 +51,10 @@ export function inputsOf(build: unknown, imageBuildProject: string): ImageBuildI
   const isOwnArchive = folder === "archives" && projectId === PROJECT_ID && file === `${IMAGE_TAG}.zip`;
   if (!isOwnArchive || !isId("org", organizationId) || more.length > 0) return undefined;
   if (ARTIFACT_PREFIX !== `builds/${IMAGE_TAG}/`) return undefined;
-  const artifact = (name: string) => ({ bucket: one.ARTIFACT_BUCKET, key: ARTIFACT_PREFIX + name });
   return {
     projectId: PROJECT_ID,
     archive: { bucket: one.SOURCE_BUCKET, key: SOURCE_KEY, version: one.SOURCE_VERSION },
-    recipe: artifact("recipe.json"),
-    variables: artifact("variables"),
+    recipe: { bucket: one.ARTIFACT_BUCKET, key: `${ARTIFACT_PREFIX}recipe.json` },
   };
 }
 
@@ -75,7 +72,7 @@ export const pushActions = [
 /** The session policy under which a build's addresses are signed and its registry password is made: IAM takes 2,048 characters. */
 export function sessionPolicyOf(inputs: ImageBuildInputs, repositoryArn: string) {
   const partition = repositoryArn.split(":")[1];
-  const objects = [inputs.archive, inputs.recipe, inputs.variables];
+  const objects = [inputs.archive, inputs.recipe];
   return {
     Version: "2012-10-17",
     Statement: [

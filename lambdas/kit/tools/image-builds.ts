@@ -20,7 +20,6 @@ const login = z.object({ authorizationData: z.array(z.object({ authorizationToke
 interface Equipment {
   archive: string;
   recipe: string;
-  variables: string;
   registryPassword: string;
 }
 
@@ -78,13 +77,12 @@ export function imageBuildEquipper(environment: {
           now,
           ...(version && { query: { versionId: version } }),
         });
-      const [archive, recipe, variables, password] = await Promise.all([
+      const [archive, recipe, password] = await Promise.all([
         address(inputs.archive),
         address(inputs.recipe),
-        address(inputs.variables),
         registryPassword(credentials),
       ]);
-      return { archive, recipe, variables, registryPassword: password };
+      return { archive, recipe, registryPassword: password };
     },
   };
 }

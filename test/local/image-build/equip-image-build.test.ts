@@ -123,7 +123,6 @@ beforeAll(async () => {
   pinned = (await put("archives", key, "the pinned archive")).VersionId ?? "";
   await put("archives", key, "an archive that came later");
   await put("artifacts", `builds/${buildId}/recipe.json`, "the recipe");
-  await put("artifacts", `builds/${buildId}/variables`, "the variables");
   ({ handler } = await import("../../../lambdas/pipeline/equip-image-build.ts"));
   return async () => {
     client.destroy();
@@ -169,12 +168,11 @@ const textAt = async (address: string) => {
   return [response.status, await response.text()];
 };
 
-it("a running image build gets exactly the version that was analysed, its own recipe and its own variables", async () => {
+it("a running image build gets exactly the version that was analysed, and its own recipe", async () => {
   builds.set(imageBuildId, running());
   const equipment = output.parse(await handler({ imageBuildId }));
   expect(await textAt(equipment.archive)).toEqual([200, "the pinned archive"]);
   expect(await textAt(equipment.recipe)).toEqual([200, "the recipe"]);
-  expect(await textAt(equipment.variables)).toEqual([200, "the variables"]);
   expect(equipment.registryPassword).toBe("the-password");
 });
 

@@ -1,9 +1,9 @@
 import { randomUUID } from "node:crypto";
 import { createServer, request as httpRequest } from "node:http";
 import type { AddressInfo } from "node:net";
-import { DeleteItemCommand, DynamoDBClient } from "@aws-sdk/client-dynamodb";
+import { DeleteItemCommand, DynamoDBClient, GetItemCommand, type GetItemCommandInput } from "@aws-sdk/client-dynamodb";
 import { marshall } from "@aws-sdk/util-dynamodb";
-import { afterAll, beforeAll, beforeEach, describe, expect, test } from "vitest";
+import { afterAll, beforeAll, beforeEach, describe, expect, test, vi } from "vitest";
 import { type Guarded, startGuarded } from "../../api/faults/guarded-service.ts";
 import { deploy, finished, nodeApp } from "../../harness/app.ts";
 import type { Running } from "../../harness/service.ts";
@@ -67,18 +67,20 @@ describe("what is deployed", () => {
   });
   beforeEach(() => forgetLive());
 
-  /** As when the shared cache row has aged. */
-  async function forgetLive(): Promise<void> {
+  async function onTheLiveRow<T>(use: (client: DynamoDBClient, row: GetItemCommandInput) => Promise<T>): Promise<T> {
     const credentials = { accessKeyId: "local", secretAccessKey: "local" };
     const client = new DynamoDBClient({ endpoint: guarded.database, region: "us-east-1", credentials });
-    await client.send(
-      new DeleteItemCommand({
-        TableName: "slipway",
-        Key: marshall({ pk: `PRJ#${project.seed.projectId}`, sk: "LIVE" }),
-      }),
-    );
-    client.destroy();
+    const Key = marshall({ pk: `PRJ#${project.seed.projectId}`, sk: "LIVE" });
+    return use(client, { TableName: "slipway", Key, ConsistentRead: true }).finally(() => client.destroy());
   }
+  /** As when the shared cache row has aged. */
+  const forgetLive = () =>
+    onTheLiveRow((client, { TableName, Key }) => client.send(new DeleteItemCommand({ TableName, Key })));
+  /** An answer does not wait for the row that it leaves; what comes next must not meet it half-way. */
+  const untilRemembered = () =>
+    onTheLiveRow((client, row) =>
+      vi.waitFor(async () => expect((await client.send(new GetItemCommand(row))).Item).toBeDefined()),
+    );
   const list = () => project.call("GET", `${project.project}/builds`);
   type Listed = { id: string; isLive: boolean; canRedeploy: boolean };
   const flags = (body: { builds: Listed[] }) => body.builds.map(({ isLive, canRedeploy }) => [isLive, canRedeploy]);
@@ -92,6 +94,7 @@ describe("what is deployed", () => {
       [false, true],
       [false, true],
     ]);
+    await untilRemembered();
   });
 
   describe.each(["ThrottlingException", "closed", "silent"] as const)("cannot be read (%s)", (fails) => {

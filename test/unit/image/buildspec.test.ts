@@ -7,7 +7,6 @@ import { join } from "node:path";
 import { afterEach, expect, test } from "vitest";
 import * as z from "zod";
 import { renderBuildspec } from "../../../lambdas/domain/image/buildspec.ts";
-import { encodeVariables } from "../../../lambdas/domain/image/variables.ts";
 import { imageBuildServices } from "../../../statemachines/steps.ts";
 
 const spec = z
@@ -24,7 +23,7 @@ const password = "registry-pass-word";
 interface Workshop {
   values?: { name: string; value: string }[];
   /** What the function answers, once for each time that it is asked; the last one again and again. */
-  answers?: (files: Record<"archive" | "recipe" | "variables", string>) => object[];
+  answers?: (files: Record<"archive" | "recipe", string>) => object[];
 }
 
 /** Programs that write down how they were called, in front of PATH; /tmp of the scripts is a folder of this test. */
@@ -46,9 +45,14 @@ async function workshop({ values = [], answers }: Workshop) {
     archive: store("source.zip", "PK"),
     recipe: store(
       "recipe.json",
-      JSON.stringify({ plan: { root: "web app" }, dockerfile: "FROM x\n", dockerignore: ".git\n", staticServer: null }),
+      JSON.stringify({
+        plan: { root: "web app" },
+        dockerfile: "FROM x\n",
+        dockerignore: ".git\n",
+        staticServer: null,
+        variables: values,
+      }),
     ),
-    variables: store("variables", encodeVariables(values)),
   };
   const said = answers?.(files) ?? [{ ...files, registryPassword: password }];
   for (const [index, answer] of said.entries()) store(`answer-${index}`, JSON.stringify(answer));
@@ -136,7 +140,7 @@ test("neither an address nor the registry's password is in the log, on a command
   expect(succeeded).toBe(true);
   expect(readFileSync(join(folder, "login"), "utf8")).toBe(password);
   expect(calls).toContain("--password-stdin");
-  expect(calls.filter((word) => word === "curl")).toHaveLength(3);
+  expect(calls.filter((word) => word === "curl")).toHaveLength(2);
   for (const secret of ["signature", "file://", password]) {
     expect(output).not.toContain(secret);
     expect(calls.join(" ")).not.toContain(secret);

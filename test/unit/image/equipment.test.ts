@@ -34,12 +34,11 @@ const build = (changes: Record<string, string | undefined> = {}, rest: object = 
   ...rest,
 });
 
-test("a build that runs gets the pinned archive, its own recipe and its own variables", () => {
+test("a build that runs gets the pinned archive, and its own recipe", () => {
   expect(inputsOf(build(), "slipway-build")).toEqual({
     projectId,
     archive: { bucket: "archives-bucket", key: told.SOURCE_KEY, version: "v1" },
     recipe: { bucket: "artifacts-bucket", key: `builds/${buildId}/recipe.json` },
-    variables: { bucket: "artifacts-bucket", key: `builds/${buildId}/variables` },
   });
 });
 
@@ -64,7 +63,7 @@ test.each<[string, unknown]>([
 const inputs = inputsOf(build(), "slipway-build");
 const repositoryArn = `arn:aws:ecr:eu-west-1:123456789012:repository/slipway/${projectId}`;
 
-test("a session reaches one build's three objects and one project's repository, and makes or deletes nothing", () => {
+test("a session reaches one build's two objects and one project's repository, and makes or deletes nothing", () => {
   if (inputs === undefined) throw new Error("no inputs");
   const policy = sessionPolicyOf(inputs, repositoryArn);
   expect(policy.Statement.map(({ Action, Resource }) => [Action, Resource])).toEqual([
@@ -75,7 +74,6 @@ test("a session reaches one build's three objects and one project's repository, 
       [
         `arn:aws:s3:::archives-bucket/${told.SOURCE_KEY}`,
         `arn:aws:s3:::artifacts-bucket/builds/${buildId}/recipe.json`,
-        `arn:aws:s3:::artifacts-bucket/builds/${buildId}/variables`,
       ],
     ],
     ["kms:Decrypt", "*"],
