@@ -220,3 +220,17 @@ test(".yarnrc.yml stands before npm's lock file, and behind every other", () => 
   expect(managerOf({ "package-lock.json": npmLock("1.0.0") })).toBe("yarn");
   expect(managerOf({ "pnpm-lock.yaml": pnpmLock("9.0") })).toBe("pnpm");
 });
+
+test("yarn 1 leaves a workspace's own packages out of its lock file, and nothing else", () => {
+  const analysis = (dependencies: object) =>
+    analysisOf({
+      "package.json": { workspaces: ["packages/*"], dependencies, scripts: { start: "node a.js" } },
+      "packages/ui/package.json": { name: "@shop/ui", version: "1.0.0" },
+      "yarn.lock": yarnLock(),
+    });
+  expect(analysis({ "@shop/ui": "*" })).toMatchObject({
+    plan: { install: "yarn install --frozen-lockfile" },
+    suggestions: [],
+  });
+  expect(analysis({ "@shop/ui": "*", missing: "^1.0.0" }).suggestions).toMatchObject([{ code: "lock_out_of_step" }]);
+});

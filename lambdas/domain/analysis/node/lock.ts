@@ -2,6 +2,7 @@ import semver from "semver";
 import type { App } from "../app.ts";
 import { optionalJson } from "../manifests.ts";
 import { escapeRegExp } from "../notes.ts";
+import { isVendored } from "../tree.ts";
 import { entriesAt, isTable, stringAt, type Table, tableAt, valueAt } from "../values.ts";
 import type { Dependencies } from "./dependencies.ts";
 
@@ -19,7 +20,7 @@ export function lockDisagreement(
   if (text === undefined) return undefined;
   if (lock === "package-lock.json" || lock === "npm-shrinkwrap.json") return npmDisagreement(app, dependencies, lock);
   if (lock === "pnpm-lock.yaml") return pnpmDisagreement(manifest, dependencies, pnpmDocuments(text).at(-1) ?? "");
-  if (lock === "yarn.lock") return yarnDisagreement(manifest, dependencies, text);
+  if (lock === "yarn.lock") return yarnDisagreement(app, manifest, dependencies, text);
   return bunDisagreement(manifest, text);
 }
 
@@ -91,16 +92,25 @@ function pnpmSpecifiers(text: string): ReadonlyMap<string, string> | undefined {
 }
 
 /** What yarn's frozen install refuses: a `name@range` that the lock file does not list. */
-function yarnDisagreement(manifest: Table, dependencies: Dependencies, text: string): string | undefined {
+function yarnDisagreement(app: App, manifest: Table, dependencies: Dependencies, text: string): string | undefined {
   const berry = text.includes("__metadata:");
   const resolutions = tableAt(manifest, "resolutions");
+  const members = berry || valueAt(manifest, "workspaces") === undefined ? new Set() : memberNames(app);
   for (const [name, range] of dependencies) {
-    if (LOCAL.test(range) || range.includes(":") || Object.keys(resolutions).length > 0) continue;
+    if (members.has(name) || LOCAL.test(range) || range.includes(":") || Object.keys(resolutions).length > 0) continue;
     const pattern = escapeRegExp(`${name}@${berry ? "npm:" : ""}${range.trim() === "" && berry ? "*" : range}`);
     if (!new RegExp(`(^|[\\s",])${pattern}["',:]`, "m").test(text)) return other(name, range);
   }
   return undefined;
 }
+
+/** The names of the packages below the root, which yarn 1 leaves out of its lock file. */
+const memberNames = (app: App): ReadonlySet<unknown> =>
+  new Set(
+    app.paths
+      .filter((path) => path.endsWith("/package.json") && !isVendored(path))
+      .map((path) => stringAt(optionalJson(app, path), "name")),
+  );
 
 function bunDisagreement(manifest: Table, text: string): string | undefined {
   for (const kind of ["dependencies", "devDependencies", "optionalDependencies"]) {
