@@ -39,7 +39,7 @@ type Verdict = z.input<(typeof steps)["check-health"]["output"]>;
 /** One invocation looks for this long; the state machine invokes again. */
 const lookSeconds = 20;
 /** A process may be up within moments, a container takes seconds; the container service allows 20 looks a second per account. */
-const pauseMs = (ageMs: number) => Math.min(ageMs < 500 ? Math.max(ageMs / 10, 5) : ageMs / 3, 1_000);
+const pauseMs = (ageMs: number) => Math.min(ageMs < 500 ? Math.max(ageMs / 20, 4) : ageMs / 3, 1_000);
 /** While a task runs, one that has stopped before it is looked for only so often. */
 const exitsEveryMs = 1_000;
 
