@@ -10,7 +10,7 @@ const PYTHON_MANIFEST =
 const UNSEARCHED = /(^|\/)(node_modules|bower_components|site-packages|\.?venv|__pycache__|\.[^/]+)$/;
 
 /** A Python source that makes a web app at module level. */
-const PYTHON_APP = /^\w+\s*(:[^=\n]+)?=\s*([\w.]+\.)?(FastAPI|Flask)\s*\(/m;
+const PYTHON_APP = /^\w+\s*(:[^=\n]+)?=\s*(\w+\s*=\s*)?([\w.]+\.)?(FastAPI|Flask)\s*\(/m;
 
 export const isPythonManifest = (name: string): boolean => PYTHON_MANIFEST.test(name);
 const isPythonEntry = (name: string): boolean => PYTHON_ENTRY.test(name);

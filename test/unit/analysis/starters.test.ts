@@ -161,10 +161,21 @@ test.each<[string, Files, string]>([
     },
     "uvicorn --host 0.0.0.0 --port $PORT shop.main:app",
   ],
+  [
+    "a FastAPI package in src",
+    {
+      "pyproject.toml": "[project]\nname = 'shop'\ndependencies = ['fastapi']\n",
+      "src/shop/__init__.py": "",
+      "src/shop/main.py": "from fastapi import FastAPI\nfrom shop.api import router\napp = FastAPI()\n",
+    },
+    "uvicorn --app-dir src --host 0.0.0.0 --port $PORT shop.main:app",
+  ],
 ])("%s is found where it is the only one", (_, files, start) => {
   expect(analysisOf(files).plan.start).toBe(start);
   const [path = ""] = Object.keys(files).slice(-1);
-  expect(errorOf({ ...files, [`other/${path.split("/")[1]}`]: files[path] ?? "" }).code).toBe("no_start_command");
+  expect(errorOf({ ...files, [path.replace(/\w+(?=\/\w+\.py$)/, "other")]: files[path] ?? "" }).code).toBe(
+    "no_start_command",
+  );
 });
 
 test("fastify-cli is told to listen for others than its own machine", () => {
@@ -243,3 +254,11 @@ test.each(["vinxi start", "solid-start start", "docusaurus serve", "vitepress pr
     expect(analysisOf({ "package.json": { scripts: { start } } }).suggestions).toEqual([]);
   },
 );
+
+test("an application with two names is found under the first", () => {
+  const files = {
+    "requirements.txt": "flask\n",
+    "application.py": "from flask import Flask\napplication = app = Flask(__name__)\n",
+  };
+  expect(analysisOf(files).plan.start).toBe("gunicorn --bind 0.0.0.0:$PORT application:application");
+});

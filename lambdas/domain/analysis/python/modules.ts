@@ -17,7 +17,10 @@ const NAMES = ["main", "app", "server", "wsgi", "asgi", "index", "start"];
 const FOLDERS = ["", "src", "app", "api", "backend"];
 const ASGI = ["FastAPI", "Starlette", "Quart", "Litestar"];
 const WSGI = ["Flask", "Bottle", "FlaskApp", "APIFlask", "OpenAPI", "Dash"];
-const MADE = new RegExp(`^(\\w+)\\s*(?::[^=\\n]+)?=\\s*(?:[\\w.]+\\.)?(${[...ASGI, ...WSGI].join("|")})\\s*\\(`, "m");
+const MADE = new RegExp(
+  `^(\\w+)\\s*(?::[^=\\n]+)?=\\s*(?:\\w+\\s*=\\s*)?(?:[\\w.]+\\.)?(${[...ASGI, ...WSGI].join("|")})\\s*\\(`,
+  "m",
+);
 const FACTORY =
   /^(\w+)\s*(?::[^=\n]+)?=\s*(?:[\w.]+\.)?((?:create|make|get|build|init)_?(?:app|application|server)\w*)\s*\(/m;
 
@@ -64,8 +67,8 @@ const FACTORY_DEFINED = /^def\s+((?:create|make)_app)\s*\(\s*(?:\)|\w+\s*(?::[^=
 export function packagedApplication(app: App, dependencies: ReadonlySet<string>): WebApplication | undefined {
   const framework = frameworkOf(dependencies);
   const found = app.paths
-    .filter((path) => /^[A-Za-z_]\w*\/(__init__|main|app|server|wsgi|asgi)\.py$/.test(path) && !isVendored(path))
-    .filter((path) => !/^(tests?|docs|examples?|scripts|migrations)\//.test(path))
+    .filter((path) => /^((src|backend|server)\/)?[A-Za-z_]\w*\/(__init__|main|app|server|wsgi|asgi)\.py$/.test(path))
+    .filter((path) => !isVendored(path) && !/(^|\/)(tests?|docs|examples?|scripts|migrations)\//.test(path))
     .flatMap((path) => {
       const text = blankPythonComments(app.text(path) ?? "");
       const [, name, maker = ""] = MADE.exec(text) ?? [];
@@ -92,6 +95,11 @@ function frameworkOf(dependencies: ReadonlySet<string>): "asgi" | "wsgi" | undef
 }
 
 function application(app: App, path: string, text: string, name: string, kind: "asgi" | "wsgi"): WebApplication {
+  const [, source, rest] = /^(\w+)\/(\w+\/.*)$/.exec(path) ?? [];
+  if (source !== undefined && rest !== undefined && !app.has(`${source}/__init__.py`)) {
+    const module = rest.replace(/(\/__init__)?\.py$/, "").replaceAll("/", ".");
+    return { file: path, target: `${module}:${name}`, folder: source, kind };
+  }
   const slash = path.lastIndexOf("/");
   const folder = slash === -1 ? undefined : path.slice(0, slash);
   const module = path.replace(/(\/__init__)?\.py$/, "");
