@@ -1,6 +1,6 @@
 import type { App } from "./app.ts";
 import { commandsOf, invocationOf } from "./command.ts";
-import { type Notes, suggest } from "./notes.ts";
+import { type Notes, quoted, suggest } from "./notes.ts";
 
 /** The port that an app is told in PORT unless it insists on another (DETECTION, Build, start, port). */
 export const portDefault = 8080;
@@ -10,6 +10,8 @@ export interface FixedPort {
   port: number;
   file: string;
   line: number;
+  /** The words of the start command that fix it, where it is not the source that does. */
+  words?: string;
 }
 
 /** The container's port: the fixed one, with a suggestion, else 8080. */
@@ -18,26 +20,37 @@ export function containerPort(app: App, fixed: FixedPort | undefined, notes: Not
   if (fixed.port === portDefault) return portDefault;
   suggest(notes, app, {
     code: "fixed_port",
-    message: `The app listens on the fixed port ${fixed.port}, which is used. Read the port from the environment variable PORT instead.`,
+    message: sentenceOn(fixed),
     file: fixed.file,
     line: fixed.line,
   });
   return fixed.port;
 }
 
+function sentenceOn({ port, words }: FixedPort): string {
+  if (words === undefined) {
+    return `The app listens on the fixed port ${port}, which is used. Read the port from the environment variable PORT instead.`;
+  }
+  const found = `The start command fixes the port with ${quoted(words)}, so ${port} is used.`;
+  if (words.startsWith("PORT=")) {
+    return `${found} Leave it out: the app is told the port in the environment variable PORT.`;
+  }
+  return `${found} Write ${quoted(words.replace(/\d+(?!.*\d)/, "$PORT"))} there.`;
+}
+
 const FLAG =
   /(?:^|\s)(?:--port|--server\.port|--http-port|--bind|--listen|-p|-b|-l|runserver|http\.server)(?:\s+|=)['"]?(?:(?:tcp|http):\/\/)?(?:[\w.*[\]]*:)?(\d{2,5})['"]?(?=\s|$)/;
 
-/** The number that a start command itself fixes: `--port 3000`, `-b 0.0.0.0:8000`, `PORT=5000 node x`. */
-export function portInCommand(line: string): number | undefined {
+/** The number that a start command itself fixes, and its words: `--port 3000`, `-b 0.0.0.0:8000`, `PORT=5000 node x`. */
+export function portInCommand(line: string): { port: number; words: string } | undefined {
   const last = commandsOf(line).at(-1)?.text ?? "";
   const { rest } = invocationOf(last);
   if (!/\$\{?PORT\b/.test(rest)) {
-    const flag = FLAG.exec(rest)?.[1];
-    if (flag !== undefined) return Number(flag);
+    const [words = "", flag] = FLAG.exec(rest) ?? [];
+    if (flag !== undefined) return { port: Number(flag), words: words.trim() };
   }
-  const assigned = [...line.matchAll(/(?:^|\s|;)PORT=['"]?(\d{2,5})\b/g)].at(-1)?.[1];
-  return assigned === undefined ? undefined : Number(assigned);
+  const [words = "", assigned] = [...line.matchAll(/(?<=^|\s|;)PORT=['"]?(\d{2,5})\b/g)].at(-1) ?? [];
+  return assigned === undefined ? undefined : { port: Number(assigned), words };
 }
 
 /** What every app is told about its address. */

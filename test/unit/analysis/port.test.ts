@@ -107,3 +107,23 @@ test("numbers of a minified bundle are nobody's port", () => {
   const bundle = `${"var a=1;".repeat(1000)}t=1089;e.listen({port:t});`;
   expect(node(bundle)).toMatchObject({ plan: { port: 8080 }, suggestions: [] });
 });
+
+test.each([
+  ["next start -p 3000", '"-p 3000"', '"-p $PORT"'],
+  ["uvicorn main:app --host 0.0.0.0 --port=3000", '"--port=3000"', '"--port=$PORT"'],
+  ["gunicorn -b 0.0.0.0:3000 app:app", '"-b 0.0.0.0:3000"', '"-b 0.0.0.0:$PORT"'],
+  ["python manage.py runserver 0.0.0.0:3000", '"runserver 0.0.0.0:3000"', '"runserver 0.0.0.0:$PORT"'],
+])("a port in the command %s is quoted, with what to write instead", (web, found, instead) => {
+  const { plan, suggestions } = analysisOf({ "package.json": "{}", "requirements.txt": "", Procfile: `web: ${web}` });
+  expect(plan.port).toBe(3000);
+  const message = suggestions.find(({ code }) => code === "fixed_port")?.message ?? "";
+  expect(message).toContain(`The start command fixes the port with ${found}, so 3000 is used. Write ${instead} there`);
+});
+
+test("a port that the command assigns is to be left out", () => {
+  const { plan, suggestions } = analysisOf({ "package.json": { scripts: { start: "PORT=3000 node a.js" } } });
+  expect(plan.port).toBe(3000);
+  expect(suggestions[0]?.message).toBe(
+    'The start command fixes the port with "PORT=3000", so 3000 is used. Leave it out: the app is told the port in the environment variable PORT.',
+  );
+});

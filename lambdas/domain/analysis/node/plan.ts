@@ -50,6 +50,7 @@ export function nodePlan(app: App, notes: Notes): Plan {
 
 /** The command's own port wins over what the sources say. */
 function fixedPort(app: App, start: NodeStart): FixedPort | undefined {
-  const port = portInCommand(start.line);
-  return port === undefined ? nodeListenPort(app, start.line) : { port, file: start.file, line: start.declaredAt };
+  const inCommand = portInCommand(start.line);
+  if (inCommand === undefined) return nodeListenPort(app, start.line);
+  return { ...inCommand, file: start.file, line: start.declaredAt };
 }

@@ -47,8 +47,9 @@ export function pythonPlan(app: App, notes: Notes): Plan {
 }
 
 function fixedPort(app: App, start: PythonStart): FixedPort | undefined {
-  const port = portInCommand(start.line);
-  return port === undefined ? pythonListenPort(app, start.line) : { port, file: start.file, line: start.declaredAt };
+  const inCommand = portInCommand(start.line);
+  if (inCommand === undefined) return pythonListenPort(app, start.line);
+  return { ...inCommand, file: start.file, line: start.declaredAt };
 }
 
 /** Servers that read their address from variables of their own. */
