@@ -9,6 +9,9 @@ const PYTHON_MANIFEST =
   /^(requirements\.txt|pyproject\.toml|Pipfile|Pipfile\.lock|setup\.py|poetry\.lock|uv\.lock|pdm\.lock|manage\.py)$/;
 const UNSEARCHED = /(^|\/)(node_modules|bower_components|site-packages|\.?venv|__pycache__|\.[^/]+)$/;
 
+/** Folders whose app.js or main.js is a script of a page, not a server. */
+const PAGE_SCRIPTS = /(^|\/)(js|javascripts?|assets|static|public|www|css|images?|img)(\/|$)/i;
+
 /** A Python source that makes a web app at module level. */
 const PYTHON_APP = /^\w+\s*(:[^=\n]+)?=\s*(\w+\s*=\s*)?([\w.]+\.)?(FastAPI|Flask)\s*\(/m;
 
@@ -54,7 +57,8 @@ function foldersByDepth(tree: SourceTree): Folder[][] {
 
 function isStrongMarker(tree: SourceTree, folder: string, name: string): boolean {
   if (name === "package.json" || name === "Procfile" || foreignLanguage(name) !== undefined) return true;
-  if (isPythonManifest(name) || isPythonEntry(name) || isNodeEntry(name)) return true;
+  if (isPythonManifest(name) || isPythonEntry(name)) return true;
+  if (isNodeEntry(name)) return !PAGE_SCRIPTS.test(folder);
   if (!name.endsWith(".py")) return false;
   const text = tree.files.get(folder === "" ? name : `${folder}/${name}`)?.text?.();
   return text !== undefined && PYTHON_APP.test(text);
@@ -76,9 +80,14 @@ function nothingDetected(tree: SourceTree): NoPlan {
       `No app was found: all that was uploaded is another archive, ${inner}, which is not opened. Upload a zip of the app's own files.`,
     );
   }
+  const page = files.find((path) => /(^|\/)index\.html$/.test(path));
+  const plain =
+    page === undefined
+      ? ""
+      : ` To serve plain files such as ${page}, put a package.json beside them: {"scripts": {"start": "serve ."}, "dependencies": {"serve": "14"}}.`;
   const seen = files.length === 0 ? "The archive holds no files." : `Files seen: ${listed(files, 12)}.`;
   return new NoPlan(
     "nothing_detected",
-    `No app was found. Slipway runs Node.js (package.json, or server.js, app.js, main.js, index.js) and Python (requirements.txt, pyproject.toml, Pipfile, setup.py, manage.py, or main.py, app.py, server.py). ${seen}`,
+    `No app was found. Slipway runs Node.js (package.json, or server.js, app.js, main.js, index.js) and Python (requirements.txt, pyproject.toml, Pipfile, setup.py, manage.py, or main.py, app.py, server.py).${plain} ${seen}`,
   );
 }

@@ -81,3 +81,17 @@ test("names with line ends and marks that turn the text around stay on one line"
   const { message } = errorOf({ "a\nb/package.json": "{}", "c\u202ed\u0007/package.json": "{}" });
   expect(message).toBe("Found apps in a b, c d ; upload one of them.");
 });
+
+test("the scripts of a site of plain files are no server", () => {
+  const { code, message } = errorOf({
+    "site/index.html": "",
+    "site/css/a.css": "",
+    "site/js/main.js": "",
+    "site/js/app.js": "",
+  });
+  expect(code).toBe("nothing_detected");
+  expect(message).toContain(
+    'To serve plain files such as site/index.html, put a package.json beside them: {"scripts": {"start": "serve ."}, "dependencies": {"serve": "14"}}.',
+  );
+  expect(analysisOf({ "public/js/app.js": "", "public/index.html": "", "api/server.js": "" }).plan.root).toBe("api");
+});
