@@ -50,7 +50,9 @@ function foldersByDepth(tree: SourceTree): Folder[][] {
   for (const folder of [...folders.values()].sort((a, b) => (a.path < b.path ? -1 : 1))) {
     if (folder.path.split("/").some((name) => UNSEARCHED.test(name))) continue;
     const depth = folder.path === "" ? 0 : folder.path.split("/").length;
-    levels.set(depth, [...(levels.get(depth) ?? []), folder]);
+    const level = levels.get(depth);
+    if (level === undefined) levels.set(depth, [folder]);
+    else level.push(folder);
   }
   return [...levels.entries()].sort(([a], [b]) => a - b).map(([, level]) => level);
 }
