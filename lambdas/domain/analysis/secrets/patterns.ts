@@ -1,28 +1,25 @@
+const tokenPrefixes =
+  "npm|gsk|hf|lin_api|ntn|gh[opsur]|github_pat|glc|glsa|dckr_pat|figd|sl[ksp]|shp(?:pa|ca|at|ss)|[sr]k_(?:live|test)|vc[piark]|cfk|cfut|cfat|ops|do[opr]_v1|sb_secret";
+
 /**
  * Where a secret could be: cheap, linear, and wider than any rule behind it. Only lines that it finds are shown to the
- * rules, so that a large archive costs one pass.
+ * rules, so that a large archive costs one pass. Each part begins with a character that is rare in source or with a word,
+ * and looks back from there: that is several times as fast as a part for each prefix.
  */
 export const suspicion = new RegExp(
   [
-    "\\bA(?:KIA|GPA|IDA|ROA|IPA|NPA|NVA|SIA|3T[A-Z0-9])[A-Z0-9]{16}",
-    "AIza[\\w-]{35}",
-    "GOCSPX-[\\w-]{20}",
-    "PRIVATE KEY",
+    `_(?<=\\b(?:${tokenPrefixes})_)\\w{6}`,
     "_authToken=",
-    "x-oauth-basic",
-    "AccountKey=",
-    "hooks\\.slack\\.com",
-    "://[^\\s/:@'\"]{0,100}:[^\\s/@'\"]{1,200}@",
-    "\\b(?:npm|gsk|hf|lin_api|ntn|ghp|gho|ghu|ghs|ghr|github_pat|glc|glsa|dckr_pat|figd|slk|sls|slp|shppa|shpca|shpat|shpss|sk_live|sk_test|rk_live|rk_test|vcp|vci|vca|vcr|vck|cfk|cfut|cfat|ops)_[A-Za-z0-9]{6}",
-    "\\b(?:xox[abposr]|xapp|sk|glpat|tskey|key)-[\\w-]{16}",
-    "\\b(?:SG|hvs|hvb|hvr)\\.\\w{8}",
-    "\\bdo[opr]_v1_[a-f0-9]{16}",
-    "\\bsb_secret_\\w{16}",
-    "\\bpypi-AgEIcHlwaS",
-    "\\b[MNO][A-Za-z0-9_-]{23,27}\\.[A-Za-z0-9_-]{6}\\.",
+    "-(?<=\\b(?:xox[abposr]|xapp|sk|glpat|tskey|key)-)[\\w-]{16}",
+    "-(?:oauth-basic|AgEIcHlwaS)",
+    "\\.(?<=\\b(?:SG|hvs|hvb|hvr)\\.)\\w{8}",
+    "\\.slack\\.com",
+    ":(?:AA[\\w-]{30}|//[^\\s/:@'\"]{0,100}:[^\\s/@'\"]{1,200}@)",
+    "\\bA(?:KIA|GPA|IDA|ROA|IPA|NPA|NVA|SIA|3T[A-Z0-9])[A-Z0-9]{16}",
+    "AIza[\\w-]{35}|AccountKey=|GOCSPX-[\\w-]{20}",
+    "\\b(?:SK[0-9a-f]{32}|[MNO][A-Za-z0-9_-]{23,27}\\.[A-Za-z0-9_-]{6}\\.)",
+    "PRIVATE KEY",
     "\\bdapi[a-fA-F0-9]{32}",
-    "\\bSK[0-9a-f]{32}\\b",
-    "\\b\\d{8,10}:AA[\\w-]{30}",
     "(?:AWS|aws|Aws)_?.{0,8}(?:SECRET|secret|Secret)",
   ].join("|"),
   "g",
