@@ -2,9 +2,10 @@ import { lstatSync, readdirSync, readFileSync, statSync } from "node:fs";
 import { open } from "node:fs/promises";
 import { join } from "node:path";
 import { analyzeWithSecrets } from "../lambdas/domain/analysis/analyze.ts";
+import type { AnalysisOutcome } from "../lambdas/domain/analysis/plan.ts";
 import { type AnalysisReport, analysisReport } from "../lambdas/domain/analysis/report.ts";
 import { decodeText, isJunk, type SourceFile, type SourceTree, wants } from "../lambdas/domain/analysis/tree.ts";
-import { treeOf } from "../lambdas/domain/inspection.ts";
+import { analyzeArchive } from "../lambdas/domain/inspection.ts";
 import { ArchiveRefused, type ArchiveRule } from "../lambdas/domain/zip/refused.ts";
 import { selectFiles } from "./folder/select-files.ts";
 
@@ -16,8 +17,8 @@ export async function analyzePath(
 ): Promise<AnalysisReport> {
   try {
     const isFolder = statSync(path).isDirectory();
-    const tree = isFolder ? folderTree(path, asDeployed) : await archiveTree(path);
-    return analysisReport(shown, await analyzeWithSecrets(tree));
+    const outcome = isFolder ? analyzeWithSecrets(folderTree(path, asDeployed)) : analyzeZip(path);
+    return analysisReport(shown, await outcome);
   } catch (error) {
     if (!(error instanceof ArchiveRefused)) throw error;
     const code = tooLarge.has(error.rule) ? "archive_too_large" : "archive_refused";
@@ -67,8 +68,7 @@ function once<T>(make: () => T): () => T {
   };
 }
 
-/** The tree of a zip, every entry of which has been checked on the way. */
-async function archiveTree(path: string): Promise<SourceTree> {
+async function analyzeZip(path: string): Promise<AnalysisOutcome> {
   await using file = await open(path, "r");
   const { size } = await file.stat();
   const read = async (offset: number, length: number) => {
@@ -76,5 +76,5 @@ async function archiveTree(path: string): Promise<SourceTree> {
     const { bytesRead } = await file.read(bytes, 0, length, offset);
     return bytes.subarray(0, bytesRead);
   };
-  return await treeOf({ size, read });
+  return await analyzeArchive({ size, read });
 }

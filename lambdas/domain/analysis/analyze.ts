@@ -2,7 +2,7 @@ import type { App } from "./app.ts";
 import { chooseLanguage } from "./language.ts";
 import { nodePlan } from "./node/plan.ts";
 import { NoPlan, type Notes, noNotes } from "./notes.ts";
-import type { AnalysisOutcome, Language, Plan } from "./plan.ts";
+import type { AnalysisOutcome, Language, Plan, Suggestion } from "./plan.ts";
 import { pythonPlan } from "./python/plan.ts";
 import { findRoot } from "./root.ts";
 import { scanSecrets } from "./secrets/scan.ts";
@@ -31,8 +31,12 @@ export function analyze(source: SourceTree): AnalysisOutcome {
 /** `analyze` with the committed secrets among its suggestions. */
 export async function analyzeWithSecrets(source: SourceTree): Promise<AnalysisOutcome> {
   const outcome = analyze(source);
+  return outcome.ok ? withSecrets(outcome, await scanSecrets(source)) : outcome;
+}
+
+/** An outcome with the findings of `scanSecrets` or `secretsOf` among its suggestions. */
+export function withSecrets(outcome: AnalysisOutcome, found: readonly Suggestion[]): AnalysisOutcome {
   if (!outcome.ok) return outcome;
-  const found = await scanSecrets(source);
   const suggestions = mostImportant([...outcome.analysis.suggestions, ...found]);
   return { ok: true, analysis: { ...outcome.analysis, suggestions } };
 }

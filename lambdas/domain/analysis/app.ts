@@ -15,6 +15,9 @@ export interface App {
   shown(path: string): string;
 }
 
+/** How many characters of texts are kept for those who ask again; texts are cheap to make anew. */
+const rememberedMax = 4 * 1024 * 1024;
+
 /** The app at `root` of a tree without junk. */
 export function appAt(tree: SourceTree, root: string): App {
   const prefix = root === "" ? "" : `${root}/`;
@@ -23,8 +26,8 @@ export function appAt(tree: SourceTree, root: string): App {
     .filter((path) => path.startsWith(prefix))
     .map((path) => path.slice(prefix.length));
   paths.sort();
-  const folders = new Set(paths.flatMap(foldersOf));
-  const texts = new Map<string, string | undefined>();
+  const texts = new Map<string, string>();
+  let remembered = 0;
   const read = (path: string): string | undefined => {
     const file = tree.files.get(prefix + path);
     if (file === undefined || file.kind === "symlink") return undefined;
@@ -35,10 +38,20 @@ export function appAt(tree: SourceTree, root: string): App {
     root,
     paths,
     has: (path) => tree.files.has(prefix + path),
-    hasFolder: (path) => folders.has(path),
+    hasFolder: (path) => paths.some((other) => other.startsWith(`${path}/`)),
     text: (path) => {
-      if (!texts.has(path)) texts.set(path, read(path));
-      return texts.get(path);
+      const known = texts.get(path);
+      if (known !== undefined) return known;
+      const text = read(path);
+      if (text !== undefined) {
+        remembered += text.length;
+        if (remembered > rememberedMax) {
+          texts.clear();
+          remembered = text.length;
+        }
+        texts.set(path, text);
+      }
+      return text;
     },
     size: (path) => tree.files.get(prefix + path)?.size ?? 0,
     shown: (path) => (prefix + path).slice(wrapper.length),
@@ -52,16 +65,8 @@ export const rootFiles = (app: App): string[] => app.paths.filter((path) => !pat
 export const writtenFiles = (app: App, ending: RegExp): string[] =>
   app.paths.filter((path) => ending.test(path) && !isVendored(path));
 
-function foldersOf(path: string): string[] {
-  const folders: string[] = [];
-  for (let slash = path.indexOf("/"); slash !== -1; slash = path.indexOf("/", slash + 1)) {
-    folders.push(path.slice(0, slash));
-  }
-  return folders;
-}
-
-/** The folder or folders, with a slash at the end, that hold everything in the tree. */
-function wrapperOf(tree: SourceTree): string {
+/** The folder or folders, with a slash at the end, that hold everything in the tree; "" when there is none. */
+export function wrapperOf(tree: SourceTree): string {
   const [first] = tree.files.keys();
   if (first === undefined) return "";
   let wrapper = first.slice(0, first.lastIndexOf("/") + 1);

@@ -1,7 +1,7 @@
 import { type App, appAt } from "./app.ts";
 import { foreignLanguage } from "./foreign.ts";
 import { listed, NoPlan } from "./notes.ts";
-import type { SourceTree } from "./tree.ts";
+import { depthOf, type SourceTree } from "./tree.ts";
 
 const NODE_ENTRY = /^(server|app|main|index)\.(js|mjs|cjs|ts|mts|cts)$/;
 const PYTHON_ENTRY = /^(main|app|server)\.py$/;
@@ -21,41 +21,36 @@ export const isNodeEntry = (name: string): boolean => NODE_ENTRY.test(name);
 
 /** The app's folder (DETECTION, Root 2): the top level if it holds a marker, else the only folder, nearest the top, that holds one. */
 export function findRoot(tree: SourceTree): App {
-  const folders = foldersByDepth(tree);
+  const levels = pathsByDepth(tree);
   for (const isMarker of [isStrongMarker, isWeakMarker]) {
-    for (const level of folders) {
-      const found = level.filter((folder) => folder.names.some((name) => isMarker(tree, folder.path, name)));
-      if (found.length > 1) throw severalApps(found.map((folder) => folder.path));
-      if (found[0] !== undefined) return appAt(tree, found[0].path);
+    for (const level of levels) {
+      const folders = new Set<string>();
+      for (const path of level) {
+        const slash = path.lastIndexOf("/");
+        const folder = path.slice(0, Math.max(0, slash));
+        if (!folders.has(folder) && isMarker(tree, folder, path.slice(slash + 1)) && isSearched(folder))
+          folders.add(folder);
+      }
+      const [first, ...more] = [...folders].sort();
+      if (more.length > 0) throw severalApps([...folders].sort());
+      if (first !== undefined) return appAt(tree, first);
     }
   }
   throw nothingDetected(tree);
 }
 
-interface Folder {
-  path: string;
-  names: string[];
+/** The paths by the number of folders that they lie in. */
+function pathsByDepth(tree: SourceTree): string[][] {
+  const levels: string[][] = [];
+  for (const path of tree.files.keys()) {
+    const depth = depthOf(path);
+    while (levels.length <= depth) levels.push([]);
+    levels[depth]?.push(path);
+  }
+  return levels;
 }
 
-function foldersByDepth(tree: SourceTree): Folder[][] {
-  const folders = new Map<string, Folder>();
-  for (const path of tree.files.keys()) {
-    const slash = path.lastIndexOf("/");
-    const folder = slash === -1 ? "" : path.slice(0, slash);
-    const known = folders.get(folder) ?? { path: folder, names: [] };
-    known.names.push(path.slice(slash + 1));
-    folders.set(folder, known);
-  }
-  const levels = new Map<number, Folder[]>();
-  for (const folder of [...folders.values()].sort((a, b) => (a.path < b.path ? -1 : 1))) {
-    if (folder.path.split("/").some((name) => UNSEARCHED.test(name))) continue;
-    const depth = folder.path === "" ? 0 : folder.path.split("/").length;
-    const level = levels.get(depth);
-    if (level === undefined) levels.set(depth, [folder]);
-    else level.push(folder);
-  }
-  return [...levels.entries()].sort(([a], [b]) => a - b).map(([, level]) => level);
-}
+const isSearched = (folder: string): boolean => !folder.split("/").some((name) => UNSEARCHED.test(name));
 
 function isStrongMarker(tree: SourceTree, folder: string, name: string): boolean {
   if (name === "package.json" || name === "Procfile" || foreignLanguage(name) !== undefined) return true;
@@ -74,7 +69,7 @@ function severalApps(folders: string[]): NoPlan {
 }
 
 function nothingDetected(tree: SourceTree): NoPlan {
-  const files = [...tree.files.keys()].sort((a, b) => a.split("/").length - b.split("/").length || (a < b ? -1 : 1));
+  const files = [...tree.files.keys()].sort((a, b) => depthOf(a) - depthOf(b) || (a < b ? -1 : 1));
   const inner = files.length === 1 ? files.find((path) => /\.(zip|tar|tgz|tar\.gz|7z|rar)$/i.test(path)) : undefined;
   if (inner !== undefined) {
     return new NoPlan(

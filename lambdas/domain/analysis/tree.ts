@@ -46,15 +46,24 @@ export function wants(path: string, size: number): boolean {
   return (SOURCE.test(path) || SETTINGS.test(path)) && size <= sourceSizeMax;
 }
 
+/** True for the files, among those that `wants` names, that detection reads; the others are only looked through for secrets. */
+export const isForDetection = (path: string): boolean =>
+  MANIFEST.test(path) || REQUIREMENTS.test(path) || SOURCE.test(path);
+
 /** The text of a file's bytes whatever its BOM (UTF-8, UTF-16) and line ends; undefined when it is binary. */
 export function decodeText(bytes: Uint8Array): string | undefined {
-  const encoding = encodingOf(bytes);
-  const text = new TextDecoder(encoding).decode(bytes);
+  const text = decoders[encodingOf(bytes)].decode(bytes);
   if (text.includes("\0")) return undefined;
   return normaliseText(text);
 }
 
-function encodingOf(bytes: Uint8Array): "utf-8" | "utf-16le" | "utf-16be" {
+const decoders = {
+  "utf-8": new TextDecoder("utf-8"),
+  "utf-16le": new TextDecoder("utf-16le"),
+  "utf-16be": new TextDecoder("utf-16be"),
+};
+
+function encodingOf(bytes: Uint8Array): keyof typeof decoders {
   const [first, second] = bytes;
   if (first === 0xff && second === 0xfe) return "utf-16le";
   if (first === 0xfe && second === 0xff) return "utf-16be";
@@ -69,6 +78,13 @@ function encodingOf(bytes: Uint8Array): "utf-8" | "utf-16le" | "utf-16be" {
 export function normaliseText(text: string): string {
   const body = text.charCodeAt(0) === 0xfeff ? text.slice(1) : text;
   return body.includes("\r") ? body.replace(/\r\n?/g, "\n") : body;
+}
+
+/** How many folders a path lies in. */
+export function depthOf(path: string): number {
+  let depth = 0;
+  for (let slash = path.indexOf("/"); slash !== -1; slash = path.indexOf("/", slash + 1)) depth += 1;
+  return depth;
 }
 
 /** The tree without junk, with clean relative paths. */

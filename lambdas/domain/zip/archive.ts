@@ -5,6 +5,7 @@ import type { PieceSink } from "./inflate.ts";
 import { layOut } from "./layout.ts";
 import { type ArchiveLimits, archiveLimits } from "./limits.ts";
 import { checkLinks, readTarget } from "./links.ts";
+import { pick } from "./pick.ts";
 import { ArchiveRefused } from "./refused.ts";
 import { type ByteSource, readExactly, readTail } from "./source.ts";
 import { checkRecord, type SweepVisitor, type SweptArchive, sweep } from "./sweep.ts";
@@ -68,6 +69,25 @@ export class Archive {
     const links = new Map<string, string>();
     const visitor = onFile === undefined ? checkOnly(links, options) : handOver(links, onFile, options);
     await sweep(this.#swept, visitor);
+    this.#settle(links);
+  }
+
+  /**
+   * `verify` for an archive that is too large to be read as a whole: reads and checks the links and the files that are wanted,
+   * those over 8 MiB excepted, and neighbours in one read. Of all others only what the directory says has been checked.
+   */
+  async pick(wants: (entry: ArchiveEntry) => boolean, onFile: OnFile): Promise<void> {
+    const links = new Map<string, string>();
+    const picked = this.#swept.ordered.filter(
+      (entry) =>
+        entry.kind === "symlink" ||
+        (entry.kind === "file" && Math.max(entry.size, entry.compressedSize) <= contentBytesMax && wants(entry)),
+    );
+    await pick(this.#swept, picked, handOver(links, onFile, {}));
+    this.#settle(links);
+  }
+
+  #settle(links: ReadonlyMap<string, string>): void {
     checkLinks(links);
     for (const [path, target] of links) {
       const entry = this.#storedAt(path);

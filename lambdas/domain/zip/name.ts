@@ -50,7 +50,11 @@ export function entryPath(name: string, limits: ArchiveLimits): { path: string; 
   const folder = slashed.endsWith("/");
   const inner = folder ? slashed.slice(0, -1) : slashed;
   if (!harmless.test(inner)) checkName(name, slashed);
-  if (longPart.test(inner) && inner.split("/").some((part) => Buffer.byteLength(part) > limits.segmentBytesMax)) {
+  if (
+    inner.length >= 64 &&
+    longPart.test(inner) &&
+    inner.split("/").some((part) => Buffer.byteLength(part) > limits.segmentBytesMax)
+  ) {
     throw new ArchiveRefused("name_too_long", name, `a part of it is over ${limits.segmentBytesMax} bytes`);
   }
   if (!needless.test(inner)) return { path: inner, folder };

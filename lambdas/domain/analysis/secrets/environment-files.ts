@@ -1,5 +1,4 @@
 import { parseEnv } from "node:util";
-import type { App } from "../app.ts";
 import type { Suggestion } from "../plan.ts";
 
 const ENVIRONMENT = /(^|\/)\.env(\.[\w-]+)*$/;
@@ -8,16 +7,16 @@ const TEMPLATE =
 const VARIABLE = /^\s*(?:export\s+)?[A-Za-z_]\w*\s*=\s*\S/;
 
 /** Advice against a committed .env file with values; its names and values are not shown. */
-export function environmentFile(app: App, path: string, text: string): Suggestion | undefined {
-  const name = path.slice(path.lastIndexOf("/") + 1);
-  if (!ENVIRONMENT.test(path) || TEMPLATE.test(name)) return undefined;
+export function environmentFile(shown: string, text: string): Suggestion | undefined {
+  const name = shown.slice(shown.lastIndexOf("/") + 1);
+  if (!ENVIRONMENT.test(shown) || TEMPLATE.test(name)) return undefined;
   const values = Object.values(parseEnv(text)).filter((value) => value !== undefined && value !== "");
   if (values.length === 0) return undefined;
   const line = text.split("\n").findIndex((row) => VARIABLE.test(row)) + 1;
   return {
     code: "committed_env_file",
-    message: `The rule env/CommittedFile finds values in ${app.shown(path)}. Leave the file out of the archive and set its values as environment variables of the project.`,
-    file: app.shown(path),
+    message: `The rule env/CommittedFile finds values in ${shown}. Leave the file out of the archive and set its values as environment variables of the project.`,
+    file: shown,
     line: Math.max(1, line),
   };
 }

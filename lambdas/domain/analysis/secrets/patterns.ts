@@ -3,8 +3,8 @@ const tokenPrefixes =
 
 /**
  * Where a secret could be: cheap, linear, and wider than any rule behind it. Only lines that it finds are shown to the
- * rules, so that a large archive costs one pass. Each part begins with a character that is rare in source or with a word,
- * and looks back from there: that is several times as fast as a part for each prefix.
+ * rules, so that a large archive costs one pass. Each part begins with what is rare in source, and looks back from
+ * there: that is several times as fast as a part for each prefix.
  */
 export const suspicion = new RegExp(
   [
@@ -19,8 +19,8 @@ export const suspicion = new RegExp(
     "AIza[\\w-]{35}|AccountKey=|GOCSPX-[\\w-]{20}",
     "\\b(?:SK[0-9a-f]{32}|[MNO][A-Za-z0-9_-]{23,27}\\.[A-Za-z0-9_-]{6}\\.)",
     "PRIVATE KEY",
-    "\\bdapi[a-fA-F0-9]{32}",
-    "(?:AWS|aws|Aws)_?.{0,8}(?:SECRET|secret|Secret)",
+    "api(?<=\\bdapi)[a-fA-F0-9]{32}",
+    "(?:WS|ws)(?<=[Aa](?:WS|ws))_?.{0,8}(?:SECRET|secret|Secret)",
   ].join("|"),
   "g",
 );

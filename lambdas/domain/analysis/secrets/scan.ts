@@ -1,6 +1,6 @@
 import { lintSource } from "@secretlint/core";
 import { creator } from "@secretlint/secretlint-rule-preset-recommend";
-import { type App, appAt } from "../app.ts";
+import { wrapperOf } from "../app.ts";
 import { lineAt } from "../notes.ts";
 import type { Suggestion } from "../plan.ts";
 import { isVendored, type SourceTree, withoutJunk } from "../tree.ts";
@@ -15,20 +15,27 @@ const lineLengthMax = 4000;
 const suspectLinesMax = 500;
 
 /** Committed secrets and .env files with values: the rule, the file and the line, never the value. One finding a rule and file. */
-export async function scanSecrets(tree: SourceTree): Promise<Suggestion[]> {
-  const app = appAt(withoutJunk(tree), "");
+export async function scanSecrets(source: SourceTree): Promise<Suggestion[]> {
+  const tree = withoutJunk(source);
+  const wrapper = wrapperOf(tree);
   const found: Suggestion[] = [];
-  for (const path of app.paths) {
-    // A project's own folder may well be called "test" or "build".
-    const inner = app.shown(path);
-    if (isVendored(inner) || ASIDE.test(inner) || LOCK.test(inner)) continue;
-    const text = app.text(path);
-    if (text === undefined) continue;
-    const environment = environmentFile(app, path, text);
-    if (environment !== undefined) found.push(environment);
-    found.push(...(await secretsIn(app, path, text)));
+  for (const path of [...tree.files.keys()].sort()) {
+    const file = tree.files.get(path);
+    const text = () => (file?.kind === "file" ? file.text?.() : undefined);
+    found.push(...(await secretsOf(path.slice(wrapper.length), text)));
   }
   return found;
+}
+
+/** `scanSecrets` for one file; `shown` is its path below the folder that merely wraps everything. */
+export async function secretsOf(shown: string, read: () => string | undefined): Promise<Suggestion[]> {
+  // A project's own folder may well be called "test" or "build", so only what is below it counts.
+  if (isVendored(shown) || ASIDE.test(shown) || LOCK.test(shown)) return [];
+  const text = read();
+  if (text === undefined) return [];
+  const environment = environmentFile(shown, text);
+  const secrets = await secretsIn(shown, text);
+  return environment === undefined ? secrets : [environment, ...secrets];
 }
 
 interface SuspectLine {
@@ -36,7 +43,7 @@ interface SuspectLine {
   line: number;
 }
 
-async function secretsIn(app: App, path: string, text: string): Promise<Suggestion[]> {
+async function secretsIn(shown: string, text: string): Promise<Suggestion[]> {
   const lines = suspectLines(text);
   if (lines.length === 0) return [];
   const content = lines.map((line) => line.text).join("\n");
@@ -61,14 +68,15 @@ async function secretsIn(app: App, path: string, text: string): Promise<Suggesti
   }
   return [...rules].map(([rule, line]) => ({
     code: "committed_secret",
-    message: `The rule ${rule} finds a secret that is committed in ${app.shown(path)}. Revoke it, remove it from the source, and set it as an environment variable of the project.`,
-    file: app.shown(path),
+    message: `The rule ${rule} finds a secret that is committed in ${shown}. Revoke it, remove it from the source, and set it as an environment variable of the project.`,
+    file: shown,
     line,
   }));
 }
 
 /** The lines that could hold a secret; of a private key the lines up to its end. */
 function suspectLines(text: string): SuspectLine[] {
+  if (text.search(suspicion) === -1) return [];
   const numbers = new Map<number, string>();
   let line = 1;
   let counted = 0;

@@ -1,0 +1,56 @@
+import type { StoredEntry } from "./entry.ts";
+import { readExactly } from "./source.ts";
+import { checkRecord, type SweepVisitor, type SweptArchive } from "./sweep.ts";
+
+const gapBytesMax = 128 * 1024;
+const spanBytesMax = 2 * 1024 * 1024;
+const readsAhead = 8;
+
+/** Neighbours that are read at once, with the little between them that nobody asked for. */
+interface Span {
+  offset: number;
+  end: number;
+  entries: StoredEntry[];
+}
+
+/** Reads and checks some entries, given in file order, each small enough to be held as a whole; several reads are in flight. */
+export async function pick(
+  archive: SweptArchive,
+  entries: readonly StoredEntry[],
+  visitor: Pick<SweepVisitor, "small">,
+): Promise<void> {
+  const spans = spansOf(entries);
+  const ahead: Promise<Buffer>[] = [];
+  try {
+    for (const [index, { offset, entries }] of spans.entries()) {
+      for (const next of spans.slice(index + ahead.length, index + readsAhead)) {
+        const read = readExactly(archive.source, next.offset, next.end - next.offset);
+        // It is awaited later, or never when the archive is refused before: no unhandled rejection either way.
+        read.catch(() => {});
+        ahead.push(read);
+      }
+      const bytes = await ahead.shift();
+      if (bytes === undefined) throw new RangeError("a part was not asked for");
+      for (const entry of entries) {
+        const record = bytes.subarray(entry.offset - offset, entry.end - offset);
+        await visitor.small(entry, checkRecord(record, entry, archive.directory));
+      }
+    }
+  } finally {
+    await Promise.allSettled(ahead);
+  }
+}
+
+function spansOf(entries: readonly StoredEntry[]): Span[] {
+  const spans: Span[] = [];
+  for (const entry of entries) {
+    const span = spans.at(-1);
+    if (span && entry.offset - span.end <= gapBytesMax && entry.end - span.offset <= spanBytesMax) {
+      span.entries.push(entry);
+      span.end = entry.end;
+    } else {
+      spans.push({ offset: entry.offset, end: entry.end, entries: [entry] });
+    }
+  }
+  return spans;
+}
