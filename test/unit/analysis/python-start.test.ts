@@ -128,6 +128,34 @@ test.each([
   expect(suggestions).toEqual([]);
 });
 
+test.each([
+  ["--no-index\n--find-links wheels\nfastapi\n"],
+  ["fastapi\n--index-url=https://packages.example.com/simple\n"],
+  ["-r requirements/base.txt\n"],
+])("an added server comes from where the other packages come from: %j", (text) => {
+  const { plan, suggestions } = analysisOf({
+    "app.py": fastapi,
+    "requirements.txt": text,
+    "requirements/base.txt": "-i https://packages.example.com/simple\nfastapi\n",
+  });
+  expect(plan).toMatchObject({ install: "pip install -r requirements.txt uvicorn", addedPackages: [] });
+  expect(suggestions).toMatchObject([{ code: "server_added" }]);
+});
+
+test("an added server is installed by itself where the requirements have hashes, which would be asked of it too", () => {
+  const text = "-i https://packages.example.com/simple\nfastapi==0.115.0 \\\n    --hash=sha256:00\n";
+  const { plan } = analysisOf({ "app.py": fastapi, "requirements.txt": text });
+  expect(plan).toMatchObject({ install: "pip install -r requirements.txt", addedPackages: ["uvicorn"] });
+});
+
+test.each([
+  ["--find-links wheels\nflask\n", null],
+  ["-f ./wheels\nflask\n", null],
+  ["--find-links https://packages.example.com/wheels\nflask\n", ["requirements.txt"]],
+])("packages in a folder of the archive are there when they are installed: %j", (text, manifests) => {
+  expect(analysisOf({ "app.py": flask, "requirements.txt": text }).plan.manifests).toEqual(manifests);
+});
+
 test("migrations are never run, and that is said", () => {
   const files = {
     ...requirements,

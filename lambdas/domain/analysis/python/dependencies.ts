@@ -67,17 +67,25 @@ function addNamed(name: string, value: unknown, add: (requirement: string) => vo
   add(extras.length === 0 ? name : `${name}[${extras.join(",")}]`);
 }
 
-/** The lines of a requirements file and of those that it includes with `-r`. */
-export function requirementLines(app: App, path: string, seen: Set<string> = new Set()): string[] {
+/** The requirements of a requirements file and of those that it includes with `-r`. */
+export const requirementLines = (app: App, path: string): string[] =>
+  requirementTexts(app, path).flatMap((text) => {
+    const egg = /[#&]egg=([\w.-]+)/.exec(text)?.[1];
+    return text.startsWith("-") ? (egg === undefined ? [] : [egg]) : [text];
+  });
+
+/** The options in the same files: `--find-links wheels`, `--hash=…`, `-e .`. */
+export const requirementOptions = (app: App, path: string): string[] =>
+  requirementTexts(app, path).filter((text) => text.startsWith("-"));
+
+function requirementTexts(app: App, path: string, seen: Set<string> = new Set()): string[] {
   if (seen.has(path) || seen.size > 20) return [];
   seen.add(path);
   const folder = path.includes("/") ? `${path.slice(0, path.lastIndexOf("/"))}/` : "";
   return (app.text(path) ?? "").split("\n").flatMap((line) => {
     const text = line.replace(/(^|\s)#.*$/, "").trim();
     const included = /^(?:-r|--requirement)[= ]\s*(\S+)/.exec(text)?.[1];
-    if (included !== undefined) return requirementLines(app, posix.normalize(folder + included), seen);
-    const egg = /[#&]egg=([\w.-]+)/.exec(line)?.[1];
-    return text.startsWith("-") ? (egg === undefined ? [] : [egg]) : [text];
+    return included === undefined ? [text] : requirementTexts(app, posix.normalize(folder + included), seen);
   });
 }
 

@@ -1,7 +1,7 @@
 import type { App } from "../app.ts";
 import { lineOf, type Notes, suggest } from "../notes.ts";
 import { stringAt, type Table, tableAt, valueAt } from "../values.ts";
-import { requirementLines } from "./dependencies.ts";
+import { requirementLines, requirementOptions } from "./dependencies.ts";
 import { type PythonPackages, unlockedDependency } from "./package-manager.ts";
 
 /** The install command and the files that it reads (null: the whole tree). */
@@ -35,6 +35,16 @@ export function pythonInstall(
     command,
     manifests: root || readsTree(app, packages) ? null : app.paths.filter((path) => COPIED.test(path)),
   };
+}
+
+/** True when requirements.txt says where packages come from, so that others must be installed with it; not where it has hashes, since pip would ask the others for theirs. */
+export function namesIndex(app: App, packages: PythonPackages): boolean {
+  if (packages.name !== "pip" || packages.file === null || packages.file === "setup.py") return false;
+  const options = requirementOptions(app, packages.file);
+  if ([...options, ...requirementLines(app, packages.file)].some((text) => text.includes("--hash"))) return false;
+  return options.some((option) =>
+    /^(-i|--index-url|--extra-index-url|--no-index|-f|--find-links)(?=[ =]|$)/.test(option),
+  );
 }
 
 /** True when there is a lock file and it holds every declared dependency. */
@@ -103,8 +113,9 @@ function poetryPackage(app: App, pyproject: Table | undefined): boolean {
 function readsTree(app: App, packages: PythonPackages): boolean {
   if (packages.name === "pip") {
     const file = packages.file ?? "requirements.txt";
-    const text = app.text(file) ?? "";
-    if (/^\s*(-e|--editable)[ =]\s*(?!git|\w+\+)/m.test(text)) return true;
+    const options = requirementOptions(app, file);
+    if (options.some((option) => /^(-e|--editable)[ =]\s*(?!git|\w+\+)/.test(option))) return true;
+    if (options.some((option) => /^(-f|--find-links)[ =]\s*(?!https?:)/.test(option))) return true;
     return requirementLines(app, file).some((line) => /^(\.|file:|[\w./-]+\.(whl|tar\.gz|zip)$)/.test(line));
   }
   const text = app.text(packages.name === "pipenv" ? "Pipfile" : "pyproject.toml");

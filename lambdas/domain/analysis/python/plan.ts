@@ -5,7 +5,7 @@ import { type Plan, runtimeSchema } from "../plan.ts";
 import { containerPort, type FixedPort, portInCommand, serverEnvironment } from "../port.ts";
 import { suggestDevelopmentStart } from "../suggestions/development-start.ts";
 import { dependsOn, pythonDependencies } from "./dependencies.ts";
-import { pythonInstall } from "./install.ts";
+import { namesIndex, pythonInstall } from "./install.ts";
 import { pythonListenPort, suggestDebugOff } from "./listen.ts";
 import { pythonPackageManager } from "./package-manager.ts";
 import { type PythonStart, pythonStart, releaseLine } from "./start.ts";
@@ -24,13 +24,15 @@ export function pythonPlan(app: App, notes: Notes): Plan {
   suggestDevelopmentStart(app, start, notes);
   suggestDebugOff(app, start.line, notes);
   suggestMigrations(app, start, notes);
+  const added = addedPackages(app, start, dependencies, notes);
+  const together = added.length > 0 && namesIndex(app, packages);
   const port = containerPort(app, fixedPort(app, start), notes);
   return {
     runtime: runtimeSchema.parse(`python${version}`),
     language: "python",
     version,
     packageManager: { name: packages.name, version: null },
-    install: install.command,
+    install: together ? `${install.command} ${added.join(" ")}` : install.command,
     installsNothing: install.command === null,
     build: start.build,
     prestart: null,
@@ -39,7 +41,7 @@ export function pythonPlan(app: App, notes: Notes): Plan {
     root: app.root,
     static: null,
     manifests: install.manifests,
-    addedPackages: addedPackages(app, start, dependencies, notes),
+    addedPackages: together ? [] : added,
     systemPackages: systemPackages(dependencies),
     buildEnv: {},
     env: { ...serverEnvironment(port), ...toolEnvironment(port) },
