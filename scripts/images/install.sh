@@ -1,29 +1,49 @@
 #!/usr/bin/env bash
-# What the image tests need, on a Debian machine with root: buildah, mmdebstrap, jq and unzip. Elsewhere it says why they
-# will be skipped, and succeeds: they are a check of the project, not a part of it.
+# What the image tests need, on a Debian machine with root (buildah, mmdebstrap, jq and unzip), and what the Python
+# example deployments pack into wheels (FastAPI, uvicorn, Django and gunicorn for Debian's own Python). Elsewhere it says
+# which tests will be skipped and why, and succeeds: they are a check of the project, not a part of it.
 set -euo pipefail
-packages=(buildah mmdebstrap jq unzip)
-
-skip() {
-  echo "image tests are skipped: $1"
-  exit 0
-}
-
-missing=()
-for program in "${packages[@]}"; do
-  command -v "$program" > /dev/null || missing+=("$program")
-done
-if [ ${#missing[@]} -eq 0 ]; then
-  echo "image tests: everything is installed"
-  exit 0
-fi
-[ "$(id -u)" -eq 0 ] || skip "${missing[*]} missing, and only root can install packages"
-command -v apt-get > /dev/null || skip "${missing[*]} missing, and there is no apt-get"
-echo "image tests: installing ${missing[*]}"
+export DEBIAN_FRONTEND=noninteractive
 log=$(mktemp)
 trap 'rm -f "$log"' EXIT
-export DEBIAN_FRONTEND=noninteractive
-if ! { apt-get update && apt-get install -y --no-install-recommends "${missing[@]}"; } > "$log" 2>&1; then
-  tail -n 5 "$log"
-  skip "apt-get could not install ${missing[*]}"
-fi
+
+# Each program comes in a package of its name.
+missing_programs() {
+  local program
+  for program in buildah mmdebstrap jq unzip; do
+    command -v "$program" > /dev/null || echo "$program"
+  done
+}
+
+# Asked of Debian's Python by its path: another one may come first on PATH.
+missing_modules() {
+  local module
+  for module in fastapi uvicorn django gunicorn; do
+    /usr/bin/python3 -c "import $module" 2> /dev/null || echo "python3-$module"
+  done
+  /usr/bin/python3 -c "import ensurepip" 2> /dev/null || echo "python3-venv"
+}
+
+# install <tests> <package>...
+install() {
+  local tests=$1
+  shift
+  if [ $# -eq 0 ]; then
+    echo "$tests: everything is installed"
+  elif [ "$(id -u)" -ne 0 ]; then
+    echo "$tests are skipped: $* missing, and only root can install packages"
+  elif ! command -v apt-get > /dev/null; then
+    echo "$tests are skipped: $* missing, and there is no apt-get"
+  else
+    echo "$tests: installing $*"
+    if ! { apt-get update && apt-get install -y --no-install-recommends "$@"; } > "$log" 2>&1; then
+      tail -n 5 "$log"
+      echo "$tests are skipped: apt-get could not install $*"
+    fi
+  fi
+}
+
+mapfile -t programs < <(missing_programs)
+mapfile -t modules < <(missing_modules)
+install "image tests" "${programs[@]}"
+install "Python example deployments" "${modules[@]}"

@@ -1,0 +1,39 @@
+import { execFileSync, spawnSync } from "node:child_process";
+import { existsSync, mkdtempSync, readdirSync, readFileSync, rmSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { createRuntimes } from "../../../local/codebuild/runtimes.ts";
+
+const python = "/usr/bin/python3";
+const lines = ["3.14", "3.13", "3.12"];
+
+/** A Python line that this machine does not have, so that Debian's own Python runs its apps. */
+export async function lineOfDebianPython(): Promise<string | undefined> {
+  if (!existsSync(python)) return undefined;
+  const runtimes = createRuntimes(tmpdir());
+  for (const line of lines) {
+    const { program, warning } = await runtimes.python(line);
+    if (program === python && warning !== undefined) return line;
+  }
+  return undefined;
+}
+
+/** Why no Python example can be deployed here, for a reader; null when all can. */
+export function noPythonExamplesBecause(line: string | undefined): string | null {
+  if (line === undefined) return `the Python of the apps is not ${python}`;
+  if (spawnSync("dpkg-query", ["--version"]).status !== 0) return "they need Debian's packages";
+  const modules = ["fastapi", "uvicorn", "django", "gunicorn", "ensurepip"];
+  const missing = modules.filter((module) => spawnSync(python, ["-c", `import ${module}`]).status !== 0);
+  return missing.length === 0 ? null : `${missing.join(", ")} missing; scripts/images/install.sh installs them`;
+}
+
+/** Debian's packages and what they depend on as wheels, by their paths in an archive. */
+export function wheelsOf(...packages: string[]): Record<string, Buffer> {
+  const folder = mkdtempSync(join(tmpdir(), "slipway-wheels-"));
+  try {
+    execFileSync(python, [join(import.meta.dirname, "wheels.py"), folder, ...packages]);
+    return Object.fromEntries(readdirSync(folder).map((name) => [`wheels/${name}`, readFileSync(join(folder, name))]));
+  } finally {
+    rmSync(folder, { recursive: true });
+  }
+}
