@@ -3,17 +3,10 @@ import { analyze, withSecrets } from "./analysis/analyze.ts";
 import { wrapperOf } from "./analysis/app.ts";
 import type { AnalysisOutcome, Plan, Suggestion } from "./analysis/plan.ts";
 import { suggestionText, warningText } from "./analysis/report.ts";
-import { secretsOf } from "./analysis/secrets/scan.ts";
-import {
-  decodeText,
-  depthOf,
-  isForDetection,
-  isJunk,
-  type SourceFile,
-  type SourceTree,
-  wants,
-} from "./analysis/tree.ts";
-import { openArchive } from "./zip/archive.ts";
+import { inOrder, mayHoldSecrets, secretsOf } from "./analysis/secrets/scan.ts";
+import { namesLocalUrl } from "./analysis/suggestions/local-urls.ts";
+import { decodeText, depthOf, isForDetection, isJunk, type SourceFile, wants } from "./analysis/tree.ts";
+import { type OnFile, openArchive, packedBytes } from "./zip/archive.ts";
 import type { ArchiveEntry } from "./zip/entry.ts";
 import { ArchiveRefused } from "./zip/refused.ts";
 import type { ByteSource } from "./zip/source.ts";
@@ -22,8 +15,13 @@ export type Inspection =
   | { ok: true; plan: Plan; suggestion: string | null; warning: string | null; findings: Finding[] }
   | { ok: false; message: string; runtime: Runtime | null };
 
+const MiB = 1024 * 1024;
+
 /** The most that is kept of an archive's texts for detection, in bytes; what is beyond is only looked through for secrets. */
-const keptBytesMax = 64 * 1024 * 1024;
+const keptBytesMax = { packed: 48 * MiB, unpacked: 256 * MiB };
+
+/** The most text that is shown to the rules for secrets, in bytes: nobody has so much where one could be, but to keep us busy. */
+const suspectBytesMax = 64 * MiB;
 
 /** Above this size, in bytes, only the parts of an archive that the analysis needs are read. */
 const readWholeBytesMax = 250_000_000;
@@ -35,48 +33,58 @@ const readWholeBytesMax = 250_000_000;
  */
 export async function analyzeArchive(source: ByteSource): Promise<AnalysisOutcome> {
   const archive = await openArchive(source);
-  const contents = new Map<string, Uint8Array>();
-  const tree = treeOf(archive.entries, contents);
+  const tree = treeOf(archive.entries);
   const wrapper = wrapperOf(tree).length;
-  const wanted = archive.entries.filter(({ kind, path, size }) => kind === "file" && wants(path, size));
-  const kept = keptPaths(wanted);
+  const wanted = new Set(archive.entries.filter(({ kind, path, size }) => kind === "file" && wants(path, size)));
+  const kept = keptPaths([...wanted]);
   const secrets: Suggestion[] = [];
-  const take = async ({ path }: ArchiveEntry, bytes: Uint8Array) => {
-    if (kept.has(path)) contents.set(path, bytes);
-    secrets.push(...(await secretsOf(path.slice(wrapper), () => decodeText(bytes))));
+  let suspectBytes = 0;
+  const take: OnFile = ({ path }, bytes, pack) => {
+    const text = decodeText(bytes);
+    if (text === undefined) return undefined;
+    if (kept.has(path)) keep(tree, path, text, pack());
+    const shown = path.slice(wrapper);
+    if (suspectBytes > suspectBytesMax || !mayHoldSecrets(shown, text)) return undefined;
+    suspectBytes += bytes.length;
+    return secretsOf(shown, text).then((found) => void secrets.push(...found));
   };
-  const named = new Set(wanted);
-  const isWanted = (entry: ArchiveEntry) => named.has(entry);
+  const isWanted = (entry: ArchiveEntry) => wanted.has(entry);
   if (source.size > readWholeBytesMax) await archive.pick(isWanted, take);
   else await archive.verify(take, { wants: isWanted });
-  secrets.sort((one, other) => (one.file < other.file ? -1 : 1));
-  return withSecrets(analyze(tree), secrets);
+  return withSecrets(analyze(tree), inOrder(secrets));
 }
 
-function treeOf(entries: readonly ArchiveEntry[], contents: ReadonlyMap<string, Uint8Array>): SourceTree {
+type Tree = { files: Map<string, SourceFile> };
+
+function treeOf(entries: readonly ArchiveEntry[]): Tree {
   const files = new Map<string, SourceFile>();
   for (const { path, kind, size } of entries) {
-    if (kind === "directory" || isJunk(path)) continue;
-    const text = () => {
-      const bytes = contents.get(path);
-      return bytes && decodeText(bytes);
-    };
-    files.set(path, { size, kind, text });
+    if (kind !== "directory" && !isJunk(path)) files.set(path, { size, kind });
   }
   return { files };
+}
+
+/** Gives a file of the tree its text, which is unpacked again when detection reads it: it reads few of many. */
+function keep({ files }: Tree, path: string, text: string, unpack: () => Uint8Array): void {
+  const file = files.get(path);
+  const mayNameLocalUrl = namesLocalUrl(text);
+  if (file) files.set(path, { ...file, mayNameLocalUrl, text: () => decodeText(unpack()) });
 }
 
 /** The files that are kept for detection: those nearest the top first, as many as there is room for. */
 function keptPaths(wanted: readonly ArchiveEntry[]): ReadonlySet<string> {
   const kept = new Set<string>();
-  let room = keptBytesMax;
+  const room = { ...keptBytesMax };
   const candidates = wanted
     .filter(({ path }) => isForDetection(path))
-    .map(({ path, size }) => ({ path, size, depth: depthOf(path) }));
-  for (const { path, size } of candidates.sort((one, other) => one.depth - other.depth)) {
-    if (size > room) continue;
-    room -= size;
-    kept.add(path);
+    .map((entry) => ({ entry, depth: depthOf(entry.path) }))
+    .sort((one, other) => one.depth - other.depth);
+  for (const { entry } of candidates) {
+    const packed = packedBytes(entry);
+    if (packed > room.packed || entry.size > room.unpacked) continue;
+    room.packed -= packed;
+    room.unpacked -= entry.size;
+    kept.add(entry.path);
   }
   return kept;
 }

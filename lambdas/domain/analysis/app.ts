@@ -10,6 +10,8 @@ export interface App {
   hasFolder(path: string): boolean;
   /** The text without BOM and with `\n`; undefined when the file is missing, binary, a link or too large. */
   text(path: string): string | undefined;
+  /** False where it is known, without reading the text, that it names no address of the developer's own machine. */
+  mayNameLocalUrl(path: string): boolean;
   size(path: string): number;
   /** The path that a suggestion shows: relative to the archive, without the folder that merely wraps everything. */
   shown(path: string): string;
@@ -53,6 +55,7 @@ export function appAt(tree: SourceTree, root: string): App {
       }
       return text;
     },
+    mayNameLocalUrl: (path) => tree.files.get(prefix + path)?.mayNameLocalUrl ?? true,
     size: (path) => tree.files.get(prefix + path)?.size ?? 0,
     shown: (path) => (prefix + path).slice(wrapper.length),
   };

@@ -3,6 +3,8 @@ export interface SourceFile {
   size: number;
   kind: "file" | "symlink";
   text?: () => string | undefined;
+  /** False where it is known already that the text names no address of the developer's own machine. */
+  mayNameLocalUrl?: boolean;
 }
 
 /** What analysis sees of an archive: relative paths with `/`, the text of those that `wants` names. */

@@ -8,16 +8,19 @@ import { checkLinks, readTarget } from "./links.ts";
 import { pick } from "./pick.ts";
 import { ArchiveRefused } from "./refused.ts";
 import { type ByteSource, readExactly, readTail } from "./source.ts";
-import { checkRecord, type SweepVisitor, type SweptArchive, sweep } from "./sweep.ts";
+import { atOnceBytesMax, checkRecord, type SweepVisitor, type SweptArchive, sweep } from "./sweep.ts";
 import { checkTree } from "./tree.ts";
 
-const contentBytesMax = 8 * 1024 * 1024;
+const contentBytesMax = 32 * 1024 * 1024;
 
-/** Takes the proved contents of one file; `bytes` may be kept. A promise holds the check up until it is settled. */
-export type OnFile = (entry: ArchiveEntry, bytes: Uint8Array) => void | Promise<void>;
+/**
+ * Takes the proved contents of one file; `bytes` may be kept. `pack` keeps them as small as they were in the archive and gives
+ * a function that unpacks them again. A promise holds the check up until it is settled.
+ */
+export type OnFile = (entry: ArchiveEntry, bytes: Uint8Array, pack: () => () => Uint8Array) => void | Promise<void>;
 
 export interface VerifyOptions {
-  /** Which files go to `onFile`; all when not given. Files over 8 MiB are checked but never given as a whole. */
+  /** Which files go to `onFile`; all when not given. Files over 32 MiB are checked but never given as a whole. */
   wants?: (entry: ArchiveEntry) => boolean;
   /**
    * Asked for each file over 2 MiB: where it wants the contents, `write` gets them piece by piece (each valid during the call
@@ -25,6 +28,10 @@ export interface VerifyOptions {
    */
   streams?: (entry: ArchiveEntry) => { write: PieceSink; close: () => void } | null;
 }
+
+/** How many bytes `pack` keeps of a file: what is unpacked piece by piece is not packed again. */
+export const packedBytes = ({ size, compressedSize }: ArchiveEntry): number =>
+  Math.max(size, compressedSize) > atOnceBytesMax ? size : compressedSize;
 
 /** An archive whose directory keeps all rules; whether its contents do, `verify` tells. */
 export class Archive {
@@ -67,14 +74,15 @@ export class Archive {
    */
   async verify(onFile?: OnFile, options: VerifyOptions = {}): Promise<void> {
     const links = new Map<string, string>();
-    const visitor = onFile === undefined ? checkOnly(links, options) : handOver(links, onFile, options);
+    const { directory } = this.#swept;
+    const visitor = onFile === undefined ? checkOnly(links, options) : handOver(links, onFile, options, directory);
     await sweep(this.#swept, visitor);
     this.#settle(links);
   }
 
   /**
    * `verify` for an archive that is too large to be read as a whole: reads and checks the links and the files that are wanted,
-   * those over 8 MiB excepted, and neighbours in one read. Of all others only what the directory says has been checked.
+   * those over 32 MiB excepted, and neighbours in one read. Of all others only what the directory says has been checked.
    */
   async pick(wants: (entry: ArchiveEntry) => boolean, onFile: OnFile): Promise<void> {
     const links = new Map<string, string>();
@@ -83,7 +91,7 @@ export class Archive {
         entry.kind === "symlink" ||
         (entry.kind === "file" && Math.max(entry.size, entry.compressedSize) <= contentBytesMax && wants(entry)),
     );
-    await pick(this.#swept, picked, handOver(links, onFile, {}));
+    await pick(this.#swept, picked, handOver(links, onFile, {}, this.#swept.directory));
     this.#settle(links);
   }
 
@@ -113,15 +121,22 @@ function checkOnly(links: Map<string, string>, { streams }: VerifyOptions): Swee
   };
 }
 
-function handOver(links: Map<string, string>, onFile: OnFile, options: VerifyOptions): SweepVisitor {
+function handOver(links: Map<string, string>, onFile: OnFile, options: VerifyOptions, directory: Buffer): SweepVisitor {
   const base = checkOnly(links, options);
   const wanted = (entry: StoredEntry) => entry.kind === "file" && (options.wants?.(entry) ?? true);
   let gathered: Buffer[] | null = null;
   return {
-    small(entry, bytes) {
-      base.small(entry, bytes);
-      // What is stored is a view into a window of 8 MiB, which whoever keeps it would keep with it.
-      if (wanted(entry)) return onFile(entry, entry.deflated ? bytes : Buffer.from(bytes));
+    small(entry, bytes, record) {
+      base.small(entry, bytes, record);
+      if (!wanted(entry)) return;
+      const pack = () => {
+        // Not of the shared pool, most of which would be kept with it.
+        const packed = Buffer.allocUnsafeSlow(record.length);
+        record.copy(packed);
+        return () => checkRecord(packed, entry, directory);
+      };
+      // What is stored is a view into a window, which whoever keeps it would keep with it.
+      return onFile(entry, entry.deflated ? bytes : Buffer.from(bytes), pack);
     },
     large(entry) {
       const sink = base.large(entry);
@@ -134,7 +149,9 @@ function handOver(links: Map<string, string>, onFile: OnFile, options: VerifyOpt
       await base.largeDone(entry);
       const parts = gathered;
       gathered = null;
-      if (parts !== null) await onFile(entry, Buffer.concat(parts));
+      if (parts === null) return;
+      const bytes = Buffer.concat(parts);
+      await onFile(entry, bytes, () => () => bytes);
     },
   };
 }

@@ -4,7 +4,8 @@ import { checkRecord, type SweepVisitor, type SweptArchive } from "./sweep.ts";
 
 const gapBytesMax = 128 * 1024;
 const spanBytesMax = 2 * 1024 * 1024;
-const readsAhead = 8;
+const readsAheadMax = 8;
+const bytesAheadMax = 16 * 1024 * 1024;
 
 /** Neighbours that are read at once, with the little between them that nobody asked for. */
 interface Span {
@@ -21,9 +22,12 @@ export async function pick(
 ): Promise<void> {
   const spans = spansOf(entries);
   const ahead: Promise<Buffer>[] = [];
+  let bytesAhead = 0;
   try {
-    for (const [index, { offset, entries }] of spans.entries()) {
-      for (const next of spans.slice(index + ahead.length, index + readsAhead)) {
+    for (const [index, { offset, end, entries }] of spans.entries()) {
+      for (const next of spans.slice(index + ahead.length)) {
+        if (ahead.length > 0 && (ahead.length === readsAheadMax || bytesAhead > bytesAheadMax)) break;
+        bytesAhead += next.end - next.offset;
         const read = readExactly(archive.source, next.offset, next.end - next.offset);
         // It is awaited later, or never when the archive is refused before: no unhandled rejection either way.
         read.catch(() => {});
@@ -31,9 +35,10 @@ export async function pick(
       }
       const bytes = await ahead.shift();
       if (bytes === undefined) throw new RangeError("a part was not asked for");
+      bytesAhead -= end - offset;
       for (const entry of entries) {
         const record = bytes.subarray(entry.offset - offset, entry.end - offset);
-        await visitor.small(entry, checkRecord(record, entry, archive.directory));
+        await visitor.small(entry, checkRecord(record, entry, archive.directory), record);
       }
     }
   } finally {

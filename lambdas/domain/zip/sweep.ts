@@ -6,7 +6,8 @@ import { ArchiveRefused } from "./refused.ts";
 import type { ByteSource } from "./source.ts";
 import { WindowReader } from "./window-reader.ts";
 
-const atOnceBytesMax = 2 * 1024 * 1024;
+/** Contents up to this size, in bytes, are unpacked in one go. */
+export const atOnceBytesMax = 2 * 1024 * 1024;
 const headerRoom = 70_000;
 const pieceBytes = 1024 * 1024;
 /** How much is unpacked before others get their turn; an entry counts as some bytes even when it is empty. */
@@ -22,9 +23,9 @@ export interface SweptArchive {
   ordered: readonly StoredEntry[];
 }
 
-/** Receives the contents as they are proved; `bytes` of small ones are valid during the call only. */
+/** Receives the contents as they are proved; `bytes` of small ones, and the `record` they came from, are valid during the call only. */
 export interface SweepVisitor {
-  small(entry: StoredEntry, bytes: Buffer): void | Promise<void>;
+  small(entry: StoredEntry, bytes: Buffer, record: Buffer): void | Promise<void>;
   /** Asked before contents over 2 MiB are unpacked; null when nobody wants them. */
   large(entry: StoredEntry): PieceSink | null;
   largeDone(entry: StoredEntry): void | Promise<void>;
@@ -44,7 +45,7 @@ export async function sweep(archive: SweptArchive, visitor: SweepVisitor): Promi
       if (fitsAtOnce(entry)) {
         const length = entry.end - entry.offset;
         const record = reader.view(length) ?? (await reader.take(length));
-        const answer = visitor.small(entry, checkRecord(record, entry, archive.directory));
+        const answer = visitor.small(entry, checkRecord(record, entry, archive.directory), record);
         if (answer !== undefined) await answer;
         sinceTurn += entry.size + entryCost;
       } else {

@@ -1,6 +1,6 @@
 import { type ByteSource, readExactly } from "./source.ts";
 
-const windowBytes = 8 * 1024 * 1024;
+const windowBytes = 4 * 1024 * 1024;
 const windowsAhead = 3;
 
 /** Reads a source from its start in large windows, some in flight, and never holds more than these windows. */
@@ -52,7 +52,7 @@ export class WindowReader {
   async #advance(): Promise<void> {
     const next = this.#ahead.shift();
     if (next === undefined) throw new RangeError("read past the end of the files");
-    this.#window = Buffer.alloc(0);
+    release(this.#window);
     this.#window = await next;
     this.#position = 0;
     this.#request();
@@ -68,4 +68,10 @@ export class WindowReader {
       this.#nextOffset += length;
     }
   }
+}
+
+/** Gives the memory of a window back at once, where nothing else lies in it: the collector is not in such a hurry. */
+function release(window: Buffer): void {
+  const { buffer } = window;
+  if (buffer instanceof ArrayBuffer && buffer.byteLength === window.byteLength) buffer.transfer(0);
 }

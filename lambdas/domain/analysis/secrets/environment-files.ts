@@ -6,10 +6,12 @@ const TEMPLATE =
   /\.(examples?|samples?|templates?|tpl|dist|defaults?|schema|test|testing|ci|vault|docker-example|me)(\.|$)/i;
 const VARIABLE = /^\s*(?:export\s+)?[A-Za-z_]\w*\s*=\s*\S/;
 
+/** True for a .env file of any name but those of templates. */
+export const isEnvironmentFile = (shown: string): boolean =>
+  ENVIRONMENT.test(shown) && !TEMPLATE.test(shown.slice(shown.lastIndexOf("/") + 1));
+
 /** Advice against a committed .env file with values; its names and values are not shown. */
 export function environmentFile(shown: string, text: string): Suggestion | undefined {
-  const name = shown.slice(shown.lastIndexOf("/") + 1);
-  if (!ENVIRONMENT.test(shown) || TEMPLATE.test(name)) return undefined;
   const values = Object.values(parseEnv(text)).filter((value) => value !== undefined && value !== "");
   if (values.length === 0) return undefined;
   const line = text.split("\n").findIndex((row) => VARIABLE.test(row)) + 1;

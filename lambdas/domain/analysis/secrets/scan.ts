@@ -4,7 +4,7 @@ import { wrapperOf } from "../app.ts";
 import { lineAt } from "../notes.ts";
 import type { Suggestion } from "../plan.ts";
 import { isVendored, type SourceTree, withoutJunk } from "../tree.ts";
-import { environmentFile } from "./environment-files.ts";
+import { environmentFile, isEnvironmentFile } from "./environment-files.ts";
 import { isPlaceholder, ownRules, suspicion } from "./patterns.ts";
 
 const ASIDE =
@@ -17,23 +17,30 @@ const suspectLinesMax = 500;
 /** Committed secrets and .env files with values: the rule, the file and the line, never the value. One finding a rule and file. */
 export async function scanSecrets(source: SourceTree): Promise<Suggestion[]> {
   const tree = withoutJunk(source);
-  const wrapper = wrapperOf(tree);
+  const wrapper = wrapperOf(tree).length;
   const found: Suggestion[] = [];
-  for (const path of [...tree.files.keys()].sort()) {
-    const file = tree.files.get(path);
-    const text = () => (file?.kind === "file" ? file.text?.() : undefined);
-    found.push(...(await secretsOf(path.slice(wrapper.length), text)));
+  for (const [path, file] of tree.files) {
+    const shown = path.slice(wrapper);
+    const text = file.kind === "file" && isLookedThrough(shown) ? file.text?.() : undefined;
+    if (text !== undefined && mayHoldSecrets(shown, text)) found.push(...(await secretsOf(shown, text)));
   }
-  return found;
+  return inOrder(found);
 }
 
-/** `scanSecrets` for one file; `shown` is its path below the folder that merely wraps everything. */
-export async function secretsOf(shown: string, read: () => string | undefined): Promise<Suggestion[]> {
-  // A project's own folder may well be called "test" or "build", so only what is below it counts.
-  if (isVendored(shown) || ASIDE.test(shown) || LOCK.test(shown)) return [];
-  const text = read();
-  if (text === undefined) return [];
-  const environment = environmentFile(shown, text);
+/** Findings by the paths of their files, whatever the order in which these were read. */
+export const inOrder = (found: readonly Suggestion[]): Suggestion[] =>
+  found.toSorted((one, other) => (one.file === other.file ? 0 : one.file < other.file ? -1 : 1));
+
+// A project's own folder may well be called "test" or "build", so only what is below it counts.
+const isLookedThrough = (shown: string): boolean => !(isVendored(shown) || ASIDE.test(shown) || LOCK.test(shown));
+
+/** False for nearly every file; `shown` is its path below the folder that merely wraps everything. */
+export const mayHoldSecrets = (shown: string, text: string): boolean =>
+  isLookedThrough(shown) && (text.search(suspicion) !== -1 || isEnvironmentFile(shown));
+
+/** `scanSecrets` for one file that may hold some. */
+export async function secretsOf(shown: string, text: string): Promise<Suggestion[]> {
+  const environment = isEnvironmentFile(shown) ? environmentFile(shown, text) : undefined;
   const secrets = await secretsIn(shown, text);
   return environment === undefined ? secrets : [environment, ...secrets];
 }
@@ -76,7 +83,6 @@ async function secretsIn(shown: string, text: string): Promise<Suggestion[]> {
 
 /** The lines that could hold a secret; of a private key the lines up to its end. */
 function suspectLines(text: string): SuspectLine[] {
-  if (text.search(suspicion) === -1) return [];
   const numbers = new Map<number, string>();
   let line = 1;
   let counted = 0;

@@ -10,14 +10,18 @@ const ASIDE_FILE =
 const LOCAL_URL =
   /https?:\/\/(?:localhost|127\.0\.0\.1|0\.0\.0\.0|\[::1\])(?![\w.-])(?!:?(?:\$?\{|["'`]\s*\+))(:\d{2,5})?/g;
 
+/** True for a text with an address of the developer's own machine anywhere in it, comments included. */
+export const namesLocalUrl = (text: string): boolean =>
+  /https?:\/\/(?:localhost|127\.0\.0\.1|0\.0\.0\.0|\[::1\])/.test(text);
+
 /** Advises against addresses of the developer's own machine in source that runs: not in tests, docs, comments, log lines or fallbacks. */
 export function suggestLocalUrls(app: App, notes: Notes): void {
   for (const path of writtenFiles(app, SOURCE)) {
-    const raw = ASIDE.test(path) ? undefined : app.text(path);
+    const raw = ASIDE.test(path) || !app.mayNameLocalUrl(path) ? undefined : app.text(path);
     if (
       raw === undefined ||
       (ASIDE_FILE.test(path) && !PRODUCTION_SETTINGS.test(raw)) ||
-      !/https?:\/\/(localhost|127\.0\.0\.1|0\.0\.0\.0|\[::1\])/.test(raw) ||
+      !namesLocalUrl(raw) ||
       isGenerated(raw) ||
       /\bBaseSettings\b/.test(raw)
     )
