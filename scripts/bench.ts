@@ -1,3 +1,4 @@
+import { benchAnalysis } from "./bench/analysis.ts";
 import { benchDeploy } from "./bench/deploy.ts";
 import { benchLists } from "./bench/lists.ts";
 import type { Measured } from "./bench/measure.ts";
@@ -11,6 +12,7 @@ const benches: Record<string, () => Promise<Measured[]>> = {
   service: benchService,
   lists: benchLists,
   zip: benchZip,
+  analysis: benchAnalysis,
   tables: benchTables,
   storage: benchStorage,
 };

@@ -1,0 +1,22 @@
+import { readFileSync } from "node:fs";
+import { inspect } from "../../lambdas/domain/inspection.ts";
+import { fileSource } from "../../local/archive/file-source.ts";
+
+/** Analyses the archive named on the command line, once, and prints how long it took, the peak of memory and what was read. */
+const source = fileSource(process.argv[2] ?? "");
+let bytesRead = 0;
+const counted = {
+  size: source.size,
+  read(offset: number, length: number) {
+    bytesRead += length;
+    return source.read(offset, length);
+  },
+};
+const began = performance.now();
+const inspected = await inspect(counted);
+const ms = performance.now() - began;
+if (!inspected.ok) throw new Error(inspected.message);
+const peakKiB = Number(/VmHWM:\s+(\d+) kB/.exec(readFileSync("/proc/self/status", "utf8"))?.[1]);
+console.log(
+  JSON.stringify({ ms, peakMiB: peakKiB / 1024, bytesRead, size: source.size, findings: inspected.findings }),
+);
