@@ -5,11 +5,12 @@ import { join } from "node:path";
 import { createRuntimes } from "../../../local/codebuild/runtimes.ts";
 
 const python = "/usr/bin/python3";
+const dpkg = "/usr/bin/dpkg-query";
 const lines = ["3.14", "3.13", "3.12"];
 
-/** A Python line that this machine does not have, so that Debian's own Python runs its apps. */
+/** A Python line that this machine does not have, so that Debian's own Python runs its apps; undefined where another would. */
 export async function lineOfDebianPython(): Promise<string | undefined> {
-  if (!existsSync(python)) return undefined;
+  if (!existsSync(python) || !existsSync(dpkg)) return undefined;
   const runtimes = createRuntimes(tmpdir());
   for (const line of lines) {
     const { program, warning } = await runtimes.python(line);
@@ -20,8 +21,7 @@ export async function lineOfDebianPython(): Promise<string | undefined> {
 
 /** Why no Python example can be deployed here, for a reader; null when all can. */
 export function noPythonExamplesBecause(line: string | undefined): string | null {
-  if (line === undefined) return `the Python of the apps is not ${python}`;
-  if (spawnSync("dpkg-query", ["--version"]).status !== 0) return "they need Debian's packages";
+  if (line === undefined) return `their packages are Debian's, and apps do not run with its ${python} here`;
   const modules = ["fastapi", "uvicorn", "django", "gunicorn", "ensurepip"];
   const missing = modules.filter((module) => spawnSync(python, ["-c", `import ${module}`]).status !== 0);
   return missing.length === 0 ? null : `${missing.join(", ")} missing; scripts/images/install.sh installs them`;

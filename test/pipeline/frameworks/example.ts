@@ -1,4 +1,6 @@
+import { spawnSync } from "node:child_process";
 import { readdirSync, readFileSync } from "node:fs";
+import { tmpdir } from "node:os";
 import { join } from "node:path";
 
 /** The files of an example application, by path. */
@@ -8,4 +10,11 @@ export function exampleFiles(name: string): Record<string, Buffer> {
     .filter((entry) => entry.isFile() && !entry.parentPath.includes("__pycache__"))
     .map((entry) => join(entry.parentPath, entry.name));
   return Object.fromEntries(paths.map((path) => [path.slice(folder.length + 1), readFileSync(path)]));
+}
+
+/** Why no example can be installed from npm here, for a reader; null when they can. Like a build, without the user's own settings. */
+export function noNpmExamplesBecause(): string | null {
+  const env = { ...process.env, HOME: tmpdir(), npm_config_fetch_retries: "0" };
+  const { status } = spawnSync("npm", ["view", "express", "version"], { env, timeout: 20_000 });
+  return status === 0 ? null : "npm's registry cannot be reached";
 }

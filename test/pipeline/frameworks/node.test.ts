@@ -1,9 +1,12 @@
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import { address, deploy } from "../../harness/app.ts";
 import { type Running, startRunning } from "../../harness/service.ts";
-import { exampleFiles } from "./example.ts";
+import { exampleFiles, noNpmExamplesBecause } from "./example.ts";
 
-describe("example deployments from npm", () => {
+const because = noNpmExamplesBecause();
+const title = `example deployments of Node.js apps${because === null ? "" : ` (skipped: ${because})`}`;
+
+describe.skipIf(because !== null)(title, () => {
   let running: Running;
   beforeAll(async () => {
     running = await startRunning();
