@@ -18,8 +18,8 @@ const checks: [string, string, string[]][] = [
   ["unused code", "knip", []],
 ];
 
-function runs(program: string, args: string[]): boolean {
-  return spawnSync(program, args, { stdio: "inherit" }).status === 0;
+function runs(program: string, args: string[], env = process.env): boolean {
+  return spawnSync(program, args, { stdio: "inherit", env }).status === 0;
 }
 
 /** Everything that CI runs: checks and tests, with one line at the end that counts them. */
@@ -30,17 +30,13 @@ function main(): never {
     counts[passed ? "passed" : "failed"] += 1;
     console.log(`${passed ? "✓" : "✗"} ${name}`);
   }
-  const folder = mkdtempSync(join(tmpdir(), "slipway-report-"));
+  // Whatever the tests write to the system's temporary folder goes with it.
+  const folder = mkdtempSync(join(tmpdir(), "slipway-run-"));
   const file = join(folder, "report.json");
-  const passed = runs("vitest", [
-    "run",
-    "--reporter=default",
-    "--reporter=json",
-    `--outputFile.json=${file}`,
-    ...process.argv.slice(2),
-  ]);
+  const reporters = ["--reporter=default", "--reporter=json", `--outputFile.json=${file}`];
+  const passed = runs("vitest", ["run", ...reporters, ...process.argv.slice(2)], { ...process.env, TMPDIR: folder });
   const found = report.parse(JSON.parse(readFileSync(file, "utf8")));
-  rmSync(folder, { recursive: true, force: true });
+  rmSync(folder, { recursive: true, force: true, maxRetries: 3 });
   counts.passed += found.numPassedTests;
   counts.failed += found.numFailedTests + (found.numFailedTests === 0 && !passed ? 1 : 0);
   counts.skipped += found.numPendingTests;
