@@ -19,7 +19,7 @@ interface Inspected {
   bytesRead: number;
 }
 
-/** One analysis in a process of its own, with the options that `npm start` and every function have. */
+/** One analysis in a process of its own, with the options of `npm start`; Lambda sizes a function's heap by its memory. */
 function inspectApart(path: string): Inspected {
   const script = join(import.meta.dirname, "inspect-process.ts");
   const options = ["--disable-warning=ExperimentalWarning", "--max-semi-space-size=4"];
