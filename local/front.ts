@@ -46,8 +46,8 @@ async function readBody(request: IncomingMessage): Promise<Buffer | undefined> {
   const chunks: Buffer[] = [];
   let length = 0;
   for await (const chunk of request) {
+    if (length <= limits.bodyBytesMax) chunks.push(chunk);
     length += chunk.length;
-    if (length <= limits.bodyBytesMax + 1) chunks.push(chunk);
   }
   return length === 0 ? undefined : Buffer.concat(chunks);
 }

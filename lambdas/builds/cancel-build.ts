@@ -22,34 +22,38 @@ function refusal(build: BuildRow): Problem | undefined {
   }
 }
 
-export const handler = endpoint(cancelBuild, async ({ params, access, now }) => {
-  const { projectId, buildId } = params;
-  const id = { projectId, id: buildId };
-  let { rows } = await access.read(Build.key(id));
-  let holdsLock = true;
-  for (let tries = 0; tries < triesMax; tries += 1) {
-    const build = Build.maybe(rows[0]);
-    if (!build) throw notFound();
-    if (build.canceledAt !== undefined) return { build: canceledBuildReply(build) };
-    const refused = refusal(build);
-    if (refused) throw refused;
-    const canceledAt = now.toISOString();
-    const canceled: BuildRow = { ...build, canceledAt, updatedAt: canceledAt };
-    const reply = { build: canceledBuildReply(canceled) };
-    const outcome = await access.commit(
-      [
-        Build.update(
-          id,
-          { set: { canceledAt, updatedAt: canceledAt }, remove: ["uploadToken"] },
-          { status: build.status, canceledAt: absent },
-        ),
-        ...(holdsLock ? [Lock.delete({ projectId }, { buildId })] : []),
-      ],
-      reply,
-    );
-    if (outcome.ok) return reply;
-    holdsLock = !outcome.failed.has(1);
-    ({ rows } = await access.read(Build.key(id)));
-  }
-  throw unavailable(new Error("The cancel kept losing to the build's own progress"));
-});
+export const handler = endpoint(
+  cancelBuild,
+  async ({ params, access, now }) => {
+    const { projectId, buildId } = params;
+    const id = { projectId, id: buildId };
+    let { rows } = await access.read(Build.key(id));
+    let holdsLock = true;
+    for (let tries = 0; tries < triesMax; tries += 1) {
+      const build = Build.maybe(rows[0]);
+      if (!build) throw notFound();
+      if (build.canceledAt !== undefined) return { build: canceledBuildReply(build) };
+      const refused = refusal(build);
+      if (refused) throw refused;
+      const canceledAt = now.toISOString();
+      const canceled: BuildRow = { ...build, canceledAt, updatedAt: canceledAt };
+      const reply = { build: canceledBuildReply(canceled) };
+      const outcome = await access.commit(
+        [
+          Build.update(
+            id,
+            { set: { canceledAt, updatedAt: canceledAt }, remove: ["uploadToken"] },
+            { status: build.status, canceledAt: absent },
+          ),
+          ...(holdsLock ? [Lock.delete({ projectId }, { buildId })] : []),
+        ],
+        reply,
+      );
+      if (outcome.ok) return reply;
+      holdsLock = !outcome.failed.has(1);
+      ({ rows } = await access.read(Build.key(id)));
+    }
+    throw unavailable(new Error("The cancel kept losing to the build's own progress"));
+  },
+  { exists: ({ projectId, buildId }) => [Build.key({ projectId, id: buildId })] },
+);

@@ -46,28 +46,32 @@ async function readPage(logs: LogReader, streams: Stream[], from: { index: numbe
   return { lines, next: index < streams.length ? { index, token } : undefined };
 }
 
-export const handler = endpoint(listBuildLogs, async ({ params, query, access }, { table, logs }) => {
-  const { projectId, buildId } = params;
-  const [{ project, rows }, variables] = await Promise.all([
-    access.read(Build.key({ projectId, id: buildId })),
-    table.query({ pk: `PRJ#${projectId}`, prefix: "ENV#", limit: limits.variablesPerProjectMax }),
-  ]);
-  const build = Build.maybe(rows[0]);
-  if (!build) throw notFound();
-  const list = `logs:${buildId}`;
-  const secret = project?.secret ?? "";
-  let from = { index: 0, token: "" };
-  if (query.cursor !== undefined) {
-    if (!isGenuine(secret, list, query.cursor)) {
-      throw invalid([{ path: "cursor", message: "must be a cursor that this list gave out" }]);
+export const handler = endpoint(
+  listBuildLogs,
+  async ({ params, query, access }, { table, logs }) => {
+    const { projectId, buildId } = params;
+    const [{ project, rows }, variables] = await Promise.all([
+      access.read(Build.key({ projectId, id: buildId })),
+      table.query({ pk: `PRJ#${projectId}`, prefix: "ENV#", limit: limits.variablesPerProjectMax }),
+    ]);
+    const build = Build.maybe(rows[0]);
+    if (!build) throw notFound();
+    const list = `logs:${buildId}`;
+    const secret = project?.secret ?? "";
+    let from = { index: 0, token: "" };
+    if (query.cursor !== undefined) {
+      if (!isGenuine(secret, list, query.cursor)) {
+        throw invalid([{ path: "cursor", message: "must be a cursor that this list gave out" }]);
+      }
+      const [index = "0", ...token] = claimedPosition(query.cursor).split(":");
+      from = { index: Number(index), token: token.join(":") };
     }
-    const [index = "0", ...token] = claimedPosition(query.cursor).split(":");
-    from = { index: Number(index), token: token.join(":") };
-  }
-  const { lines, next } = await readPage(logs, streamsOf(build), from, query.limit);
-  const mask = masker(variables.items.map((item) => Variable.read(item).value));
-  return {
-    lines: lines.map((line) => ({ ...line, text: mask(line.text) })),
-    nextCursor: next ? sealCursor(secret, list, `${next.index}:${next.token}`) : null,
-  };
-});
+    const { lines, next } = await readPage(logs, streamsOf(build), from, query.limit);
+    const mask = masker(variables.items.map((item) => Variable.read(item).value));
+    return {
+      lines: lines.map((line) => ({ ...line, text: mask(line.text) })),
+      nextCursor: next ? sealCursor(secret, list, `${next.index}:${next.token}`) : null,
+    };
+  },
+  { exists: ({ projectId, buildId }) => [Build.key({ projectId, id: buildId })] },
+);

@@ -28,6 +28,8 @@ export interface Call<R extends Route> {
   /** The request's headers, names in lower case. */
   headers: Readonly<Record<string, string | undefined>>;
   now: Date;
+  /** The answer to an input that breaks a rule: what was found at the door and `issues`; `undefined` when nothing is wrong. */
+  refusal(issues: Issue[]): Problem | undefined;
   /** Adds a header to the answer. */
   header(name: string, value: string): void;
 }
@@ -75,16 +77,18 @@ function parseInputs(route: Route, event: APIGatewayProxyEventV2, body: string |
   return inputs;
 }
 
-function bodyText(event: APIGatewayProxyEventV2): string | undefined {
-  if (event.body === undefined) return undefined;
+function readBody(event: APIGatewayProxyEventV2): { text?: string; tooLarge?: Problem } {
+  if (event.body === undefined) return {};
   const bytes = Buffer.from(event.body, event.isBase64Encoded ? "base64" : "utf8");
   if (bytes.length > limits.bodyBytesMax) {
-    throw new Problem("body_too_large", `The body must have at most ${limits.bodyBytesMax} bytes.`);
+    return {
+      tooLarge: new Problem("body_too_large", `The body must have at most ${limits.bodyBytesMax} bytes.`),
+    };
   }
   try {
-    return new TextDecoder("utf-8", { fatal: true }).decode(bytes);
+    return { text: new TextDecoder("utf-8", { fatal: true }).decode(bytes) };
   } catch {
-    return "\u0000";
+    return { text: "\u0000" };
   }
 }
 
@@ -163,7 +167,7 @@ export function endpoint<const R extends Route>(
   async function answer(event: APIGatewayProxyEventV2): Promise<APIGatewayProxyStructuredResultV2> {
     const tools = await ready();
     const now = new Date();
-    const text = bodyText(event);
+    const { text, tooLarge } = readBody(event);
     const headers: Record<string, string> = {};
     const claim = route.definition.credential === "none" ? undefined : readClaim(event.headers);
     if (!claim && route.definition.credential !== "none") throw unauthorized();
@@ -186,12 +190,17 @@ export function endpoint<const R extends Route>(
           (tools as unknown as { table: TableReader & TableWriter }).table,
         )
       : openAccess;
-    if (inputs.issues.length > 0) {
+    const refusal = (issues: Issue[]) => {
+      const all = [...inputs.issues, ...issues];
+      return tooLarge ?? (all.length > 0 ? invalid(all) : undefined);
+    };
+    const refused = route.definition.judgedBy === "handler" ? undefined : refusal([]);
+    if (refused) {
       if (claim) {
         const { rows } = await access.read(...exists(params));
         if (rows.includes(undefined)) throw notFound();
       }
-      throw invalid(inputs.issues);
+      throw refused;
     }
     const call: Call<R> = {
       params,
@@ -201,6 +210,7 @@ export function endpoint<const R extends Route>(
       claim: claim as Call<R>["claim"],
       headers: event.headers,
       now,
+      refusal,
       header: (name, value) => {
         headers[name] = value;
       },

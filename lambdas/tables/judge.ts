@@ -4,14 +4,14 @@ import { isTableName } from "../../api/tables.ts";
 import { Database } from "../data/rows.ts";
 import { isId } from "../domain/ids.ts";
 import type { Access } from "../kit/access.ts";
-import { type Issue, invalid, notFound } from "../kit/problem.ts";
+import { type Issue, notFound, type Problem } from "../kit/problem.ts";
 
 type DatabaseRow = ReturnType<typeof Database.read>;
 
 type Deferred<R extends Route> = Route<
   R["id"],
   R["path"],
-  Omit<R["definition"], "query" | "body"> & { query: z.ZodObject; body: z.ZodUnknown }
+  Omit<R["definition"], "query" | "body"> & { query: z.ZodObject; body: z.ZodUnknown; judgedBy: "handler" }
 >;
 
 /**
@@ -20,7 +20,7 @@ type Deferred<R extends Route> = Route<
  */
 export function deferred<const R extends Route>(route: R): Deferred<R> {
   const { query: _query, body, ...definition } = route.definition;
-  const unjudged = { ...definition, query: z.looseObject({}), ...(body && { body: z.unknown() }) };
+  const unjudged = { ...definition, query: z.looseObject({}), ...(body && { body: z.unknown() }), judgedBy: "handler" };
   return { ...route, definition: unjudged } as unknown as Deferred<R>;
 }
 
@@ -30,17 +30,18 @@ type Input<R extends Route> = { query: Output<R["definition"]["query"]>; body: O
 /** The input as the route declares it; throws 404 when `exists` does, else 400 with every rule that it breaks. */
 export async function judge<const R extends Route>(
   route: R,
-  call: { query: unknown; body: unknown },
+  call: { query: unknown; body: unknown; refusal(issues: Issue[]): Problem | undefined },
   exists: () => Promise<unknown> = async () => undefined,
 ): Promise<Input<R>> {
   const query = route.definition.query?.safeParse(call.query);
-  const body = route.definition.body?.safeParse(call.body);
+  const body = call.body === undefined ? undefined : route.definition.body?.safeParse(call.body);
   const issues = [...(query?.error?.issues ?? []), ...(body?.error?.issues ?? [])].map(
     (issue): Issue => ({ path: issue.path.join("."), message: issue.message }),
   );
-  if (issues.length === 0) return { query: query?.data, body: body?.data } as Input<R>;
+  const refused = call.refusal(issues);
+  if (!refused) return { query: query?.data, body: body?.data } as Input<R>;
   await exists();
-  throw invalid(issues);
+  throw refused;
 }
 
 /** The database that the path names, once the caller is proved to own it; throws 401 and 404, also for impossible names. */

@@ -99,6 +99,12 @@ describe("every endpoint", () => {
       async () => {
         const missing = await call(route, unknownIds);
         expect(missing.status).toBe(404);
+        const broken = await running.call(route.method, `${fill(route.path, own)}?limit=x&cursor=&dryRun=x`, {
+          ...(route.method !== "GET" && { text: '{"name":' }),
+          ...(route.method === "POST" && { headers: { "idempotency-key": "x".repeat(256) } }),
+        });
+        const namesMore = /\{(buildId|envId|credentialId|tableName|rowId|fileId)\}/.test(route.path);
+        if (namesMore) expect([broken.status, broken.body.code]).toEqual([404, "not_found"]);
         const strangers = await Promise.all([
           call(route, own, other.bearer),
           call(route, { ...own, orgId: other.organizationId }),
@@ -117,6 +123,44 @@ describe("every endpoint", () => {
       },
     );
   });
+
+  test.each([
+    ["POST", "builds"],
+    ["POST", "environments"],
+    ["PUT", "environments/env_00000000000000000000000000"],
+    ["POST", "tables"],
+    ["PUT", "tables/nothing"],
+    ["POST", "tables/nothing/rows"],
+    ["PUT", "tables/nothing/rows/1"],
+    ["POST", "files"],
+  ])(
+    "%s %s: what is missing or foreign is a 404 before an unreadable or too large body is anything",
+    async (method, rest) => {
+      const base = (ids: Record<string, string>) =>
+        fill(
+          rest.startsWith("tables")
+            ? `/organizations/{orgId}/databases/{dbId}/${rest}`
+            : rest === "files"
+              ? "/organizations/{orgId}/storages/{storageId}/files"
+              : `/organizations/{orgId}/projects/{projectId}/${rest}`,
+          ids,
+        );
+      const broken = '{"name":';
+      const large = `{"comment": "${"x".repeat(2 ** 20)}"}`;
+      const named = rest.includes("/");
+      for (const [text, status] of [
+        [broken, 400],
+        [large, 413],
+      ] as const) {
+        const send = (path: string, bearer?: string) => running.call(method, path, { text, ...(bearer && { bearer }) });
+        expect((await send(base({ orgId: String(own.orgId) }))).status).toBe(404);
+        expect((await send(base(unknownIds))).status).toBe(404);
+        expect((await send(base(own), other.bearer)).status).toBe(404);
+        expect((await send(base(own), "wrong")).status).toBe(401);
+        expect((await send(base(own))).status).toBe(named ? 404 : status);
+      }
+    },
+  );
 
   test("accepts the older headers, and lets Authorization win over them", async () => {
     const { accessKey, secretKey } = running.seed;
