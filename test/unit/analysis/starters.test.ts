@@ -18,6 +18,12 @@ test.each<[string, object, Files, string]>([
     { "rsbuild.config.ts": "export default { output: { distPath: { root: 'site' } } }" },
     "site",
   ],
+  [
+    "rspack",
+    { scripts: { dev: "rspack dev", build: "rspack build" }, devDependencies: any("@rspack/cli", "@rspack/core") },
+    { "src/index.ts": "", "rspack.config.ts": "plugins: [new rspack.HtmlRspackPlugin({ template: './index.html' })]" },
+    "dist",
+  ],
   ["farm", { scripts: { build: "farm build" }, devDependencies: any("@farmfe/core") }, { "index.html": "" }, "dist"],
   [
     "ember",

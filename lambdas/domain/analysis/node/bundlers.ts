@@ -18,6 +18,15 @@ export function rsbuildDir(app: App, manifest: Table | undefined): string | unde
   return configured(/\bdistPath\s*:\s*\{[^}]*\}/.exec(text)?.[0], "root") ?? configured(text, "distPath") ?? "dist";
 }
 
+/** The output folder of Rspack, undefined unless its plugin writes the page. */
+export function rspackDir(app: App, manifest: Table | undefined): string | undefined {
+  const text = configText(app, "rspack.config");
+  if (buildWith(/\brspack build\b/, manifest) === undefined || !/HtmlRspackPlugin|html-webpack/i.test(text ?? "")) {
+    return undefined;
+  }
+  return configured(text, "path") ?? "dist";
+}
+
 /** The output folder of Farm. */
 export const farmDir = (app: App, manifest: Table | undefined): string | undefined =>
   app.has("index.html") && buildWith(/\bfarm build\b/, manifest) !== undefined ? "dist" : undefined;
