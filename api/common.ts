@@ -7,7 +7,10 @@ export function lengthOf(text: string): number {
   return length;
 }
 
-const noNul = (text: string) => !text.includes("\u0000");
+/** Whether a text can be stored: a lone surrogate has no UTF-8, and NUL ends a text elsewhere. */
+export function isStorableText(text: string): boolean {
+  return !text.includes("\u0000") && text.isWellFormed();
+}
 
 /** Free text that may be absent: trimmed, then measured; the empty string and null stand for none (SPEC §2, CONTRACT §3). */
 export const optionalText = (lengthMax: number) =>
@@ -18,7 +21,7 @@ export const optionalText = (lengthMax: number) =>
     .refine((text) => text === null || lengthOf(text) <= lengthMax, {
       error: `must have at most ${lengthMax} characters`,
     })
-    .refine((text) => text === null || noNul(text), { error: "must not contain NUL" });
+    .refine((text) => text === null || isStorableText(text), { error: "must be well-formed Unicode without NUL" });
 
 /** A page size in the query string: an integer in its range (CONTRACT §1). */
 export const pageLimit = (max: number, standard: number) =>

@@ -1,5 +1,5 @@
 import * as z from "zod";
-import { lengthOf, timestamp } from "./common.ts";
+import { isStorableText, lengthOf, timestamp } from "./common.ts";
 import { limits } from "./limits.ts";
 import { route } from "./route.ts";
 
@@ -34,7 +34,7 @@ export const createCredential = route("create-credential", `POST ${credentials}`
       .refine((text) => lengthOf(text) <= limits.credentialDescriptionLengthMax, {
         error: `must have at most ${limits.credentialDescriptionLengthMax} characters`,
       })
-      .refine((text) => !text.includes("\u0000"), { error: "must not contain NUL" }),
+      .refine(isStorableText, { error: "must be well-formed Unicode without NUL" }),
   }),
   reply: z.object({ credential: created }),
   status: 201,

@@ -1,5 +1,5 @@
 import * as z from "zod";
-import { cursor, lengthOf, pageLimit, timestamp } from "./common.ts";
+import { cursor, isStorableText, lengthOf, pageLimit, timestamp } from "./common.ts";
 import { route } from "./route.ts";
 
 /** The PostgreSQL database that the cluster is made with; each database of an organization is a schema in it. */
@@ -27,11 +27,6 @@ export const nowOnUpdate = "CURRENT_TIMESTAMP ON UPDATE CURRENT_TIMESTAMP";
 /** Whether a name is one of the three columns that the service manages, in whatever case (SPEC §2 column rule 3). */
 export function isManagedName(name: string): boolean {
   return managedNames.some((managed) => managed === name.toLowerCase());
-}
-
-/** Whether a text can be stored: PostgreSQL knows no NUL, UTF-8 no lone surrogate. */
-export function isStorableText(text: string): boolean {
-  return !text.includes("\u0000") && text.isWellFormed();
 }
 
 const namePattern = /^[A-Za-z][A-Za-z0-9_]*$/;

@@ -111,6 +111,14 @@ function problemOf(error: unknown): Problem {
   return new Problem("internal", "Something went wrong on our side.", { cause: error });
 }
 
+/** Whether an Accept header names the media type of RFC 9457, and not with a weight of zero. */
+function wantsRfc9457(accept: string | undefined): boolean {
+  const ranges = (accept ?? "").toLowerCase().split(",");
+  return ranges.some(
+    (range) => /^\s*application\/problem\+json\s*(;|$)/.test(range) && !/;\s*q=0(\.0*)?\s*(;|$)/.test(range),
+  );
+}
+
 /** The answer to an error, in the service's own shape or as RFC 9457 when the client asks for it (CONTRACT §1). */
 export function errorResponse(
   error: unknown,
@@ -122,7 +130,7 @@ export function errorResponse(
     log("error", problem.message, { requestId, code: problem.code, ...errorFields(problem.cause ?? problem) });
   }
   const { status, title } = errorTable[problem.code];
-  const rfc9457 = accept?.includes("application/problem+json") ?? false;
+  const rfc9457 = wantsRfc9457(accept);
   const fields = { code: problem.code, requestId, ...problem.fields };
   const body = rfc9457
     ? { type: "about:blank", title, status, detail: problem.message, ...fields }

@@ -1,4 +1,6 @@
 import * as z from "zod";
+import { isStorableText, lengthOf } from "../../api/common.ts";
+import { limits } from "../../api/limits.ts";
 import type { TableReader, TableWriter } from "../data/table.ts";
 import { invalid } from "../kit/problem.ts";
 
@@ -21,8 +23,15 @@ export function command<S extends z.ZodType>(
   };
 }
 
+const text = (lengthMax: number) =>
+  z
+    .string()
+    .transform((given) => given.trim())
+    .refine((given) => lengthOf(given) <= lengthMax, { error: `must have at most ${lengthMax} characters` })
+    .refine(isStorableText, { error: "must be well-formed Unicode without NUL" });
+
 /** A name as the console takes it. */
-export const name = z
-  .string()
-  .transform((text) => text.trim())
-  .pipe(z.string().min(1).max(128));
+export const name = text(128).refine((given) => given !== "", { error: "must not be empty" });
+
+/** What a key or token is for; may be left out. */
+export const description = text(limits.credentialDescriptionLengthMax).default("");

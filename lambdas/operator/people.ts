@@ -5,7 +5,7 @@ import { Membership, Organization, Token, TokenOwner, User } from "../data/rows.
 import { newId } from "../domain/ids.ts";
 import { newToken, secretHash } from "../domain/keys.ts";
 import { notFound } from "../kit/problem.ts";
-import { command, name } from "./command.ts";
+import { command, description, name } from "./command.ts";
 
 export const createUser = command(z.object({ email: z.email(), name }), async (input, { table, now }) => {
   const user = { id: newId("usr", now), ...input, createdAt: now.toISOString() };
@@ -14,7 +14,7 @@ export const createUser = command(z.object({ email: z.email(), name }), async (i
 });
 
 export const createToken = command(
-  z.object({ userId: z.string(), description: z.string().max(255).default("") }),
+  z.object({ userId: z.string(), description }),
   async ({ userId, description }, { table, now }) => {
     const id = newId("tok", now);
     const value = newToken(userId, id);

@@ -5,7 +5,7 @@ import { firstCredentialId } from "../domain/credentials.ts";
 import { newId, randomText } from "../domain/ids.ts";
 import { newKeyPair, secretHash } from "../domain/keys.ts";
 import { notFound, Problem } from "../kit/problem.ts";
-import { command, name, type OperatorTools } from "./command.ts";
+import { command, description, name, type OperatorTools } from "./command.ts";
 
 function projectReply({ id, organizationId, name: projectName, managers, createdAt }: ProjectRow) {
   return { id, organizationId, name: projectName, managers: managers ?? null, createdAt };
@@ -52,7 +52,7 @@ export const setManagers = command(
 
 /** A key of the organization, made by the operator: not one of the project's own three (CONTRACT §2). */
 export const createCredential = command(
-  z.object({ projectId: z.string(), description: z.string().max(255).default("") }),
+  z.object({ projectId: z.string(), description }),
   async ({ projectId, description }, tools) => {
     const { organizationId } = await projectOf(projectId, tools);
     const { access, secret } = newKeyPair(organizationId);

@@ -1,6 +1,6 @@
 import * as z from "zod";
-import { lengthOf } from "../../../api/common.ts";
-import { type ColumnType, isManagedName, isStorableText, tableLimits } from "../../../api/tables.ts";
+import { isStorableText, lengthOf } from "../../../api/common.ts";
+import { type ColumnType, isManagedName, tableLimits } from "../../../api/tables.ts";
 import type { Column } from "./definition.ts";
 import type { Assignment } from "./rows.ts";
 
