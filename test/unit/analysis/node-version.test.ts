@@ -105,6 +105,17 @@ test("a line that reached end of life is replaced by the nearest above, in a sen
   ]);
 });
 
+test.each([
+  [">=27", "27"],
+  [">26", "27"],
+  [">=16 <21", "20"],
+  ["18 || 20", "20"],
+  ["<18", "17"],
+  ["23 || 25", "25"],
+])("of %s it is Node.js %s that is named as not offered", (range, line) => {
+  expect(analysisOf(engines(range)).warnings[0]).toContain(`asks for Node.js ${line}, which `);
+});
+
 const ranked: [string, (version: string) => Record<string, string | object>][] = [
   [".nvmrc", (version) => ({ ".nvmrc": version })],
   [".node-version", (version) => ({ ".node-version": version })],

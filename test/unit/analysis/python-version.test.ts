@@ -111,3 +111,10 @@ test("a line that is not offered is named with its end of life", () => {
     'requires-python asks for Python 3.11, which is not offered. Python 3.12 is used. Set requires-python to ">=3.12".',
   ]);
 });
+
+test.each([
+  [">=3.15", "3.15"],
+  [">=3.9,<3.12", "3.11"],
+])("of %s it is Python %s that is named as not offered", (range, line) => {
+  expect(analysisOf(project(range)).warnings[0]).toContain(`asks for Python ${line}, which `);
+});

@@ -115,11 +115,14 @@ function aliasLine(text: string): number | undefined {
 
 const newestOffered = (lines: readonly number[]): number | undefined => nodeLines.find((line) => lines.includes(line));
 
-/** The nearest offered line above all that are allowed, else the newest. */
+/** The allowed line that is nearest to the offered ones: of `>=18 <21` it is 20, of `>=27` it is 27. */
+const wantedLine = (lines: readonly number[]): number =>
+  lines.findLast((line) => line < Math.max(...nodeLines)) ?? lines[0] ?? 0;
+
+/** The nearest offered line above the wanted one, else the newest. */
 function nearest(lines: readonly number[]): number {
   const offered = [...nodeLines].sort((a, b) => a - b);
-  const newest = lines.at(-1) ?? 0;
-  return offered.find((line) => line > newest) ?? Math.max(...offered);
+  return offered.find((line) => line > wantedLine(lines)) ?? Math.max(...offered);
 }
 
 const asked = (source: Source): string => {
@@ -128,7 +131,7 @@ const asked = (source: Source): string => {
 };
 
 function notOffered(source: Source, lines: readonly number[], chosen: number): string {
-  const wanted = lines.at(-1) ?? 0;
+  const wanted = wantedLine(lines);
   const ended = nodeEndOfLife.get(wanted);
   const fate =
     ended === undefined ? "which is not offered" : `which reached end of life on ${ended} and is not offered`;

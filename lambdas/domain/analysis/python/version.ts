@@ -87,11 +87,14 @@ function firstLine(text: string | undefined): [number, string] {
   return [index + 1 || 1, lines[index] ?? ""];
 }
 
+/** The allowed line that is nearest to the offered ones: of `<3.12` it is 3.11, of `>=3.15` it is 3.15. */
+const wantedLine = (lines: readonly number[]): number =>
+  lines.findLast((line) => line < Math.max(...pythonLines)) ?? lines[0] ?? 0;
+
 /** 3.12 for all that is older, the newest for what is yet to come. */
 function nearest(lines: readonly number[]): number {
   const offered = [...pythonLines].sort((a, b) => a - b);
-  const newest = lines.at(-1) ?? 0;
-  return offered.find((line) => line > newest) ?? Math.max(...offered);
+  return offered.find((line) => line > wantedLine(lines)) ?? Math.max(...offered);
 }
 
 function pythonTwo({ place, value }: Source): NoPlan {
@@ -102,7 +105,7 @@ function pythonTwo({ place, value }: Source): NoPlan {
 }
 
 function notOffered(source: Source, lines: readonly number[], chosen: number): string {
-  const wanted = lines.at(-1) ?? 0;
+  const wanted = wantedLine(lines);
   const ended = pythonEndOfLife.get(wanted);
   const fate =
     ended === undefined ? "which is not offered" : `which reached end of life on ${ended} and is not offered`;
