@@ -168,7 +168,7 @@ test.each<[string, Files, string, string | null]>([
     "Pipfile.lock beside requirements.txt",
     { Pipfile: pipfile, "Pipfile.lock": pipLock, "requirements.txt": "flask" },
     "pipenv",
-    "pipenv sync",
+    "pipenv sync --dev",
   ],
   [
     "several locks beside requirements.txt",
@@ -176,7 +176,7 @@ test.each<[string, Files, string, string | null]>([
     "pip",
     "pip install -r requirements.txt",
   ],
-  ["Pipfile", { Pipfile: pipfile }, "pipenv", "pipenv install"],
+  ["Pipfile", { Pipfile: pipfile }, "pipenv", "pipenv install --dev"],
   ["[tool.poetry]", { "pyproject.toml": poetryProject }, "poetry", "poetry install --no-interaction --no-root"],
   ["[project]", { "pyproject.toml": project }, "uv", "uv sync"],
   ["setup.py", { "setup.py": "" }, "pip", "pip install ."],

@@ -4,6 +4,7 @@ import { analysisOf, errorOf } from "./tree.ts";
 type Files = Record<string, string | object>;
 const fastapi = "from fastapi import FastAPI\n\napp = FastAPI()\n";
 const flask = "from flask import Flask\n\napp = Flask(__name__)\n";
+const factory = "from flask import Flask\n\ndef create_app(test_config=None):\n    return Flask(__name__)\n";
 const uvicorn = (target: string) => `uvicorn --host 0.0.0.0 --port $PORT ${target}`;
 const gunicorn = (target: string) => `gunicorn --bind 0.0.0.0:$PORT ${target}`;
 const django = { "manage.py": 'import django\nos.environ.setdefault("DJANGO_SETTINGS_MODULE", "shop.settings")\n' };
@@ -46,7 +47,10 @@ test.each<[string, Files, string]>([
   ],
   [
     "project.scripts web, installed",
-    { "pyproject.toml": '[build-system]\nrequires=[]\n[project]\nname="a"\n[project.scripts]\nweb = "a.cli:main"\n' },
+    {
+      "pyproject.toml": '[build-system]\nrequires=[]\n[project]\nname="a"\n[project.scripts]\nweb = "a.cli:main"\n',
+      "uv.lock": "",
+    },
     "web",
   ],
   [
@@ -84,6 +88,30 @@ test.each<[string, Files, string]>([
   ["app.py", { "app.py": "print(1)", "util.py": "" }, "python app.py"],
   ["the only root source", { "bot_runner.py": "print(1)" }, "python bot_runner.py"],
   ["a package with __main__", { "shop/__main__.py": "" }, "python -m shop"],
+  [
+    "an application that wsgi.py imports",
+    {
+      "wsgi.py": "from shop import app\n\nif __name__ == '__main__':\n    app.run()\n",
+      "shop/web/site.py": flask,
+      "requirements.txt": "flask\n",
+    },
+    gunicorn("wsgi:app"),
+  ],
+  [
+    "an application that asgi.py imports under another name",
+    { "asgi.py": "from shop.web import site as application\n", "shop/web.py": "", "requirements.txt": "starlette\n" },
+    uvicorn("asgi:application"),
+  ],
+  [
+    "the application of a package, not the configuration of its server",
+    { "gunicorn.conf.py": "workers = 2\n", "shop/__init__.py": factory, "requirements.txt": "flask\n" },
+    "gunicorn --bind 0.0.0.0:$PORT 'shop:create_app()'",
+  ],
+  [
+    "the application of a package, not its settings beside it",
+    { "config.py": "DEBUG = False\n", "shop/__init__.py": flask },
+    gunicorn("shop:app"),
+  ],
 ])("%s", (_, files, start) => {
   expect(analysisOf({ ...requirements, ...files }).plan.start).toBe(start);
 });
@@ -118,6 +146,8 @@ test.each([
   ["uvicorn[standard]", "uvicorn[standard]>=0.30\n"],
   ["fastapi[standard]", "fastapi[standard]\n"],
   ["an included file", "-r requirements/base.txt\n"],
+  ["an included file without a space", "-rrequirements/base.txt\n"],
+  ["an address with a name", "git+https://git.example.com/encode/uvicorn.git@main#egg=uvicorn\n"],
 ])("a server that %s brings is not added", (_, text) => {
   const { plan, suggestions } = analysisOf({
     "app.py": fastapi,
@@ -126,6 +156,68 @@ test.each([
   });
   expect(plan.addedPackages).toEqual([]);
   expect(suggestions).toEqual([]);
+});
+
+test("a server among the install_requires of setup.cfg is not added", () => {
+  const cfg =
+    "[options]\npackages = find:\ninstall_requires =\n    fastapi>=0.100\n    uvicorn[standard]; python_version > '3'\n\n[options.extras_require]\ntest = pytest\n";
+  const { plan } = analysisOf({
+    "app.py": fastapi,
+    "setup.py": "from setuptools import setup\nsetup()\n",
+    "setup.cfg": cfg,
+  });
+  expect(plan.addedPackages).toEqual([]);
+});
+
+const lock = '[[package]]\nname = "flask"\n[[package]]\nname = "gunicorn"\n';
+test.each([
+  [
+    "an extra",
+    "uv.lock",
+    '[project]\nname = "a"\ndependencies = ["flask"]\n[project.optional-dependencies]\nprod = ["gunicorn>=22"]\n',
+  ],
+  [
+    "an optional package",
+    "poetry.lock",
+    '[tool.poetry.dependencies]\nflask = "*"\ngunicorn = {version = "*", optional = true}\n',
+  ],
+  [
+    "an optional group",
+    "poetry.lock",
+    '[tool.poetry.dependencies]\nflask = "*"\n[tool.poetry.group.prod]\noptional = true\n[tool.poetry.group.prod.dependencies]\ngunicorn = "*"\n',
+  ],
+  [
+    "a group that uv leaves out",
+    "uv.lock",
+    '[project]\nname = "a"\ndependencies = ["flask"]\n[dependency-groups]\nprod = ["gunicorn"]\n',
+  ],
+])("a server that is locked as %s is not installed, so it is added", (_, file, pyproject) => {
+  const { plan, suggestions } = analysisOf({ "app.py": flask, "pyproject.toml": pyproject, [file]: lock });
+  expect(plan.addedPackages).toEqual(["gunicorn"]);
+  expect(suggestions.map(({ code }) => code)).toEqual(["server_added"]);
+});
+
+test.each([
+  ["flask\n", ["gunicorn"]],
+  [".\n", []],
+  ["-e .[prod]\n", []],
+])("of pyproject.toml counts what requirements.txt installs: %j", (requirements, added) => {
+  const files = { "app.py": flask, "pyproject.toml": '[project]\nname = "a"\ndependencies = ["gunicorn"]\n' };
+  expect(analysisOf({ ...files, "requirements.txt": requirements }).plan.addedPackages).toEqual(added);
+});
+
+test.each([
+  ["the group dev", "uv.lock", '[project]\nname = "a"\n[dependency-groups]\ndev = ["gunicorn"]\n'],
+  [
+    "a default group",
+    "uv.lock",
+    '[project]\nname = "a"\n[dependency-groups]\nprod = ["gunicorn"]\n[tool.uv]\ndefault-groups = ["prod"]\n',
+  ],
+  ["any group of pdm", "pdm.lock", '[project]\nname = "a"\n[dependency-groups]\nprod = ["gunicorn"]\n'],
+  ["a group of poetry", "poetry.lock", '[tool.poetry.group.prod.dependencies]\ngunicorn = "*"\n'],
+  ["what another package needs", "uv.lock", '[project]\nname = "a"\ndependencies = ["flask"]\n'],
+])("a server in %s is installed", (_, file, pyproject) => {
+  expect(analysisOf({ "app.py": flask, "pyproject.toml": pyproject, [file]: lock }).plan.addedPackages).toEqual([]);
 });
 
 test.each([
@@ -167,6 +259,39 @@ test("migrations are never run, and that is said", () => {
   expect(analysisOf(files).suggestions).toMatchObject([{ code: "migrations_not_run", file: "manage.py" }]);
   const release = analysisOf({ ...files, Procfile: "release: python manage.py migrate\nweb: gunicorn shop.wsgi\n" });
   expect(release.suggestions).toMatchObject([{ code: "migrations_not_run", file: "Procfile", line: 1 }]);
+});
+
+test.each([
+  [
+    "Poetry finds no package of that name",
+    {
+      "pyproject.toml":
+        '[tool.poetry]\nname = "my-shop"\n[tool.poetry.scripts]\nstart = "app.main:start"\n[build-system]\n',
+    },
+  ],
+  [
+    "requirements.txt is what is installed",
+    {
+      "pyproject.toml": '[project]\nname = "a"\n[project.scripts]\nstart = "app.main:start"\n[build-system]\n',
+      "requirements.txt": "",
+    },
+  ],
+  [
+    "uv is told that it is no package",
+    {
+      "pyproject.toml":
+        '[project]\nname = "a"\n[project.scripts]\nstart = "app.main:start"\n[build-system]\n[tool.uv]\npackage = false\n',
+    },
+  ],
+])("a script is called through Python where the project itself is not installed: %s", (_, files) => {
+  expect(analysisOf({ "app/main.py": "", ...files }).plan.start).toBe(
+    "python -c 'import sys; from app.main import start; sys.exit(start())'",
+  );
+});
+
+test("tools at the root are not what is started", () => {
+  const files = { "setup.py": "import versioneer", "versioneer.py": "if __name__ == '__main__':\n    main()\n" };
+  expect(errorOf({ ...files, "shop/__init__.py": "" }).code).toBe("no_start_command");
 });
 
 test("without any of these there is no start command, and the sentence says what to add", () => {

@@ -1,8 +1,8 @@
 import type { App } from "../app.ts";
 import { lineOf, type Notes, suggest } from "../notes.ts";
 import { stringAt, type Table, tableAt, valueAt } from "../values.ts";
-import { requirementLines, requirementOptions } from "./dependencies.ts";
 import { type PythonPackages, unlockedDependency } from "./package-manager.ts";
+import { requirementLines, requirementOptions } from "./requirements.ts";
 
 /** The install command and the files that it reads (null: the whole tree). */
 export interface PythonInstall {
@@ -29,11 +29,11 @@ export function pythonInstall(
     uv: inStep ? "uv sync --frozen" : "uv sync",
     poetry: `${packages.lock !== null && !inStep ? "poetry lock && " : ""}poetry install --no-interaction${root ? "" : " --no-root"}`,
     pdm: inStep ? "pdm install --frozen-lockfile" : "pdm install",
-    pipenv: inStep ? "pipenv sync" : "pipenv install",
+    pipenv: inStep ? "pipenv sync --dev" : "pipenv install --dev",
   }[packages.name];
   return {
     command,
-    manifests: root || readsTree(app, packages) ? null : app.paths.filter((path) => COPIED.test(path)),
+    manifests: root || readsTree(app, pyproject, packages) ? null : app.paths.filter((path) => COPIED.test(path)),
   };
 }
 
@@ -82,17 +82,12 @@ function declaresAny(app: App, pyproject: Table | undefined, packages: PythonPac
   );
 }
 
-/** True when the install builds the app itself as a package, and so needs its sources. */
-function installsItself(app: App, pyproject: Table | undefined, packages: PythonPackages): boolean {
+/** True when the install builds the app itself as a package, and so needs its sources and brings its scripts. */
+export function installsItself(app: App, pyproject: Table | undefined, packages: PythonPackages): boolean {
   if (packages.name === "poetry") return poetryPackage(app, pyproject);
-  if (packages.file === "setup.py") return true;
-  if (packages.name === "uv")
-    return (
-      valueAt(pyproject, "build-system") !== undefined ||
-      valueAt(pyproject, "tool", "uv", "package") === true ||
-      valueAt(pyproject, "tool", "uv", "workspace") !== undefined
-    );
-  return packages.name === "pdm" && valueAt(pyproject, "build-system") !== undefined;
+  const builds = valueAt(pyproject, "build-system") !== undefined;
+  if (packages.name === "uv") return (valueAt(pyproject, "tool", "uv", "package") ?? builds) === true;
+  return packages.file === "setup.py" || (packages.name === "pdm" && builds);
 }
 
 /** Poetry refuses to install a project whose package it cannot find. */
@@ -109,8 +104,8 @@ function poetryPackage(app: App, pyproject: Table | undefined): boolean {
   return [`${name}/__init__.py`, `src/${name}/__init__.py`, `${name}.py`].some((path) => app.has(path));
 }
 
-/** Requirements that are folders or files of the archive itself. */
-function readsTree(app: App, packages: PythonPackages): boolean {
+/** True when requirements are folders or files of the archive itself. */
+function readsTree(app: App, pyproject: Table | undefined, packages: PythonPackages): boolean {
   if (packages.name === "pip") {
     const file = packages.file ?? "requirements.txt";
     const options = requirementOptions(app, file);
@@ -118,6 +113,7 @@ function readsTree(app: App, packages: PythonPackages): boolean {
     if (options.some((option) => /^(-f|--find-links)[ =]\s*(?!https?:)/.test(option))) return true;
     return requirementLines(app, file).some((line) => /^(\.|file:|[\w./-]+\.(whl|tar\.gz|zip)$)/.test(line));
   }
+  if (packages.name === "uv" && valueAt(pyproject, "tool", "uv", "workspace") !== undefined) return true;
   const text = app.text(packages.name === "pipenv" ? "Pipfile" : "pyproject.toml");
   return lineOf(text, /\bpath\s*=\s*["']/) > 1;
 }

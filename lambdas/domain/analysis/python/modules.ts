@@ -24,6 +24,9 @@ const MADE = new RegExp(
 const FACTORY =
   /^(\w+)\s*(?::[^=\n]+)?=\s*(?:[\w.]+\.)?((?:create|make|get|build|init)_?(?:app|application|server)\w*)\s*\(/m;
 
+/** wsgi.py and asgi.py are written for a server, so that the application may also be one that they import. */
+const IMPORTED = /^from\s+[\w.]+\s+import\s+(?:[^#\n]*[\s,])?(app|application)\b/m;
+
 /** The application by DETECTION's search: main, app, server, wsgi, asgi, index, start in the root, src, app, api, backend, then any root source. */
 export function webApplication(app: App, dependencies: ReadonlySet<string>): WebApplication | undefined {
   const named = FOLDERS.flatMap((folder) =>
@@ -51,7 +54,7 @@ export function webApplication(app: App, dependencies: ReadonlySet<string>): Web
   const framework = frameworkOf(dependencies);
   if (framework === undefined) return undefined;
   for (const { path, text } of files) {
-    const [, name] = FACTORY.exec(text) ?? [];
+    const [, name] = FACTORY.exec(text) ?? ((/^[aw]sgi\.py$/.test(path) && IMPORTED.exec(text)) || []);
     if (name !== undefined) return application(app, path, text, name, framework);
   }
   for (const { path, text } of files) {

@@ -1,8 +1,8 @@
 import type { App } from "../app.ts";
-import { optionalToml } from "../manifests.ts";
+import { optionalJson, optionalToml } from "../manifests.ts";
 import { listed, type Notes, suggest } from "../notes.ts";
 import { entriesAt, isTable, listAt, type Table, valueAt } from "../values.ts";
-import { packageName, requirementsFile } from "./dependencies.ts";
+import { packageName, requirementsFile } from "./requirements.ts";
 
 type PythonManager = "pip" | "uv" | "poetry" | "pdm" | "pipenv";
 
@@ -52,6 +52,16 @@ function chooseManager(
   return { name: "pip", lock: null, file: app.has("setup.py") ? "setup.py" : (requirementsFile(app) ?? null) };
 }
 
+/** The names of the packages in a lock file. */
+export function lockedNames(app: App, lock: string | null): string[] {
+  if (lock === null) return [];
+  if (lock === "Pipfile.lock") {
+    const locked = optionalJson(app, lock);
+    return [...entriesAt(locked, "default"), ...entriesAt(locked, "develop")].map(([name]) => packageName(name));
+  }
+  return [...(app.text(lock) ?? "").matchAll(/^name\s*=\s*"([^"\n]+)"/gm)].map(([, name = ""]) => packageName(name));
+}
+
 /** The declared dependencies that a lock file does not name; the first of them, undefined when it holds all. */
 export function unlockedDependency(
   app: App,
@@ -60,8 +70,7 @@ export function unlockedDependency(
 ): string | undefined {
   const text = packages.lock === null ? undefined : app.text(packages.lock);
   if (text === undefined || text.length === 0) return undefined;
-  const pattern = packages.name === "pipenv" ? /^\s*"([\w.-]+)": \{/gm : /^name\s*=\s*"([^"\n]+)"/gm;
-  const locked = new Set([...text.matchAll(pattern)].map(([, name = ""]) => packageName(name)));
+  const locked = new Set(lockedNames(app, packages.lock));
   return declaredNames(app, pyproject, packages.name).find((name) => !locked.has(name));
 }
 
@@ -70,7 +79,7 @@ function declaredNames(app: App, pyproject: Table | undefined, manager: PythonMa
     const pipfile = optionalToml(app, "Pipfile");
     return [...entriesAt(pipfile, "packages"), ...entriesAt(pipfile, "dev-packages")]
       .filter(([, value]) => !isLocal(value))
-      .map(([name]) => packageName(name));
+      .map(([name]) => packageName(name.replace(/\[.*/, "")));
   }
   const project = listAt(pyproject, "project", "dependencies").flatMap((requirement) => {
     const name = typeof requirement === "string" ? /^\s*([A-Za-z0-9][\w.-]*)/.exec(requirement)?.[1] : undefined;

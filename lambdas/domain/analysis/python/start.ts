@@ -3,7 +3,7 @@ import { lineOf, listed, NoPlan } from "../notes.ts";
 import { procfileEntry } from "../procfile.ts";
 import { blankPythonComments } from "../source.ts";
 import { shellWord } from "../static-command.ts";
-import { stringAt, type Table, valueAt } from "../values.ts";
+import { stringAt, type Table } from "../values.ts";
 import { dependsOn } from "./dependencies.ts";
 import { type DjangoProject, djangoBuild, djangoProject, djangoStart } from "./django.ts";
 import { packagedApplication, type WebApplication, webApplication } from "./modules.ts";
@@ -21,8 +21,13 @@ export interface PythonStart {
   declaredAt: number;
 }
 
-/** The start command by DETECTION's order; throws `NoPlan` (no_start_command) when there is none. */
-export function pythonStart(app: App, pyproject: Table | undefined, dependencies: ReadonlySet<string>): PythonStart {
+/** The start command by DETECTION's order, `isInstalled` where the install command brings the app's own scripts; throws `NoPlan` (no_start_command) when there is none. */
+export function pythonStart(
+  app: App,
+  pyproject: Table | undefined,
+  dependencies: ReadonlySet<string>,
+  isInstalled: boolean,
+): PythonStart {
   const django = djangoProject(app);
   const build = django === undefined ? null : djangoBuild(django);
   const base = { build, server: null, django, declaredAt: 1 };
@@ -45,7 +50,7 @@ export function pythonStart(app: App, pyproject: Table | undefined, dependencies
       declaredAt,
     };
   }
-  const script = projectScript(pyproject);
+  const script = projectScript(pyproject, isInstalled);
   if (script !== undefined) {
     return {
       ...base,
@@ -70,6 +75,8 @@ export function pythonStart(app: App, pyproject: Table | undefined, dependencies
   if (module !== undefined) return { ...base, ...module };
   const packaged = packagedApplication(app, dependencies);
   if (packaged !== undefined) return { ...base, ...served(packaged), file: packaged.file };
+  const [only, ...others] = rootFiles(app).filter(isSource);
+  if (only !== undefined && others.length === 0) return { ...base, line: `python ${shellWord(only)}`, file: only };
   throw noStart(app);
 }
 
@@ -86,8 +93,8 @@ function served({ target, folder, kind }: WebApplication): { line: string; serve
   };
 }
 
-/** The first of project.scripts start, web, serve; called through Python, since the project itself is not always installed. */
-function projectScript(pyproject: Table | undefined): { name: string; line: string } | undefined {
+/** The first of project.scripts start, web, serve; called through Python where the project itself is not installed. */
+function projectScript(pyproject: Table | undefined, isInstalled: boolean): { name: string; line: string } | undefined {
   for (const name of ["start", "web", "serve"]) {
     for (const table of [
       ["project", "scripts"],
@@ -96,11 +103,10 @@ function projectScript(pyproject: Table | undefined): { name: string; line: stri
       const target = stringAt(pyproject, ...table, name);
       const [, module, call] = /^([\w.]+):([\w.]+)$/.exec(target ?? "") ?? [];
       if (module === undefined || call === undefined) continue;
-      const installed = valueAt(pyproject, "build-system") !== undefined;
       const [first = call] = call.split(".");
       return {
         name,
-        line: installed ? name : `python -c 'import sys; from ${module} import ${first}; sys.exit(${call}())'`,
+        line: isInstalled ? name : `python -c 'import sys; from ${module} import ${first}; sys.exit(${call}())'`,
       };
     }
   }
@@ -108,7 +114,8 @@ function projectScript(pyproject: Table | undefined): { name: string; line: stri
 }
 
 const isSource = (path: string): boolean =>
-  path.endsWith(".py") && !/^(setup|conftest|manage|noxfile|fabfile|tasks|test_.*|.*_test)\.py$/.test(path);
+  path.endsWith(".py") &&
+  !/^(setup|versioneer|conftest|manage|noxfile|fabfile|tasks|wsgi|asgi|gunicorn[\w.]*|test_.*|.*_test)\.py$/.test(path);
 
 function streamlitFile(app: App, dependencies: ReadonlySet<string>): string | undefined {
   if (!dependsOn(dependencies, "streamlit")) return undefined;
@@ -127,10 +134,9 @@ function mainFile(app: App): string | undefined {
     app.has(path),
   );
   if (named !== undefined) return named;
-  const sources = rootFiles(app).filter(isSource);
-  if (sources.length === 1) return sources[0];
-  const runnable = sources.filter((path) =>
-    /^if\s+__name__\s*==\s*["']__main__["']/m.test(blankPythonComments(app.text(path) ?? "")),
+  const runnable = rootFiles(app).filter(
+    (path) =>
+      isSource(path) && /^if\s+__name__\s*==\s*["']__main__["']/m.test(blankPythonComments(app.text(path) ?? "")),
   );
   if (runnable.length === 1) return runnable[0];
   return ["src/main.py", "src/app.py", "src/server.py", "app/main.py", "app/app.py", "app/server.py"].find((path) =>

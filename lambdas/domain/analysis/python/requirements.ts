@@ -1,0 +1,36 @@
+import { posix } from "node:path";
+import type { App } from "../app.ts";
+
+/** A Python package's name as PyPI compares it. */
+export const packageName = (name: string): string => name.toLowerCase().replace(/[-_.]+/g, "-");
+
+/** The requirements of production, in the order in which they are looked for. */
+const REQUIREMENTS = [
+  "requirements.txt",
+  ...["production", "prod", "base", "common", "requirements"].map((name) => `requirements/${name}.txt`),
+];
+
+/** requirements.txt, else the file of the requirements folder that a deployment needs; undefined when there is neither. */
+export const requirementsFile = (app: App): string | undefined => REQUIREMENTS.find((path) => app.has(path));
+
+/** The requirements of a requirements file and of those that it includes with `-r`; an address stands as the name that it gives itself. */
+export const requirementLines = (app: App, path: string): string[] =>
+  requirementTexts(app, path).flatMap((text) => {
+    const egg = /[#&]egg=([\w.-]+)/.exec(text)?.[1];
+    return text.startsWith("-") ? (egg === undefined ? [] : [egg]) : [egg ?? text];
+  });
+
+/** The options in the same files: `--find-links wheels`, `--hash=…`, `-e .`. */
+export const requirementOptions = (app: App, path: string): string[] =>
+  requirementTexts(app, path).filter((text) => text.startsWith("-"));
+
+function requirementTexts(app: App, path: string, seen: Set<string> = new Set()): string[] {
+  if (seen.has(path) || seen.size > 20) return [];
+  seen.add(path);
+  const folder = path.includes("/") ? `${path.slice(0, path.lastIndexOf("/"))}/` : "";
+  return (app.text(path) ?? "").split("\n").flatMap((line) => {
+    const text = line.replace(/(^|\s)#.*$/, "").trim();
+    const included = /^(?:-r|--requirement[= ])\s*(\S+)/.exec(text)?.[1];
+    return included === undefined ? [text] : requirementTexts(app, posix.normalize(folder + included), seen);
+  });
+}
