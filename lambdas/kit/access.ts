@@ -6,7 +6,7 @@ import { AccessKey, KeyRing, Membership, Project, type ProjectRow, Remembered, S
 import type { Item, Outcome, TableReader, TableWriter } from "../data/table.ts";
 import { isId } from "../domain/ids.ts";
 import { type Claim, sameHash } from "../domain/keys.ts";
-import { notFound, Problem, unauthorized } from "./problem.ts";
+import { idempotencyMismatch, notFound, Problem, unauthorized } from "./problem.ts";
 
 /** Who calls, once proved. A user's organization is the one that the path names. */
 export type Caller =
@@ -34,6 +34,14 @@ export interface Access {
   read(...keys: Key[]): Promise<Authorized>;
   /** Proves the caller (unless `read` already has) and writes, in ONE TransactWriteItems; throws 401, 404 or 403. */
   commit(writes: readonly Write[], remember?: unknown): Promise<Outcome>;
+  /** What stands for the request's Idempotency-Key, for work that is not done in the table; absent without a key. */
+  once?: Once;
+}
+
+/** One caller's Idempotency-Key on one path, and the body that it came with. */
+export interface Once {
+  hash: string;
+  bodyHash: string;
 }
 
 interface Request {
@@ -167,9 +175,7 @@ function rememberedHash(request: Request): string | undefined {
 function replayOf(request: Request, item: Item | undefined): void {
   const row = Remembered.maybe(item);
   if (!row || row.expiresAt <= request.now.toISOString()) return;
-  if (row.bodyHash !== request.idempotency?.bodyHash) {
-    throw new Problem("idempotency_mismatch", "This Idempotency-Key was already used with another request body.");
-  }
+  if (row.bodyHash !== request.idempotency?.bodyHash) throw idempotencyMismatch();
   throw new Replay(JSON.parse(row.reply));
 }
 
@@ -266,5 +272,7 @@ export function accessFor(request: Request, table: TableReader & TableWriter): A
     );
   }
 
-  return { read, commit, proved: () => proved };
+  const once = request.idempotency &&
+    idempotencyHash !== undefined && { hash: idempotencyHash, bodyHash: request.idempotency.bodyHash };
+  return { read, commit, proved: () => proved, ...(once && { once }) };
 }

@@ -38,6 +38,11 @@ export function notFound(): Problem {
   return new Problem("not_found", "There is no such resource.");
 }
 
+/** The key was used before, with another body (CONTRACT §1). */
+export function idempotencyMismatch(): Problem {
+  return new Problem("idempotency_mismatch", "This Idempotency-Key was already used with another request body.");
+}
+
 export function invalid(issues: Issue[]): Problem {
   const rules = issues.map((issue) => (issue.path ? `${issue.path} ${issue.message}` : issue.message)).join("; ");
   return new Problem("invalid_request", `The request breaks a rule: ${rules}.`, { fields: { issues } });

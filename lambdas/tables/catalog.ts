@@ -31,7 +31,8 @@ const noSchema = "3F000";
 const notThere = new Set([noSchema, "42P01", "42883"]);
 const triesMax = 5;
 
-function isNotThere(error: unknown): error is DatabaseError {
+/** Whether a statement failed because what it names is not in the database, such as what the first use makes. */
+export function isNotThere(error: unknown): error is DatabaseError {
   return error instanceof DatabaseError && notThere.has(error.state);
 }
 

@@ -1,9 +1,10 @@
 import { createRow } from "../../api/tables.ts";
-import { insertStatement } from "../domain/tables/rows.ts";
+import { getStatement, insertStatement } from "../domain/tables/rows.ts";
 import { assignments } from "../domain/tables/values.ts";
 import { endpoint } from "../kit/endpoint.ts";
-import { invalid } from "../kit/problem.ts";
+import { invalid, notFound } from "../kit/problem.ts";
 import { readTable } from "./catalog.ts";
+import { earlierWork } from "./claims.ts";
 import { deferred, judge, openDatabase, remember } from "./judge.ts";
 import { writeRow } from "./stored-rows.ts";
 
@@ -11,11 +12,15 @@ export const handler = endpoint(deferred(createRow), async (call, { databases })
   const table = call.params.tableName;
   const { id: schema } = await openDatabase(call.access, call.params);
   const { body } = await judge(createRow, call, () => readTable(databases, schema, table));
-  const row = await writeRow(databases, { schema, table }, (definition) => {
+  const { once } = call.access;
+  const row = await writeRow(databases, { schema, table }, async (definition) => {
+    const earlier = once && (await earlierWork(databases, schema, once));
+    if (earlier) return getStatement(schema, table, earlier.rowId ?? 0);
     const result = assignments(definition.columns, body.row, "create");
     if ("issues" in result) throw invalid(result.issues);
-    return insertStatement(schema, table, result.values);
+    return insertStatement(schema, table, result.values, once);
   });
-  if (!row) throw new Error("An insert gave no row");
-  return remember(call, { row });
+  // An insert gives its row: this is an earlier one's, deleted since.
+  if (!row) throw notFound();
+  return remember(call.access, { row });
 });

@@ -3,7 +3,7 @@ import type { Route } from "../../api/route.ts";
 import { isTableName } from "../../api/tables.ts";
 import { Database } from "../data/rows.ts";
 import { isId } from "../domain/ids.ts";
-import type { Access } from "../kit/access.ts";
+import { type Access, Replay } from "../kit/access.ts";
 import { type Issue, notFound, type Problem } from "../kit/problem.ts";
 
 type DatabaseRow = ReturnType<typeof Database.read>;
@@ -64,14 +64,12 @@ export function rowIdOf(text: string): number {
   return id;
 }
 
-/**
- * Remembers the answer for its Idempotency-Key. The work is done in PostgreSQL, the memory is kept in DynamoDB, so the
- * two are not one write: a request that dies between them, or a twin that runs at the same time, does the work again.
- */
-export async function remember<T>(
-  call: { access: Access; headers: Readonly<Record<string, string | undefined>> },
-  reply: T,
-): Promise<T> {
-  if (call.headers["idempotency-key"] !== undefined) await call.access.commit([], reply).catch(() => undefined);
+/** Remembers the answer for its Idempotency-Key; throws the first answer when a twin of this request was quicker. */
+export async function remember<T>(access: Access, reply: T): Promise<T> {
+  if (access.once) {
+    await access.commit([], reply).catch((error) => {
+      if (error instanceof Replay) throw error;
+    });
+  }
   return reply;
 }

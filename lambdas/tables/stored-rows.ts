@@ -1,5 +1,6 @@
 import * as z from "zod";
 import type { RowReply } from "../../api/tables.ts";
+import { claimConstraint } from "../domain/tables/claims.ts";
 import type { Definition } from "../domain/tables/definition.ts";
 import { getStatement, readRows } from "../domain/tables/rows.ts";
 import type { Statement } from "../domain/tables/sql.ts";
@@ -34,7 +35,8 @@ const outdated = /^(42703|42804|42846|22\w{3}|23502)$/;
 const triesMax = 5;
 
 /**
- * Writes a row by the table's present definition: when the table changes between the two, the row is judged anew.
+ * Writes a row by the table's present definition: when the table changes between the two, or a twin of the request has
+ * claimed its Idempotency-Key, the row is judged anew.
  * Gives no row when none has the id.
  */
 export async function writeRow(
@@ -50,7 +52,9 @@ export async function writeRow(
       return rows[0];
     } catch (error) {
       const columnOf = (constraint: string) => definition.columns.find((one) => one.constraint === constraint)?.name;
-      if (!(error instanceof DatabaseError && outdated.test(error.state))) throw rowProblem(error, columnOf);
+      const again =
+        error instanceof DatabaseError && (outdated.test(error.state) || error.constraint === claimConstraint);
+      if (!again) throw rowProblem(error, columnOf);
     }
   }
   throw unavailable(new Error("The table kept changing"));

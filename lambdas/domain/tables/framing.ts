@@ -37,16 +37,17 @@ export function isFull(bytes: number): boolean {
 
 /**
  * Rows of a table in rows of (id, piece): first, as id 0, what `RowsHead` says, then each row as JSON. `page` gives
- * (id, body); as many of its rows come as fit into one answer, and always the first.
+ * (id, body); as many of its rows come as fit into one answer, and always the first. `beside` may write what belongs
+ * to the rows of `page` in the same statement.
  */
-export function framedRows(schema: string, table: string, page: Sql): Statement {
+export function framedRows(schema: string, table: string, page: Sql, beside?: (page: Sql) => Sql): Statement {
   const catalog = sql.id(schema, catalogTable);
   const columns: RawBuilder<unknown> = sql`
     select coalesce(json_agg(json_build_array(one ->> 'name', one ->> 'type') order by position), cast('[]' as json))
     from ${catalog} cross join lateral json_array_elements(definition -> 'columns') with ordinality as list(one, position)
     where name = ${table}`;
   return compile(sql`
-    with page as (${page}),
+    with page as (${page}),${beside ? sql` beside as (${beside(sql`page`)}),` : sql``}
     items as (
       select cast(0 as bigint) as id,
         cast(json_build_object('columns', (${columns}), 'found', (select count(*) from page)) as text) as body

@@ -1,6 +1,7 @@
 import { sql } from "kysely";
 import * as z from "zod";
 import { type ColumnType, columnType, type RowReply } from "../../../api/tables.ts";
+import { claimRows, type NewClaim } from "./claims.ts";
 import { framedRows } from "./framing.ts";
 import { castTypes, column, compile, physicalName, type Sql, type Statement } from "./sql.ts";
 
@@ -34,10 +35,12 @@ export function getStatement(schema: string, table: string, id: number): Stateme
   return framedRows(schema, table, page);
 }
 
-export function insertStatement(schema: string, table: string, values: Assignment[]): Statement {
+/** Stores a row, and with it the claim of the request's Idempotency-Key. */
+export function insertStatement(schema: string, table: string, values: Assignment[], claim?: NewClaim): Statement {
   const names = sql.join(values.map((one) => column(one.column)));
   const row = values.length === 0 ? sql`default values` : sql`(${names}) values (${sql.join(values.map(castValue))})`;
-  return framedRows(schema, table, sql`insert into ${tableId(schema, table)} ${row} returning ${rowId}, ${rowBody}`);
+  const page = sql`insert into ${tableId(schema, table)} ${row} returning ${rowId}, ${rowBody}`;
+  return framedRows(schema, table, page, claim && ((rows) => claimRows(schema, claim, rows)));
 }
 
 export function updateStatement(schema: string, table: string, id: number, values: Assignment[]): Statement {

@@ -1,7 +1,8 @@
 import { sql } from "kysely";
 import { tableLimits } from "../../../api/tables.ts";
+import { claimConstraint } from "./claims.ts";
 import { compile, type Sql, type Statement } from "./sql.ts";
-import { catalogTable, changeFunction, rowFunction } from "./statements.ts";
+import { catalogTable, changeFunction, claimTable, rowFunction } from "./statements.ts";
 
 /** SQLSTATEs of our own, in a class that PostgreSQL does not use. */
 export const ownStates = { dataInTheWay: "SW001", dryRun: "SW002", rowTooLarge: "SW003" } as const;
@@ -82,6 +83,12 @@ export function setupStatements(schema: string): Statement[] {
       version bigint not null
     )`,
     sql`create unique index if not exists ${sql.id("$tables_folded")} on ${id(catalogTable)} (lower(name))`,
+    sql`create table if not exists ${id(claimTable)} (
+      hash text constraint ${sql.id(claimConstraint)} primary key,
+      body_hash text not null,
+      row_id bigint,
+      at timestamptz not null default current_timestamp
+    )`,
     sql`create or replace function ${id(changeFunction)}
       (p_name text, p_version bigint, p_definition text, p_acts text, p_dry_run boolean) returns text
       language plpgsql ${path} set lock_timeout = '8s' as ${sql.lit(changeBody)}`,

@@ -14,6 +14,7 @@ export interface Act {
 
 /** Names of what belongs to a database; with a `$`, which no name of a user's has. */
 export const catalogTable = "$tables";
+export const claimTable = "$claims";
 export const changeFunction = "$change_1";
 export const rowFunction = "$row_1";
 const rowTrigger = "$row";
@@ -21,7 +22,7 @@ const rowTrigger = "$row";
 const tableId = (schema: string, table: string): Sql => sql`${sql.id(schema, table)}`;
 
 /** Definitions take no parameters: each statement of a change stands for itself. */
-function act(path: string, statement: Sql, check = false): Act {
+export function act(path: string, statement: Sql, check = false): Act {
   const compiled = compile(statement);
   if (compiled.values.length > 0) throw new Error("A definition must not hold parameters");
   return { sql: compiled.sql, check, path };

@@ -16,6 +16,8 @@ export interface RdsServer {
   calls: string[];
   /** Answers in the Data API's place while it gives something. */
   intercept: ((request: RawRequest) => RawResponse | undefined) | undefined;
+  /** Whether the answer to a call that was carried out gets lost. */
+  lose: ((request: RawRequest) => boolean) | undefined;
   /** Runs a statement past the service and gives its records as plain values. */
   sql(statement: string): Promise<unknown[][]>;
   close(): Promise<void>;
@@ -64,7 +66,8 @@ export async function startRds(): Promise<RdsServer> {
     raw: [
       async (request) => {
         rds.calls.push(request.path);
-        return rds.intercept?.(request) ?? data.service(request);
+        const answer = rds.intercept?.(request) ?? (await data.service(request));
+        return rds.lose?.(request) ? { status: 500, body: "{}" } : answer;
       },
     ],
   });
@@ -72,6 +75,7 @@ export async function startRds(): Promise<RdsServer> {
     endpoint: server.endpoint,
     calls: [],
     intercept: undefined,
+    lose: undefined,
     sql: (statement) => execute(data, statement),
     async close() {
       await server.close();

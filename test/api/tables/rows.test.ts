@@ -179,6 +179,32 @@ describe("a row", () => {
     expect((await t.tables("GET", "/single/rows")).body.rows).toHaveLength(1);
   });
 
+  it("is stored once when requests of one Idempotency-Key come at once, and all get its answer", async () => {
+    await t.given("raced", [{ name: "a", type: "integer" }]);
+    const headers = { "idempotency-key": "raced row" };
+    const post = (a: number) => t.tables("POST", "/raced/rows", { row: { a } }, { headers });
+    const answers = await Promise.all(Array.from({ length: 10 }, () => post(1)));
+    expect(new Set(answers.map(({ status, body }) => `${status} ${JSON.stringify(body)}`)).size).toBe(1);
+    expect(answers[0]?.status).toBe(201);
+    expect((await post(2)).status).toBe(422);
+    expect((await t.tables("GET", "/raced/rows")).body.rows).toHaveLength(1);
+  });
+
+  it("is stored once when the first request of an Idempotency-Key has died after its work", async () => {
+    await t.given("survivor", [{ name: "a", type: "integer" }]);
+    const headers = { "idempotency-key": "lost row" };
+    const post = (a: number) => t.tables("POST", "/survivor/rows", { row: { a } }, { headers });
+    t.rds.lose = (request) => request.body.includes("insert into");
+    const lost = await post(1);
+    t.rds.lose = undefined;
+    expect(lost.status).toBe(503);
+    expect((await post(2)).status).toBe(422);
+    const again = await post(1);
+    expect([again.status, again.body.row?.id]).toEqual([201, 1]);
+    expect(await post(1)).toMatchObject({ status: 201, body: again.body });
+    expect((await t.tables("GET", "/survivor/rows")).body.rows).toHaveLength(1);
+  });
+
   it("has at most 400,000 bytes, however they come together", async () => {
     const columns = ["a", "b"].map((name) => ({ name, type: "text" }));
     await t.given("heavy", columns);

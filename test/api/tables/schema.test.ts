@@ -151,6 +151,33 @@ describe("tables", () => {
     expect(again.body).toEqual(first.body);
     expect((await t.tables("POST", "", { ...body, name: "other" }, { headers })).status).toBe(422);
   });
+
+  it("are made once for one Idempotency-Key, whether its requests come at once or the first has died after its work", async () => {
+    const post = (key: string, name: string) =>
+      t.tables("POST", "", { name, columns: [] }, { headers: { "idempotency-key": key } });
+    const answers = await Promise.all(Array.from({ length: 6 }, () => post("raced table", "raced")));
+    expect(new Set(answers.map(({ status, body }) => `${status} ${JSON.stringify(body)}`)).size).toBe(1);
+    expect(answers[0]?.status).toBe(201);
+    expect((await post("another key", "raced")).status).toBe(409);
+    t.rds.lose = (request) => request.body.includes("$change_");
+    const lost = await post("lost table", "survivor");
+    t.rds.lose = undefined;
+    expect(lost.status).toBe(503);
+    expect((await post("lost table", "different")).status).toBe(422);
+    const again = await post("lost table", "survivor");
+    expect([again.status, again.body.table?.name]).toEqual([201, "survivor"]);
+  });
+
+  it("of a database from before there were claims take an Idempotency-Key too", async () => {
+    await t.given("older", [{ name: "a", type: "integer" }]);
+    const drop = () => t.rds.sql(`drop table "${t.schema}"."$claims"`);
+    await drop();
+    const row = { row: { a: 1 } };
+    const headers = { "idempotency-key": "older" };
+    expect((await t.tables("POST", "/older/rows", row, { headers })).status).toBe(201);
+    await drop();
+    expect((await t.tables("POST", "", { name: "newer", columns: [] }, { headers })).status).toBe(201);
+  });
 });
 
 describe("names", () => {
