@@ -20,6 +20,11 @@ test.each([
   "new WebSocketServer({ port: 3000 })",
   "ViteExpress.listen(app, 3000, () => {})",
   "app.set('port', 3000)\napp.listen(app.get('port'))",
+  "app.listen('3000')",
+  "const port = process.argv[2] || 3000\napp.listen(port)",
+  "const port = normalizePort(process.env.WEB_PORT || '3000')\nserver.listen(port)",
+  "app.listen(options.port ?? 3000)",
+  "const config = { db: { port: 5432 }, http: { port: 3000 } }\napp.listen(config.http.port)",
 ])("a fixed number is the container's port, with a suggestion: %j", (source) => {
   const { plan, suggestions } = node(source, { "config.js": "exports.config = { port: 3000 }" });
   expect(plan.port).toBe(3000);
@@ -31,6 +36,7 @@ test.each([
   "app.listen(process.env.PORT || 3000)",
   "const port = process.env.PORT ?? 3000\napp.listen(port)",
   "const { PORT = 3000 } = process.env\napp.listen(PORT)",
+  "const { env: { PORT = 3000 } } = process\napp.listen(PORT)",
   "const port = parseInt(process.env['PORT'], 10) || 3000; app.listen(port)",
   "const env = z.object({ PORT: z.coerce.number().default(3000) }).parse(process.env); app.listen(env.PORT)",
   "app.listen(configService.get('PORT', 3000))",

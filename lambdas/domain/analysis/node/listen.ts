@@ -107,7 +107,7 @@ function joinPath(from: string, specifier: string): string {
 
 const READS_PORT = [
   /\benv\s*(\?\.|\.|\[\s*["'`])\s*PORT\b/,
-  /\{[^{}]*\bPORT\b[^{}]*\}\s*=\s*[\w.]*\benv\b/,
+  /\{[^{}]*\bPORT\b[^{}]*\}\s*=\s*[\w.]*\benv\b|\benv\s*:\s*\{[^{}]*\bPORT\b/,
   /\b(get|getOrThrow|env|str|num|port|int|number)\s*(<[^>]*>)?\(\s*["'`]PORT["'`]/i,
   /\benv\s*:\s*["'`]PORT["'`]/,
 ];
@@ -120,9 +120,11 @@ function readsPort(text: string): boolean {
   );
 }
 
-const NUMBER = "(\\d{2,5})(?![\\d.])";
+const NUMBER = "[\"']?(\\d{2,5})(?![\\d.])";
 const NAME = "([A-Za-z_$][\\w$.?]*)";
-const VALUE = `(?:${NUMBER}|[\\w.]*\\benv\\b[.?\\w["'\\]]*\\s*(?:\\|\\||\\?\\?)\\s*["']?${NUMBER}|${NAME})`;
+/** What stands before a number that is taken where it gives nothing: `process.argv[2] ||`, `config.port ??`. */
+const OTHERWISE = "[\\w$.?[\\]\"'() ]{0,80}(?:\\|\\||\\?\\?)\\s*";
+const VALUE = `(?:${NUMBER}|${OTHERWISE}${NUMBER}|${NAME})`;
 const LISTEN = [
   new RegExp(`\\.listen\\s*\\(\\s*${VALUE}`, "g"),
   new RegExp(`\\.listen\\s*\\(\\s*\\{[^{}]*?\\bport\\s*:\\s*${VALUE}`, "g"),
@@ -150,18 +152,24 @@ function listenPort(source: Source, sources: readonly Source[]): FixedPort | und
   return undefined;
 }
 
+/** The ports of databases, queues and mail servers, which a configuration names beside the app's own. */
+const OTHERS_PORTS: ReadonlySet<number> = new Set([
+  25, 465, 587, 1025, 1433, 3306, 5432, 5672, 6379, 9092, 11211, 27017,
+]);
+
 /** The number that a name such as `port` or `config.port` is given in the app's sources. */
 function constantPort(name: string, sources: readonly Source[]): FixedPort | undefined {
   const last = name.slice(Math.max(name.lastIndexOf("."), name.lastIndexOf("?")) + 1);
   if (last === "") return undefined;
-  const wrapped = `(?:(?:Number|parseInt)\\(\\s*|\\+)?["']?`;
-  const environment = `(?:[\\w.]*\\benv\\b[.?\\w["'\\]]*\\s*(?:\\|\\||\\?\\?)\\s*["']?)?`;
   const pattern = new RegExp(
-    `(?<![\\w$])${escapeRegExp(last)}["']?\\s*(?::\\s*number\\s*)?[:=]\\s*${wrapped}${environment}${NUMBER}`,
+    `(?<![\\w$])${escapeRegExp(last)}["']?\\s*(?::\\s*number\\s*)?[:=]\\s*(?:(?:Number|parseInt)\\(\\s*|\\+)?(?:${OTHERWISE})?${NUMBER}`,
+    "g",
   );
   for (const { path, text } of sources) {
-    const match = pattern.exec(text);
-    if (match?.[1] !== undefined) return { port: Number(match[1]), file: path, line: lineAt(text, match.index) };
+    for (const match of text.matchAll(pattern)) {
+      const port = Number(match[1]);
+      if (!OTHERS_PORTS.has(port)) return { port, file: path, line: lineAt(text, match.index) };
+    }
   }
   return undefined;
 }
