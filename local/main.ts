@@ -3,8 +3,8 @@ import { HomeInUse } from "./home-lock.ts";
 import { PortInUse, startService } from "./service.ts";
 
 function portOf(text: string | undefined): number {
-  const port = text === undefined || text === "" ? 4000 : Number(text);
-  if (Number.isInteger(port) && port >= 0 && port <= 65_535) return port;
+  if (text === undefined || text === "") return 4000;
+  if (/^\d{1,5}$/.test(text) && Number(text) <= 65_535) return Number(text);
   console.error(`PORT must be an integer from 0 to 65535, not ${JSON.stringify(text)}.`);
   process.exit(1);
 }

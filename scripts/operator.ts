@@ -38,13 +38,21 @@ function localTarget(): { client: LambdaClient; functionName: string } {
   }
 }
 
+const usage = "Usage: npm run --silent operator -- <command> '<json>' [--stack NAME]";
+
+function readArguments() {
+  try {
+    const options = { stack: { type: "string" }, region: { type: "string" } } as const;
+    return parseArgs({ allowPositionals: true, options });
+  } catch (error) {
+    return badRequest(`${error instanceof Error ? error.message : String(error)}. ${usage}`);
+  }
+}
+
 async function main(): Promise<void> {
-  const { values, positionals } = parseArgs({
-    allowPositionals: true,
-    options: { stack: { type: "string" }, region: { type: "string" } },
-  });
-  const [command, json = "{}"] = positionals;
-  if (!command) return badRequest("Usage: npm run --silent operator -- <command> '<json>' [--stack NAME]");
+  const { values, positionals } = readArguments();
+  const [command, json = "{}", ...rest] = positionals;
+  if (!command || rest.length > 0) return badRequest(usage);
   let input: unknown;
   try {
     input = JSON.parse(json);
