@@ -1,6 +1,7 @@
 import { isUtf8 } from "node:buffer";
 import { createServer, type IncomingMessage, type ServerResponse } from "node:http";
 import type { APIGatewayProxyEventV2, APIGatewayProxyStructuredResultV2 } from "aws-lambda";
+import { type ErrorCode, errorTable } from "../api/errors.ts";
 import { routes } from "../api/index.ts";
 import { limits } from "../api/limits.ts";
 import { newId } from "../lambdas/domain/ids.ts";
@@ -52,6 +53,12 @@ async function readBody(request: IncomingMessage): Promise<Buffer | undefined> {
   return length === 0 ? undefined : Buffer.concat(chunks);
 }
 
+/** The path and the query, which is all that follows the first question mark. */
+function addressOf(request: IncomingMessage): { rawPath: string; rawQueryString: string } {
+  const [rawPath = "/", ...query] = (request.url ?? "/").split("?");
+  return { rawPath, rawQueryString: query.join("?") };
+}
+
 function queryOf(text: string): Record<string, string> | undefined {
   if (text === "") return undefined;
   const query: Record<string, string> = {};
@@ -75,7 +82,7 @@ function eventOf(
   body: Buffer | undefined,
   params: Record<string, string>,
 ): APIGatewayProxyEventV2 {
-  const [rawPath = "/", rawQueryString = ""] = (request.url ?? "/").split("?", 2);
+  const { rawPath, rawQueryString } = addressOf(request);
   const isText = body === undefined || isUtf8(body);
   const query = queryOf(rawQueryString);
   return {
@@ -109,6 +116,21 @@ function eventOf(
   };
 }
 
+const headerBytesMax = 64 * 1024;
+const notHttp = `The request is not valid HTTP, or its headers have more than ${headerBytesMax} bytes.`;
+
+/** An error that no handler has answered, in the shape of all errors (CONTRACT §1). */
+function ownError(code: ErrorCode, message: string, fields: object = {}) {
+  const { status, title } = errorTable[code];
+  const requestId = newId("req", new Date());
+  return {
+    status,
+    title,
+    headers: { "content-type": "application/json", "x-request-id": requestId },
+    body: JSON.stringify({ status: title, message, code, requestId, ...fields }),
+  };
+}
+
 export interface Front {
   port: number;
   close(): Promise<void>;
@@ -120,8 +142,7 @@ export async function startFront(options: { port: number; functions: Functions }
   const handlers = new Map<string, Handler>();
 
   async function answer(request: IncomingMessage, response: ServerResponse): Promise<void> {
-    const path = (request.url ?? "/").split("?", 1)[0] ?? "/";
-    const target = route(request.method ?? "GET", path);
+    const target = route(request.method ?? "GET", addressOf(request).rawPath);
     const id = target?.id ?? "not-found";
     const body = await readBody(request);
     let handler = handlers.get(id);
@@ -135,19 +156,22 @@ export async function startFront(options: { port: number; functions: Functions }
     response.end(request.method === "HEAD" ? undefined : result.body);
   }
 
-  const server = createServer((request, response) => {
+  const server = createServer({ maxHeaderSize: headerBytesMax }, (request, response) => {
     answer(request, response).catch((error: unknown) => {
       process.stderr.write(`${error instanceof Error ? error.stack : String(error)}\n`);
-      if (!response.headersSent)
-        response.writeHead(500, { "content-type": "application/json", "x-request-id": newId("req", new Date()) });
-      response.end(
-        JSON.stringify({
-          status: "Internal Server Error",
-          message: "Something went wrong on our side.",
-          code: "internal",
-        }),
-      );
+      const { status, headers, body } = ownError("internal", "Something went wrong on our side.");
+      if (!response.headersSent) response.writeHead(status, headers);
+      response.end(body);
     });
+  });
+  server.on("clientError", (_error, socket) => {
+    const { status, title, headers, body } = ownError("invalid_request", notHttp, {
+      issues: [{ path: "", message: "must be a whole request of HTTP/1.1" }],
+    });
+    const lines = Object.entries(headers).map(([name, value]) => `${name}: ${value}\r\n`);
+    const head = `HTTP/1.1 ${status} ${title}\r\n${lines.join("")}content-length: ${Buffer.byteLength(body)}\r\n`;
+    if (socket.writable) socket.end(`${head}connection: close\r\n\r\n${body}`);
+    else socket.destroy();
   });
   server.keepAliveTimeout = 65_000;
   await new Promise<void>((resolve, reject) => {
