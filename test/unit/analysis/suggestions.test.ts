@@ -100,6 +100,7 @@ test.each([
     "const host = 'x';\nconst socket = new EventSource(\"http://localhost:8080/sse\", { withCredentials: true });",
   ],
   ["src/environments/environment.ts", "  production: true,\n  apiUrl: 'http://localhost:3000',"],
+  ["app/links.py", "if item.logo:\n    return 'http://localhost:8000/' + item.logo"],
   ["src/services/api.config.js", "export const api = {\n  url: 'http://localhost:4000/api' };"],
   ["app/page.tsx", "// load\nconst r = await fetch(\"http://localhost:3000/api\", { cache: 'no-store' });"],
 ])("a hard-coded address of this machine in source that runs is pointed at: %s", (path, source) => {
@@ -164,6 +165,18 @@ test.each([
   ["test.js", "fetch('http://localhost:5006')"],
   ["packages/web/vite.config.ts", "export default { target: 'http://localhost:4000' }"],
   ["dist-es/client.js", "fetch('http://localhost:4000')"],
+  ["src/test-utils/server.ts", "fetch('http://localhost:4000')"],
+  ["locustfile.py", "host = 'http://localhost:8000'"],
+  ["proxy.conf.js", "module.exports = { '/api': { target: 'http://localhost:4000' } }"],
+  [
+    "src/a.js",
+    "switch (process.env.NODE_ENV) {\n  case 'production':\n    break\n  default:\n    url = 'http://localhost:3000'\n}",
+  ],
+  [
+    "app/links.py",
+    "if settings.DEBUG:\n    # here\n    BASE = 'http://localhost:8000'\nelse:\n    BASE = 'https://acme.io'",
+  ],
+  ["app/links.py", "BASE = 'http://localhost:8000/' if DEBUG else 'https://acme.io'"],
   ["core/built/admin/chunk.js", "fetch('http://localhost:4000')"],
   [
     "src/links.js",

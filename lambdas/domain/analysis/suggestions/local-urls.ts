@@ -4,9 +4,9 @@ import { isGenerated, withoutComments } from "../source.ts";
 
 const SOURCE = /\.(js|mjs|cjs|ts|mts|cts|jsx|tsx|vue|svelte|astro|py)$/;
 const ASIDE =
-  /(^|\/)(tests?|__tests__|__mocks__|mocks?|specs?|e2e|cypress|playwright|fixtures?|examples?|samples?|demos?|docs?|documentation|scripts?|tools?|bench(marks?)?|stories|\.storybook|\.github|\.vscode|migrations|seeds?|locales?|i18n|notebooks)\//i;
+  /(^|\/)(tests?([-_][^/]+)?|__tests__|__mocks__|mocks?|specs?|e2e|cypress|playwright|fixtures?|examples?|samples?|demos?|docs?|documentation|scripts?|tools?|bench(marks?)?|stories|\.storybook|\.github|\.vscode|migrations|seeds?|locales?|i18n|notebooks)\//i;
 const ASIDE_FILE =
-  /(\.|_|-)(test|spec|e2e|stories|story|mock|fixture|example|sample|setup|d)\.[^.]+$|^[^/]+\.config\.[^.]+$|(^|\/)(vite|vitest|next|nuxt|astro|svelte|vue|quasar|craco|webpack|rollup|rspack|rsbuild|playwright|cypress|jest|wdio|orval|tailwind|postcss|eslint|drizzle|prisma|codegen|nx|module-federation)\.config(\.[^./]+)?\.[^.]+$|(^|\/)(tests?|(test|tests|check|verify|debug|smoke|load|stress|seed|demo)[-_][^/]*|conftest|setup|[^/]*_test|setupTests|setupProxy|gulpfile|gruntfile|karma\.conf|protractor\.conf|swagger[^/]*|openapi[^/]*|[^/]*dev[^/]*settings|settings[-_.]?(dev|local|test)\w*|local[-_.]?settings|environment(\.development|\.dev|\.local)?|dev|development|local)\.[^.]+$|(^|\/)settings\/(dev|development|local|test)\w*\.py$/i;
+  /(\.|_|-)(test|spec|e2e|stories|story|mock|fixture|example|sample|setup|d)\.[^.]+$|^[^/]+\.config\.[^.]+$|(^|\/)(vite|vitest|next|nuxt|astro|svelte|vue|quasar|craco|webpack|rollup|rspack|rsbuild|playwright|cypress|jest|wdio|orval|tailwind|postcss|eslint|drizzle|prisma|codegen|nx|module-federation)\.config(\.[^./]+)?\.[^.]+$|(^|\/)(tests?|(test|tests|check|verify|debug|smoke|load|stress|seed|demo)[-_][^/]*|conftest|locustfile|proxy\.conf|setup|[^/]*_test|setupTests|setupProxy|gulpfile|gruntfile|karma\.conf|protractor\.conf|swagger[^/]*|openapi[^/]*|[^/]*dev[^/]*settings|settings[-_.]?(dev|local|test)\w*|local[-_.]?settings|environment(\.development|\.dev|\.local)?|dev|development|local)\.[^.]+$|(^|\/)settings\/(dev|development|local|test)\w*\.py$/i;
 const LOCAL_URL =
   /https?:\/\/(?:localhost|127\.0\.0\.1|0\.0\.0\.0|\[::1\])(?![\w.-])(?!:?(?:\$?\{|["'`]\s*\+))(:\d{2,5})?/g;
 
@@ -48,7 +48,7 @@ const LOG =
 const ALLOWANCE =
   /\b(addServer|origins?|cors\w*|\w*allow\w*|\w*trusted\w*|whitelist|csp|connect-?src|servers|proxy|internal_ips|placeholder|example\w*|description|help|summary|docs?|title|label|message|comment)["'`]?\s*[:=(]|allow-origin|withOrigins/i;
 const DEVELOPMENT =
-  /\b(if|elif|case|when)\b[\s\S]*\b(dev|development|debug|local\w*|isDev|isLocal\w*|__DEV__|NODE_ENV|production|prod|env)\b|\b(dev|development|local|test|testing)\w*["']?\s*[:=]\s*["'`{[(]|\belse\b|__DEV__|\b(NODE_ENV|env)\b["')\]]*\s*===?\s*["'`](dev|local|test)[\s\S]*$/i;
+  /\b(if|elif|switch|case|when)\b[\s\S]*\b(dev|development|debug|local\w*|isDev|isLocal\w*|__DEV__|NODE_ENV|production|prod|env)\b|\b(dev|development|local|test|testing)\w*["']?\s*[:=]\s*["'`{[(]|\belse\b|__DEV__|\b(NODE_ENV|env)\b["')\]]*\s*===?\s*["'`](dev|local|test)[\s\S]*$/i;
 
 /** What stands right before an address that is only a fallback, a base to resolve against, or something to compare with. */
 const HARMLESS_BEFORE: readonly RegExp[] = [
@@ -73,7 +73,8 @@ function isUsed(text: string, from: number, to: number): boolean {
   if (/\burlparse|URL\.parse\(/.test(text.slice(lineStart, lineEnd))) return false;
   const enclosing = statementsAround(text, from);
   if (/\b(def|function|constructor)\b[^(]*\($/.test(enclosing[0] ?? "")) return false;
-  return ![before, ...enclosing].some(
+  const after = text.slice(to, lineEnd);
+  return ![before, PYTHON_CONDITION.exec(after)?.[0] ?? "", ...enclosing, ...blocksAround(text, lineStart)].some(
     (opening) => LOG.test(opening) || ALLOWANCE.test(opening) || DEVELOPMENT.test(opening),
   );
 }
@@ -84,6 +85,27 @@ function isReplaced(text: string, before: string, after: string): boolean {
   const name = /(?:^|[\s;])([\w$]+)\s*(?::\s*\w+\s*)?=\s*["'`]$/.exec(before)?.[1];
   if (name === undefined) return false;
   return new RegExp(`\\b${escapeRegExp(name)}\\s*=[^=\\n]*\\b(env|environ|getenv)\\b`).test(text);
+}
+
+/** `"…" if DEBUG else "…"` after the address. */
+const PYTHON_CONDITION = /^[^"']*["']\s+if\s.*\selse\b/;
+
+/** The conditions above a line of Python that it is indented below, innermost first. */
+function blocksAround(text: string, lineStart: number): string[] {
+  const found: string[] = [];
+  const lines = text
+    .slice(Math.max(0, lineStart - 2000), lineStart)
+    .split("\n")
+    .slice(0, -1);
+  const indentOf = (line: string) => line.search(/\S/);
+  let indent = indentOf(text.slice(lineStart));
+  for (const line of lines.toReversed()) {
+    const own = indentOf(line);
+    if (own === -1 || own >= indent) continue;
+    indent = own;
+    if (/^\s*(if|elif|else)\b.*:$/.test(line)) found.push(line);
+  }
+  return found;
 }
 
 const enclosingMax = 6;
