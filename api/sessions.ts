@@ -17,4 +17,5 @@ export const createSession = route("create-session", "POST /sessions", {
   errors: [],
   uses: ["table:read", "table:write", "apps:read", "identity:prove"],
   credential: "none",
+  judgedBy: "handler",
 });

@@ -23,7 +23,15 @@ function sessionOf(organizationId: string, now: Date) {
   };
 }
 
-export const handler = endpoint(createSession, async ({ body, headers, now }, { table, apps, identity }) => {
+export const handler = endpoint(createSession, async ({ body, headers, now, refusal }, { table, apps, identity }) => {
+  const claim = readClaim(headers);
+  const refused = refusal([]);
+  if (refused) {
+    // An unreadable body proves nobody: 401 comes before 400 (CONTRACT §1).
+    if (claim?.kind !== "key") throw unauthorized();
+    await accessFor({ claim, now, managed: false }, table).read();
+    throw refused;
+  }
   if (body.proof) {
     const task = await identity.task(body.proof);
     const projectId = task && (await apps.projectOf(task));
@@ -35,7 +43,6 @@ export const handler = endpoint(createSession, async ({ body, headers, now }, { 
     await table.write([write]);
     return reply;
   }
-  const claim = readClaim(headers);
   if (claim?.kind !== "key") throw unauthorized();
   const { write, reply } = sessionOf(claim.organizationId, now);
   await accessFor({ claim, now, managed: false }, table).commit([write]);

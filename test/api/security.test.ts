@@ -1,4 +1,4 @@
-import { afterAll, beforeAll, describe, expect, test } from "vitest";
+import { afterAll, beforeAll, describe, expect, it, test } from "vitest";
 import { routes } from "../../api/index.ts";
 import { newKeyPair } from "../../lambdas/domain/keys.ts";
 import { type Running, startRunning } from "../harness/service.ts";
@@ -123,6 +123,18 @@ describe("every endpoint", () => {
       },
     );
   });
+
+  it.each(["{", "[]", '{"proof":"x"}'])(
+    "create-session asks for the credential before it judges the body %s",
+    async (text) => {
+      const { accessKey } = running.seed;
+      const { secret } = newKeyPair(running.seed.organizationId);
+      for (const bearer of [null, "x:y", `${accessKey}:${secret}`, running.seed.token]) {
+        expect((await running.call("POST", "/sessions", { text, bearer })).status).toBe(401);
+      }
+      expect((await running.call("POST", "/sessions", { text })).status).toBe(400);
+    },
+  );
 
   test.each([
     ["POST", "builds"],
