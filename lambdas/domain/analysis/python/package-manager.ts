@@ -25,9 +25,7 @@ export function pythonPackageManager(app: App, pyproject: Table | undefined, not
   const locks = LOCKS.filter(
     ([name, file]) => app.has(file) && app.has(name === "pipenv" ? "Pipfile" : "pyproject.toml"),
   );
-  const requirements = app.has("requirements.txt");
-  const [first] = locks;
-  const chosen = chooseManager(app, pyproject, locks.length === 1 || !requirements ? first : undefined);
+  const chosen = chooseManager(app, pyproject, locks);
   if (locks.length > 1) {
     const surplus = locks.map(([, file]) => file).filter((file) => file !== chosen.lock);
     suggest(notes, app, {
@@ -42,13 +40,18 @@ export function pythonPackageManager(app: App, pyproject: Table | undefined, not
 function chooseManager(
   app: App,
   pyproject: Table | undefined,
-  locked: readonly [PythonManager, string] | undefined,
+  locks: readonly (readonly [PythonManager, string])[],
 ): PythonPackages {
-  if (locked !== undefined) return { name: locked[0], lock: locked[1], file: locked[1] };
+  const managed = (name: PythonManager, file: string): PythonPackages => {
+    const lock = locks.find(([manager]) => manager === name)?.[1] ?? null;
+    return { name, lock, file: lock ?? file };
+  };
+  const [first] = locks;
+  if (first !== undefined && locks.length === 1) return managed(...first);
   if (app.has("requirements.txt")) return { name: "pip", lock: null, file: "requirements.txt" };
-  if (app.has("Pipfile")) return { name: "pipenv", lock: null, file: "Pipfile" };
-  if (isTable(valueAt(pyproject, "tool", "poetry"))) return { name: "poetry", lock: null, file: "pyproject.toml" };
-  if (isTable(valueAt(pyproject, "project"))) return { name: "uv", lock: null, file: "pyproject.toml" };
+  if (app.has("Pipfile")) return managed("pipenv", "Pipfile");
+  if (isTable(valueAt(pyproject, "tool", "poetry"))) return managed("poetry", "pyproject.toml");
+  if (isTable(valueAt(pyproject, "project"))) return managed("uv", "pyproject.toml");
   return { name: "pip", lock: null, file: app.has("setup.py") ? "setup.py" : (requirementsFile(app) ?? null) };
 }
 
