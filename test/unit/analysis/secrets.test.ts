@@ -63,6 +63,7 @@ test.each<[string, string]>([
   ["src/a.js", 'const id = "AKIAIOSFODNN7EXAMPLE"'],
   ["src/a.js", 'const db = "postgres://postgres:postgres@localhost:5432/app"'],
   ["src/a.js", 'const db = "mongodb://user:password@db.acme.io/app"'],
+  ["src/a.py", "requests.get('https://user:passwd@httpbin.org/basic-auth/user/passwd')"],
   ["src/a.js", "const db = `postgres://${user}:${password}@db.acme.io/app`"],
   ["tests/a.js", `const id = "${awsId}"`],
   ["src/a.test.js", `const id = "${awsId}"`],

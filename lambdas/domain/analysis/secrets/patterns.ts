@@ -45,7 +45,7 @@ export const ownRules: readonly { rule: string; pattern: RegExp }[] = [
 const PLACEHOLDER =
   /example|sample|placeholder|dummy|fake|changeme|change[-_]me|replace|your[-_]?|insert|redacted|todo|xxxx|\*\*\*\*|\.\.\.|<[^>]*>|\$\{|\{\{|%s|(.)\1{6}|1234567890|0123456789|abcdefgh|4eC39HqLyjWDarjtT1zdp7dc/i;
 const WEAK_PASSWORD =
-  /^(p[a@]ss(w[o0]rd)?\d*|pwd|secret|root|admin|user(name)?|test(ing)?|demo|dev|local|postgres|mysql|mongo|redis|guest|default|foo|bar|abc|\d{1,6}|db|database|app|me|token|key|x+|docker|toor|mypassword|mysecretpassword|\[.*\]|:.*)$/i;
+  /^(p[a@]ss(w([o0]r)?d)?\d*|pwd|secret|root|admin|user(name)?|test(ing)?|demo|dev|local|postgres|mysql|mongo|redis|guest|default|foo|bar|abc|\d{1,6}|db|database|app|me|token|key|x+|docker|toor|mypassword|mysecretpassword|\[.*\]|:.*)$/i;
 
 /** True for what stands where a secret will be, or opens nothing but a database on the developer's own machine. */
 export function isPlaceholder(value: string): boolean {
