@@ -1,3 +1,4 @@
+import { inspect } from "node:util";
 import type { App } from "./app.ts";
 import type { AnalysisErrorCode, Suggestion } from "./plan.ts";
 
@@ -38,7 +39,8 @@ const oneLine = (text: string): string => text.replace(/[\p{Cc}\u2028\u2029\u202
 
 /** Words of an archive quoted in a sentence: one line, at most 80 characters. */
 export function quoted(value: unknown): string {
-  const text = (typeof value === "string" ? value : (JSON.stringify(value) ?? String(value)))
+  // Not JSON.stringify, which has no stack for what is nested ten thousand levels deep.
+  const text = (typeof value === "string" ? value : inspect(value, { depth: 1, breakLength: Number.POSITIVE_INFINITY }))
     .replace(/[\s\p{Cc}]+/gu, " ")
     .trim();
   const points = [...text.slice(0, 400)];

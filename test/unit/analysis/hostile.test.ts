@@ -62,6 +62,21 @@ test("fields of the wrong type are as if they were missing", () => {
   expect(analysisOf({ "package.json": manifest, "server.js": "" }).plan.start).toBe("node server.js");
 });
 
+test.each<[string, (deep: string) => Record<string, string>]>([
+  ["engines.node", (deep) => ({ "package.json": `{"engines": {"node": ${deep}}, "scripts": {"start": "node a.js"}}` })],
+  ["packageManager", (deep) => ({ "package.json": `{"packageManager": ${deep}, "scripts": {"start": "node a.js"}}` })],
+  [
+    "Pipfile.lock's python_version",
+    (deep) => ({ "main.py": "", "Pipfile.lock": `{"_meta": {"requires": {"python_version": ${deep}}}}` }),
+  ],
+])("a value of %s that is nested ten thousand levels deep is passed over with a warning", (_, files) => {
+  for (const deep of ["[".repeat(10_000) + "]".repeat(10_000), `${'{"a":'.repeat(10_000)}1${"}".repeat(10_000)}`]) {
+    const { warnings } = analysisOf(files(deep));
+    expect(warnings).toMatchObject([expect.stringMatching(SENTENCE)]);
+    expect(warnings[0]?.length).toBeLessThan(300);
+  }
+});
+
 test("keys that name parts of every object are names like any other", () => {
   const text =
     '{"__proto__": {"scripts": {"start": "evil"}}, "constructor": {"prototype": {"x": 1}}, "scripts": {"__proto__": "x", "start": "node server.js"}, "dependencies": {"constructor": "1", "toString": "2", "__proto__": "3"}}';
