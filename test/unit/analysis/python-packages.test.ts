@@ -14,3 +14,18 @@ test("a Pipfile that writes extras into the name is in step with its lock", () =
     suggestions: [],
   });
 });
+
+test("advice on a field names its line, not the empty one above it", () => {
+  const pyproject = '[project]\nname = "a"\n\nrequires-python = ">=3.13"\ndependencies = []\n';
+  expect(
+    analysisOf({ "main.py": "", "pyproject.toml": pyproject, ".python-version": "3.12" }).suggestions,
+  ).toMatchObject([{ code: "version_conflict", file: "pyproject.toml", line: 4 }]);
+});
+
+test("sources and manifests of nothing but empty lines are soon read", () => {
+  const empty = "\n".repeat(60_000);
+  const began = performance.now();
+  analysisOf({ "main.py": `import streamlit\n${empty}`, "requirements.txt": "streamlit\nflask\n" });
+  analysisOf({ "main.py": `${empty}import flask\n`, Pipfile: empty, "pyproject.toml": empty });
+  expect(performance.now() - began).toBeLessThan(3000);
+});

@@ -1,6 +1,7 @@
 import type { App } from "../app.ts";
+import { optionalToml } from "../manifests.ts";
 import { lineOf, type Notes, suggest } from "../notes.ts";
-import { stringAt, type Table, tableAt, valueAt } from "../values.ts";
+import { entriesAt, stringAt, type Table, tableAt, valueAt } from "../values.ts";
 import { type PythonPackages, unlockedDependency } from "./package-manager.ts";
 import { requirementLines, requirementOptions } from "./requirements.ts";
 
@@ -72,7 +73,10 @@ function lockInStep(app: App, pyproject: Table | undefined, packages: PythonPack
 }
 
 function declaresAny(app: App, pyproject: Table | undefined, packages: PythonPackages): boolean {
-  if (packages.name === "pipenv") return /^\[(dev-)?packages\]\s*\n+\s*[\w"'-]/m.test(app.text("Pipfile") ?? "");
+  if (packages.name === "pipenv") {
+    const pipfile = optionalToml(app, "Pipfile");
+    return [...entriesAt(pipfile, "packages"), ...entriesAt(pipfile, "dev-packages")].length > 0;
+  }
   const project = valueAt(pyproject, "project", "dependencies");
   const poetry = Object.keys(tableAt(pyproject, "tool", "poetry", "dependencies")).filter((name) => name !== "python");
   return (

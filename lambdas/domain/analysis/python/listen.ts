@@ -1,8 +1,13 @@
-import { type App, rootFiles } from "../app.ts";
+import type { App } from "../app.ts";
 import { commandsOf, folderOf, invocationOf } from "../command.ts";
 import { escapeRegExp, lineAt, type Notes, suggest } from "../notes.ts";
 import type { FixedPort } from "../port.ts";
 import { blankPythonComments } from "../source.ts";
+
+interface Source {
+  path: string;
+  text: string;
+}
 
 /** The source file that `python main.py` runs, undefined for servers and modules. */
 function pythonEntry(app: App, line: string): string | undefined {
@@ -22,20 +27,22 @@ function pythonEntry(app: App, line: string): string | undefined {
 }
 
 const READS_PORT =
-  /(environ(\.get)?|getenv|config|env(\.\w+)?|Env)\s*[[(]\s*["']PORT["']|BaseSettings|\benviron\.PORT\b/;
+  /(environ(\.get)?|getenv|config|env(\.\w+)?|Env)\s*[[(]\s*["']PORT["']|\benviron\.PORT\b|BaseSettings[\s\S]*?\n[ \t]+(port|PORT)\s*:/;
+const ARGUMENTS = "(?:[^()]|\\([^()]*\\))*?";
 const VALUE =
   "(?:(\\d{2,5})(?![\\d.])|(?:int\\()?[\\w.]*(?:environ\\.get|getenv)\\(\\s*[\"']\\w+[\"']\\s*,\\s*[\"']?(\\d{2,5})|([A-Za-z_][\\w.]*))";
 const LISTEN = [
   new RegExp(
-    `\\b(?:run|serve|run_app|launch|run_server|start|start_server|run_async|Config|ThreadingHTTPServer)\\s*\\((?:[^()]|\\([^()]*\\))*?\\b(?:port|server_port|http_port)\\s*=\\s*${VALUE}`,
+    `\\b(?:run|serve|run_app|launch|run_server|start|start_server|run_async|Config|ThreadingHTTPServer)\\s*\\(${ARGUMENTS}\\b(?:port|server_port|http_port)\\s*=\\s*${VALUE}`,
     "g",
   ),
   new RegExp(`Server\\(\\s*\\(\\s*(?:["'][^"']*["']|\\w+)\\s*,\\s*${VALUE}`, "g"),
+  new RegExp(`\\.run\\(\\s*["'][\\d.:]*["']\\s*,\\s*${VALUE}`, "g"),
   new RegExp(`\\.listen\\(\\s*${VALUE}`, "g"),
   new RegExp(`add_insecure_port\\(\\s*f?["'][^"']*:${VALUE}`, "g"),
 ];
 
-/** The fixed port of an app that starts its own server: `port=5000` in its entry or the root modules it imports, when none of them reads PORT. */
+/** The fixed port of an app that starts its own server: `port=5000` in its entry or the modules that it imports, when none of them reads PORT. */
 export function pythonListenPort(app: App, line: string): FixedPort | undefined {
   const entry = pythonEntry(app, line);
   if (entry === undefined) return gunicornBind(app, line);
@@ -65,44 +72,53 @@ function gunicornBind(app: App, line: string): FixedPort | undefined {
   return match?.[1] === undefined ? undefined : { port: Number(match[1]), file: path, line: lineAt(text, match.index) };
 }
 
-function reachable(app: App, entry: string): { path: string; text: string }[] {
-  const folder = entry.includes("/") ? entry.slice(0, entry.lastIndexOf("/") + 1) : "";
-  const modules = new Set(rootFiles(app).concat(app.paths.filter((path) => folder !== "" && path.startsWith(folder))));
+/** The entry and the app's own modules that it imports, directly or not; of these without what they do when run by themselves. */
+function reachable(app: App, entry: string): Source[] {
+  const folderOfFile = (path: string) => path.slice(0, path.lastIndexOf("/") + 1);
   const seen = new Set([entry]);
-  const sources: { path: string; text: string }[] = [];
+  const sources: Source[] = [];
   for (const path of seen) {
     if (sources.length >= 100) break;
     const text = blankPythonComments(app.text(path) ?? "");
-    sources.push({ path, text });
-    for (const [, name = ""] of text.matchAll(/^\s*(?:from|import)\s+\.?([\w.]+)/gm)) {
-      const file = [`${folder}${name.replaceAll(".", "/")}.py`, `${name.replaceAll(".", "/")}.py`].find((candidate) =>
-        modules.has(candidate),
-      );
+    sources.push({ path, text: path === entry ? text : text.replace(/^if\s+__name__\s*==[\s\S]*/m, "") });
+    for (const [, dot, name = ""] of text.matchAll(/^[ \t]*(?:from|import)\s+(\.)?([\w.]+)/gm)) {
+      const folders = dot === undefined ? [folderOfFile(entry), ""] : [folderOfFile(path)];
+      const file = folders
+        .map((folder) => folder + name.replaceAll(".", "/"))
+        .flatMap((module) => [`${module}.py`, `${module}/__init__.py`])
+        .find((candidate) => app.has(candidate));
       if (file !== undefined) seen.add(file);
     }
   }
   return sources;
 }
 
-function constantOf(name: string | undefined, sources: readonly { text: string }[]): string | undefined {
+/** The number that a name is given in an assignment, or as the default of an option of that name. */
+function constantOf(name: string | undefined, sources: readonly Source[]): string | undefined {
   const last = name?.slice(name.lastIndexOf(".") + 1);
   if (last === undefined || last === "") return undefined;
-  const pattern = new RegExp(
+  const option = new RegExp(`["'](?:--)?${escapeRegExp(last)}["'][^()]*?\\bdefault\\s*=\\s*(\\d{2,5})(?![\\d.])`);
+  const assignment = new RegExp(
     `(?<![\\w.])${escapeRegExp(last)}\\s*(?::\\s*int\\s*)?=\\s*(?:int\\(\\s*)?(?:[\\w.]*(?:environ\\.get|getenv)\\(\\s*["']\\w+["']\\s*,\\s*)?["']?(\\d{2,5})(?![\\d.])`,
   );
-  return sources.map(({ text }) => pattern.exec(text)?.[1]).find((found) => found !== undefined);
+  return sources
+    .map(({ text }) => (assignment.exec(text) ?? option.exec(text))?.[1])
+    .find((found) => found !== undefined);
 }
+
+const NO_PORT = `(?!${ARGUMENTS}\\bport\\s*=)`;
 
 /** What a development server listens on when it is told nothing. */
 const DEFAULTS: readonly [RegExp, RegExp, number][] = [
-  [/\b(flask|Flask)\b/, /^\s*\w+\.run\(/m, 5000],
-  [/\bimport uvicorn\b|\bfrom uvicorn\b/, /\buvicorn\.run\(/, 8000],
+  [/\b(flask|Flask)\b/, new RegExp(`^[ \\t]*\\w*(?:app|application|server)\\.run\\(${NO_PORT}`, "m"), 5000],
+  [/\bimport uvicorn\b|\bfrom uvicorn\b/, new RegExp(`\\buvicorn\\.run\\(${NO_PORT}`), 8000],
 ];
 
-function defaultPort(sources: readonly { path: string; text: string }[]): FixedPort | undefined {
-  for (const { path, text } of sources) {
-    for (const [framework, call, port] of DEFAULTS) {
-      const match = framework.test(text) ? call.exec(text) : null;
+function defaultPort(sources: readonly Source[]): FixedPort | undefined {
+  for (const [framework, call, port] of DEFAULTS) {
+    if (!sources.some(({ text }) => framework.test(text))) continue;
+    for (const { path, text } of sources) {
+      const match = call.exec(text);
       if (match !== null) return { port, file: path, line: lineAt(text, match.index + match[0].length) };
     }
   }

@@ -114,9 +114,9 @@ function application(app: App, path: string, text: string, name: string, kind: "
 
 /** True when a module imports its neighbours by their bare names, so its own folder has to be on the path. */
 function importsSiblings(app: App, folder: string, text: string): boolean {
-  if (new RegExp(`^\\s*(?:from|import)\\s+${escapeRegExp(folder)}[.\\s]|^\\s*from\\s+\\.`, "m").test(text))
+  if (new RegExp(`^[ \\t]*(?:from|import)\\s+${escapeRegExp(folder)}[.\\s]|^[ \\t]*from\\s+\\.`, "m").test(text))
     return false;
-  for (const [, name = ""] of text.matchAll(/^\s*(?:from|import)\s+(\w+)/gm)) {
+  for (const [, name = ""] of text.matchAll(/^[ \t]*(?:from|import)\s+(\w+)/gm)) {
     if (app.has(`${folder}/${name}.py`) || app.has(`${folder}/${name}/__init__.py`)) return true;
   }
   return false;

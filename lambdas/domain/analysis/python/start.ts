@@ -41,7 +41,7 @@ export function pythonStart(
   }
   const entrypoint = stringAt(pyproject, "tool", "fastapi", "entrypoint");
   if (entrypoint !== undefined && /^[\w.]+:[\w.]+$/.test(entrypoint)) {
-    const declaredAt = lineOf(app.text("pyproject.toml"), /^\s*entrypoint\s*=/m);
+    const declaredAt = lineOf(app.text("pyproject.toml"), /^[ \t]*entrypoint\s*=/m);
     return {
       ...base,
       line: `uvicorn --host 0.0.0.0 --port $PORT ${entrypoint}`,
@@ -56,7 +56,7 @@ export function pythonStart(
       ...base,
       line: script.line,
       file: "pyproject.toml",
-      declaredAt: lineOf(app.text("pyproject.toml"), new RegExp(`^\\s*${script.name}\\s*=`, "m")),
+      declaredAt: lineOf(app.text("pyproject.toml"), new RegExp(`^[ \\t]*${script.name}\\s*=`, "m")),
     };
   }
   const streamlit = streamlitFile(app, dependencies);
@@ -125,7 +125,7 @@ function streamlitFile(app: App, dependencies: ReadonlySet<string>): string | un
     ...rootFiles(app).filter((path) => isSource(path) && !preferred.includes(path)),
     ...["src", "app"].flatMap((folder) => preferred.map((name) => `${folder}/${name}`)).filter((path) => app.has(path)),
   ];
-  return candidates.find((path) => /^\s*(import|from)\s+streamlit\b/m.test(app.text(path) ?? ""));
+  return candidates.find((path) => /^[ \t]*(import|from)\s+streamlit\b/m.test(app.text(path) ?? ""));
 }
 
 /** main.py, app.py, server.py, else the only root source that is written to be run. */

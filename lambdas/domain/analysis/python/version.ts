@@ -55,20 +55,20 @@ function sourcesOf(app: App, pyproject: Table | undefined): Source[] {
   const tool = toolVersion(app.text(".tool-versions"), ["python"]);
   if (tool !== undefined) add(".tool-versions", ".tool-versions", tool.line, tool.value);
   for (const file of ["mise.toml", ".mise.toml"]) {
-    add(file, file, lineOf(app.text(file), /^\s*python\s*=/m), miseTool(optionalToml(app, file), "python"));
+    add(file, file, lineOf(app.text(file), /^[ \t]*python\s*=/m), miseTool(optionalToml(app, file), "python"));
   }
   const text = app.text("pyproject.toml");
   add(
     "requires-python",
     "pyproject.toml",
-    lineOf(text, /^\s*requires-python\s*=/m),
+    lineOf(text, /^[ \t]*requires-python\s*=/m),
     valueAt(pyproject, "project", "requires-python"),
   );
   const poetry = valueAt(pyproject, "tool", "poetry", "dependencies", "python");
   const poetryPython = isTable(poetry) ? valueAt(poetry, "version") : poetry;
-  add("tool.poetry.dependencies.python", "pyproject.toml", lineOf(text, /^\s*python\s*=/m), poetryPython);
+  add("tool.poetry.dependencies.python", "pyproject.toml", lineOf(text, /^[ \t]*python\s*=/m), poetryPython);
   const pipfile = valueAt(optionalToml(app, "Pipfile"), "requires");
-  const pipfileLine = lineOf(app.text("Pipfile"), /^\s*python_(full_)?version\s*=/m);
+  const pipfileLine = lineOf(app.text("Pipfile"), /^[ \t]*python_(full_)?version\s*=/m);
   add("Pipfile", "Pipfile", pipfileLine, valueAt(pipfile, "python_full_version") ?? valueAt(pipfile, "python_version"));
   const locked = valueAt(optionalJson(app, "Pipfile.lock"), "_meta", "requires");
   const lockedLine = lineOfKey(app.text("Pipfile.lock"), ["_meta", "requires"]);
