@@ -27,5 +27,6 @@ test("sources and manifests of nothing but empty lines are soon read", () => {
   const began = performance.now();
   analysisOf({ "main.py": `import streamlit\n${empty}`, "requirements.txt": "streamlit\nflask\n" });
   analysisOf({ "main.py": `${empty}import flask\n`, Pipfile: empty, "pyproject.toml": empty });
+  analysisOf({ "main.py": "", "setup.py": empty });
   expect(performance.now() - began).toBeLessThan(3000);
 });

@@ -41,7 +41,7 @@ export function suggestLocalUrls(app: App, notes: Notes): void {
 }
 
 /** Settings that say of themselves that they are those of production, whatever the file is called. */
-const PRODUCTION_SETTINGS = /^\s*production\s*:\s*true\b/m;
+const PRODUCTION_SETTINGS = /^[ \t]*production\s*:\s*true\b/m;
 
 const LOG =
   /(\b(console|logger?|logging|log|winston|pino|signale|chalk|consola|debug|spinner|stdout|webbrowser)\s*(\.\s*\w+)*|\b(print|println|info|warn|echo|describe|it|expect|help|Error|Exception))\s*(\(|`)[^;]*$/;
