@@ -1,4 +1,4 @@
-import type { IncomingMessage } from "node:http";
+import type { IncomingHttpHeaders, IncomingMessage } from "node:http";
 import { headerValue } from "../sts/canonical.ts";
 import { isPresigned } from "../sts/claim.ts";
 import type { CredentialStore } from "../sts/credentials.ts";
@@ -62,6 +62,14 @@ function amzReader(http: IncomingMessage, query: URLSearchParams) {
     headerValue(http.headers, name) ?? (name.startsWith("x-amz-") ? hoisted.get(name) : undefined);
 }
 
+/** Node reads a header's bytes as Latin-1; fetch writes them so too, most other clients in UTF-8. */
+function readAsUtf8(headers: IncomingHttpHeaders): IncomingHttpHeaders {
+  const decode = (value: string) => Buffer.from(value, "latin1").toString("utf8");
+  return Object.fromEntries(
+    Object.entries(headers).map(([name, value]) => [name, typeof value === "string" ? decode(value) : value]),
+  );
+}
+
 export interface RequestOptions {
   buckets: ReadonlyMap<string, BucketSettings>;
   credentials: Pick<CredentialStore, "find">;
@@ -81,10 +89,15 @@ export function authenticate(
   const method = http.method ?? "GET";
   const amz = amzReader(http, target.query);
   const payloadHash = amz("x-amz-content-sha256") ?? (isPresigned(target) ? "UNSIGNED-PAYLOAD" : "");
-  const verdict = verifySignature(
-    { method, path: target.path, query: target.query, headers: http.headers },
-    { service: "s3", region, credentials, now, payloadHash },
-  );
+  const verify = (headers: IncomingHttpHeaders) =>
+    verifySignature(
+      { method, path: target.path, query: target.query, headers },
+      { service: "s3", region, credentials, now, payloadHash },
+    );
+  let verdict = verify(http.headers);
+  if (!verdict.ok && /[\u0080-\u00ff]/.test(http.headers["content-type"] ?? "")) {
+    verdict = verify(readAsUtf8(http.headers));
+  }
   if (!verdict.ok) throw new S3Error(verdict);
   if (payloadHash === "") {
     throw new S3Error("InvalidRequest", { message: "Missing required header for this request: x-amz-content-sha256" });

@@ -31,6 +31,22 @@ describe("an upload address", () => {
     expect(reply.status).toBe(200);
   });
 
+  it.each([
+    ["in UTF-8, as most clients write it", 'text/plain; name="über 日本 😀"', "utf8"],
+    ["in Latin-1, as fetch writes it", 'text/plain; name="über"', "latin1"],
+  ] as const)("takes a content type beyond ASCII %s", async (_, contentType, encoding) => {
+    const url = await presign(s3, { ...upload, contentType });
+    // Beside a text as the body, Node would write the header in the text's encoding.
+    const body = Buffer.from("zipped");
+    const asSent = Buffer.from(contentType, encoding).toString("latin1");
+    const send = (type: string) =>
+      raw(url, { method: "PUT", headers: { "content-length": "6", "content-type": type }, body });
+    expect((await send(asSent)).status).toBe(200);
+    expect((await send(asSent.replace("ber", "bar"))).status).toBe(403);
+    const reply = await raw(await presign(s3, { path: upload.path }), {});
+    expect(reply.headers["content-type"]).toBe(asSent);
+  });
+
   it.each<[string, (url: string) => string]>([
     ["another key", (url) => url.replace("b1.zip", "b2.zip")],
     ["another bucket", (url) => url.replace("/archives/", "/plain/")],
