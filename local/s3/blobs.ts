@@ -1,5 +1,5 @@
 import { randomUUID } from "node:crypto";
-import { constants, linkSync, openSync } from "node:fs";
+import { constants, existsSync, linkSync, openSync } from "node:fs";
 import { copyFile, mkdir, open, readdir, unlink } from "node:fs/promises";
 import { join } from "node:path";
 
@@ -16,6 +16,8 @@ export interface BlobWriter {
  */
 export interface Blobs {
   create(): Promise<BlobWriter>;
+  /** Whether the bytes are there; someone may have taken the file away by hand. */
+  has(id: string): boolean;
   /** A descriptor that keeps reading the same bytes even if the object is deleted meanwhile; the caller closes it. */
   open(id: string): number;
   /** A second name for the same bytes: blobs never change once written. */
@@ -44,6 +46,7 @@ export async function openBlobs(dir: string): Promise<Blobs> {
         },
       };
     },
+    has: (id) => existsSync(pathOf(id)),
     open: (id) => openSync(pathOf(id), "r"),
     async duplicate(id) {
       const copy = randomUUID();

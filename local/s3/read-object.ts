@@ -30,16 +30,17 @@ function markerHeaders(version: ObjectVersion): Record<string, string> {
   return { "x-amz-delete-marker": "true", "x-amz-version-id": version.versionId };
 }
 
-/** The object that is asked for; a deleted, unknown or never written one is the error that S3 gives. */
+/** The object that is asked for; a deleted, unknown or never written one, or one without its bytes, is the error that S3 gives. */
 export function findObject(store: ObjectStore, bucket: string, key: string, versionId: string | null): StoredObject {
   if (versionId === null) {
     const latest = store.index.latest(bucket, key);
-    if (latest?.kind === "object") return latest;
-    throw new S3Error("NoSuchKey", { fields: [["Key", key]], headers: latest ? markerHeaders(latest) : {} });
+    if (latest?.kind === "object" && store.blobs.has(latest.blob)) return latest;
+    const headers = latest?.kind === "marker" ? markerHeaders(latest) : {};
+    throw new S3Error("NoSuchKey", { fields: [["Key", key]], headers });
   }
   const version = store.index.version(bucket, key, checkedVersionId(versionId));
-  if (version?.kind === "object") return version;
-  if (version) {
+  if (version?.kind === "object" && store.blobs.has(version.blob)) return version;
+  if (version && version.kind !== "object") {
     const headers = { ...markerHeaders(version), allow: "DELETE", "last-modified": version.modifiedAt.toUTCString() };
     throw new S3Error("MethodNotAllowed", { headers });
   }
