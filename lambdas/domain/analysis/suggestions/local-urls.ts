@@ -8,7 +8,7 @@ const ASIDE =
 const ASIDE_FILE =
   /(\.|_|-)(test|spec|e2e|stories|story|mock|fixture|example|sample|setup|d)\.[^.]+$|^[^/]+\.config\.[^.]+$|(^|\/)(vite|vitest|next|nuxt|astro|svelte|vue|quasar|craco|webpack|rollup|rspack|rsbuild|playwright|cypress|jest|wdio|orval|tailwind|postcss|eslint|drizzle|prisma|codegen|nx|module-federation)\.config(\.[^./]+)?\.[^.]+$|(^|\/)(tests?|(test|tests|check|verify|debug|smoke|load|stress|seed|demo)[-_][^/]*|conftest|locustfile|proxy\.conf|setup|[^/]*_test|setupTests|setupProxy|gulpfile|gruntfile|karma\.conf|protractor\.conf|swagger[^/]*|openapi[^/]*|[^/]*dev[^/]*settings|settings[-_.]?(dev|local|test)\w*|local[-_.]?settings|environment(\.development|\.dev|\.local)?|dev|development|local)\.[^.]+$|(^|\/)settings\/(dev|development|local|test)\w*\.py$/i;
 const LOCAL_URL =
-  /https?:\/\/(?:localhost|127\.0\.0\.1|0\.0\.0\.0|\[::1\])(?![\w.-])(?!:?(?:\$?\{|["'`]\s*\+))(:\d{2,5})?/g;
+  /https?:\/\/(?:localhost|127\.0\.0\.1|0\.0\.0\.0|\[::1\])(?![\w.-])(?!:?(?:\$?\{|%[ds]|["'`]\s*\+))(:\d{2,5})?/g;
 
 /** True for a text with an address of the developer's own machine anywhere in it, comments included. */
 export const namesLocalUrl = (text: string): boolean =>
@@ -46,16 +46,17 @@ const PRODUCTION_SETTINGS = /^[ \t]*production\s*:\s*true\b/m;
 const LOG =
   /(\b(console|logger?|logging|log|winston|pino|signale|chalk|consola|debug|spinner|stdout|webbrowser)\s*(\.\s*\w+)*|\b(print|println|info|warn|echo|describe|it|expect|help|Error|Exception))\s*(\(|`)[^;]*$/;
 const ALLOWANCE =
-  /\b(addServer|origins?|cors\w*|\w*allow\w*|\w*trusted\w*|whitelist|csp|connect-?src|servers|proxy|internal_ips|placeholder|example\w*|description|help|summary|docs?|title|label|message|comment)["'`]?\s*[:=(]|allow-origin|withOrigins/i;
+  /\b(addServer|\w*origins?|cors\w*|\w*allow\w*|\w*trusted\w*|whitelist|csp|connect-?src|servers|proxy|internal_ips|placeholder|example\w*|description|help|summary|docs?|title|label|message|comment)["'`]?\s*[:=(]|allow-origin|withOrigins/i;
 const DEVELOPMENT =
-  /\b(if|elif|switch|case|when)\b[\s\S]*\b(dev|development|debug|local\w*|isDev|isLocal\w*|__DEV__|NODE_ENV|production|prod|env)\b|\b(dev|development|local|test|testing)\w*["']?\s*[:=]\s*["'`{[(]|\belse\b|__DEV__|\b(NODE_ENV|env)\b["')\]]*\s*===?\s*["'`](dev|local|test)[\s\S]*$/i;
+  /\b(if|elif|switch|case|when)\b[\s\S]*\b(dev|development|debug|local\w*|isDev|isLocal\w*|__DEV__|NODE_ENV|production|prod|env)\b|\b(dev|development|local|test|testing)\w*["']?\s*[:=]\s*["'`{[(]|\belse\b|__DEV__|\b(NODE_ENV|env)\b["')\]]*\s*===?\s*["'`](dev|local|test)[\s\S]*$|\bclass\s+\w*(dev|development|test|testing|local)(config|settings)?\b/i;
 
 /** What stands right before an address that is only a fallback, a base to resolve against, or something to compare with. */
 const HARMLESS_BEFORE: readonly RegExp[] = [
   /(\?\?=?|\|\|=?|\bor|\belse)\s*\(?\s*f?["'`]$/,
   /\?\s[^?;]*:\s*["'`]$|\?\s*["'`]$/,
-  /\b(get|getenv|config|env|environ|str|url|getOrThrow|default|Field|Query)\w*\s*\([^()]*,\s*(default\s*=\s*)?f?["'`]$/i,
+  /\b(get|getenv|config|env|environ|str|url|getOrThrow|setdefault|pop|default|Field|Query)\w*\s*\([^()]*,\s*(default\s*=\s*)?f?["'`]$/i,
   /\b(default|defaultValue|fallback)\w*["']?\s*[:=(]\s*f?["'`]$/i,
+  /\b(Field|Option|Argument)\(\s*f?["'`]$/,
   /\bnew URL\([^;]*,\s*["'`]$/,
   /[=!]==?\s*["'`]$|\b(startsWith|endsWith|includes|indexOf|replace|replaceAll|match|test|startswith|endswith)\s*\(\s*["'`]$|\bin\s*[[(]/,
   /\b(process\.env|import\.meta\.env|environ)\b[\s\S]*\breturn\s+f?["'`]$/,
@@ -90,7 +91,7 @@ function isReplaced(text: string, before: string, after: string): boolean {
 /** `"…" if DEBUG else "…"` after the address. */
 const PYTHON_CONDITION = /^[^"']*["']\s+if\s.*\selse\b/;
 
-/** The conditions above a line of Python that it is indented below, innermost first. */
+/** The conditions and classes above a line of Python that it is indented below, innermost first. */
 function blocksAround(text: string, lineStart: number): string[] {
   const found: string[] = [];
   const lines = text
@@ -103,7 +104,7 @@ function blocksAround(text: string, lineStart: number): string[] {
     const own = indentOf(line);
     if (own === -1 || own >= indent) continue;
     indent = own;
-    if (/^\s*(if|elif|else)\b.*:$/.test(line)) found.push(line);
+    if (/^\s*(if|elif|else|case|class)\b.*:$/.test(line)) found.push(line);
   }
   return found;
 }
