@@ -23,7 +23,6 @@ test.each([
   "app.listen('3000')",
   "const port = process.argv[2] || 3000\napp.listen(port)",
   "const port = normalizePort(process.env.WEB_PORT || '3000')\nserver.listen(port)",
-  "app.listen(options.port ?? 3000)",
   "const config = { db: { port: 5432 }, http: { port: 3000 } }\napp.listen(config.http.port)",
 ])("a fixed number is the container's port, with a suggestion: %j", (source) => {
   const { plan, suggestions } = node(source, { "config.js": "exports.config = { port: 3000 }" });
@@ -41,6 +40,7 @@ test.each([
   "const env = z.object({ PORT: z.coerce.number().default(3000) }).parse(process.env); app.listen(env.PORT)",
   "app.listen(configService.get('PORT', 3000))",
   "app.listen(0)",
+  "const settings = load(); app.listen(settings.port || 3000)",
   "const port = await getPort(); app.listen(port)",
   "require('./config'); app.listen(3000)",
   "app.listen(8080)",

@@ -122,8 +122,8 @@ function readsPort(text: string): boolean {
 
 const NUMBER = "[\"']?(\\d{2,5})(?![\\d.])";
 const NAME = "([A-Za-z_$][\\w$.?]*)";
-/** What stands before a number that is taken where it gives nothing: `process.argv[2] ||`, `config.port ??`. */
-const OTHERWISE = "[\\w$.?[\\]\"'() ]{0,80}(?:\\|\\||\\?\\?)\\s*";
+/** What stands before a number that is taken where the command line or the environment has none: `process.argv[2] ||`. */
+const OTHERWISE = "[\\w$.?[\\]\"'() ]{0,40}\\b(?:env|argv)\\b[\\w$.?[\\]\"'() ]{0,40}(?:\\|\\||\\?\\?)\\s*";
 const VALUE = `(?:${NUMBER}|${OTHERWISE}${NUMBER}|${NAME})`;
 const LISTEN = [
   new RegExp(`\\.listen\\s*\\(\\s*${VALUE}`, "g"),
