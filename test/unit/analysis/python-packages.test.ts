@@ -7,6 +7,23 @@ test("the development packages of a Pipfile are installed with the others", () =
   expect(analysisOf({ ...files, "Pipfile.lock": { develop: { flask: {} } } }).plan.install).toBe("pipenv sync --dev");
 });
 
+test("the files that requirements.txt names are there when it is installed, wherever they lie", () => {
+  const files = {
+    "main.py": "",
+    "requirements.txt": "-r ./deps/prod.txt\n--constraint=deps/limits.txt\n",
+    "deps/prod.txt": "-c more.txt\nflask\n",
+    "deps/limits.txt": "flask<4\n",
+    "deps/more.txt": "",
+    "deps/other.txt": "",
+  };
+  expect(analysisOf(files).plan.manifests).toEqual([
+    "deps/limits.txt",
+    "deps/more.txt",
+    "deps/prod.txt",
+    "requirements.txt",
+  ]);
+});
+
 test("a Pipfile that writes extras into the name is in step with its lock", () => {
   const files = { "main.py": "", Pipfile: '[packages]\n"Uvicorn[standard]" = "*"\n' };
   expect(analysisOf({ ...files, "Pipfile.lock": { default: { uvicorn: { extras: ["standard"] } } } })).toMatchObject({

@@ -103,6 +103,12 @@ test.each<[string, Files, string]>([
     uvicorn("asgi:application"),
   ],
   [
+    "an application that wsgi.py makes",
+    { "wsgi.py": "from shop import build\n\napplication = build()\n", "requirements.txt": "flask\n" },
+    gunicorn("wsgi:application"),
+  ],
+  ["a package with a hyphen in its name", { "my-shop/__main__.py": "" }, "python -m my-shop"],
+  [
     "the application of a package, not the configuration of its server",
     { "gunicorn.conf.py": "workers = 2\n", "shop/__init__.py": factory, "requirements.txt": "flask\n" },
     "gunicorn --bind 0.0.0.0:$PORT 'shop:create_app()'",

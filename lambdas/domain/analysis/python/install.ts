@@ -3,7 +3,7 @@ import { optionalToml } from "../manifests.ts";
 import { lineOf, type Notes, suggest } from "../notes.ts";
 import { entriesAt, stringAt, type Table, tableAt, valueAt } from "../values.ts";
 import { type PythonPackages, unlockedDependency } from "./package-manager.ts";
-import { requirementLines, requirementOptions } from "./requirements.ts";
+import { requirementFiles, requirementLines, requirementOptions } from "./requirements.ts";
 
 /** The install command and the files that it reads (null: the whole tree). */
 export interface PythonInstall {
@@ -34,8 +34,13 @@ export function pythonInstall(
   }[packages.name];
   return {
     command,
-    manifests: root || readsTree(app, pyproject, packages) ? null : app.paths.filter((path) => COPIED.test(path)),
+    manifests: root || readsTree(app, pyproject, packages) ? null : manifestsOf(app, packages),
   };
+}
+
+function manifestsOf(app: App, { name, file }: PythonPackages): string[] {
+  const named = name === "pip" && file !== null ? requirementFiles(app, file) : new Set();
+  return app.paths.filter((path) => COPIED.test(path) || named.has(path));
 }
 
 /** True when requirements.txt says where packages come from, so that others must be installed with it; not where it has hashes, since pip would ask the others for theirs. */

@@ -24,8 +24,8 @@ const MADE = new RegExp(
 const FACTORY =
   /^(\w+)\s*(?::[^=\n]+)?=\s*(?:[\w.]+\.)?((?:create|make|get|build|init)_?(?:app|application|server)\w*)\s*\(/m;
 
-/** wsgi.py and asgi.py are written for a server, so that the application may also be one that they import. */
-const IMPORTED = /^from\s+[\w.]+\s+import\s+(?:[^#\n]*[\s,])?(app|application)\b/m;
+/** wsgi.py and asgi.py are written for a server, so that it may be one that they import or have made elsewhere. */
+const GIVEN = /^(?:from\s+[\w.]+\s+import\s.*\b)?(app|application)(?=\s*(?:=|,|#|$))/m;
 
 /** The application by DETECTION's search: main, app, server, wsgi, asgi, index, start in the root, src, app, api, backend, then any root source. */
 export function webApplication(app: App, dependencies: ReadonlySet<string>): WebApplication | undefined {
@@ -54,7 +54,7 @@ export function webApplication(app: App, dependencies: ReadonlySet<string>): Web
   const framework = frameworkOf(dependencies);
   if (framework === undefined) return undefined;
   for (const { path, text } of files) {
-    const [, name] = FACTORY.exec(text) ?? ((/^[aw]sgi\.py$/.test(path) && IMPORTED.exec(text)) || []);
+    const [, name] = FACTORY.exec(text) ?? ((/(^|\/)[aw]sgi\.py$/.test(path) && GIVEN.exec(text)) || []);
     if (name !== undefined) return application(app, path, text, name, framework);
   }
   for (const { path, text } of files) {

@@ -24,13 +24,22 @@ export const requirementLines = (app: App, path: string): string[] =>
 export const requirementOptions = (app: App, path: string): string[] =>
   requirementTexts(app, path).filter((text) => text.startsWith("-"));
 
+/** The file itself and all that it names with `-r` and `-c`, directly or not. */
+export function requirementFiles(app: App, path: string): ReadonlySet<string> {
+  const seen = new Set<string>();
+  requirementTexts(app, path, seen);
+  return seen;
+}
+
 function requirementTexts(app: App, path: string, seen: Set<string> = new Set()): string[] {
   if (seen.has(path) || seen.size > 20) return [];
   seen.add(path);
   const folder = path.includes("/") ? `${path.slice(0, path.lastIndexOf("/"))}/` : "";
   return (app.text(path) ?? "").split("\n").flatMap((line) => {
     const text = line.replace(/(^|\s)#.*$/, "").trim();
-    const included = /^(?:-r|--requirement[= ])\s*(\S+)/.exec(text)?.[1];
-    return included === undefined ? [text] : requirementTexts(app, posix.normalize(folder + included), seen);
+    const [, option = "", named] = /^(-[rc]|--(?:requirement|constraint)[= ])\s*(\S+)/.exec(text) ?? [];
+    if (named === undefined) return [text];
+    const included = requirementTexts(app, posix.normalize(folder + named), seen);
+    return /^--?r/.test(option) ? included : [];
   });
 }

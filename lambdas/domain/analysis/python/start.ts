@@ -147,7 +147,7 @@ function mainFile(app: App): string | undefined {
 function mainPackage(app: App): { line: string; file: string } | undefined {
   for (const prefix of ["", "src/"]) {
     const packages = app.paths.filter(
-      (path) => new RegExp(`^${prefix}[A-Za-z_]\\w*/__main__\\.py$`).test(path) && !/^tests?\//.test(path),
+      (path) => new RegExp(`^${prefix}[A-Za-z_][\\w-]*/__main__\\.py$`).test(path) && !/^tests?\//.test(path),
     );
     const [file] = packages;
     if (file === undefined) continue;
