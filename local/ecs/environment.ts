@@ -19,11 +19,15 @@ export function installPortMap(dir: string): PortMap {
 
 const quoted = (path: string) => `"${path.replaceAll(/["\\]/g, "\\$&")}"`;
 
+/** The variable that tells which task a process belongs to. */
+export const taskMark = "SLIPWAY_TASK";
+
 /**
  * The environment of a task, later layers winning. The container's port becomes the task's own port on this machine,
  * and an address that means "everywhere" becomes the loopback address.
  */
 export function taskEnvironment(
+  taskId: string,
   layers: Record<string, string>[],
   ports: { containerPort: number; port: number },
   portMap: PortMap,
@@ -32,6 +36,7 @@ export function taskEnvironment(
   if (env.PORT === String(ports.containerPort)) env.PORT = String(ports.port);
   for (const name of ["HOST", "HOSTNAME"])
     if (/^(0\.0\.0\.0|::|\[::\])$/.test(env[name] ?? "")) env[name] = "127.0.0.1";
+  env[taskMark] = taskId;
   env.SLIPWAY_PORT_MAP = `${ports.containerPort}:${ports.port}`;
   env.NODE_OPTIONS = [`--require ${quoted(portMap.nodePreload)}`, env.NODE_OPTIONS].filter(Boolean).join(" ");
   env.PYTHONPATH = [portMap.pythonFolder, env.PYTHONPATH].filter(Boolean).join(delimiter);

@@ -1,7 +1,7 @@
 import { findExecutable } from "../process/executable.ts";
 import { spawnTethered, type Tethered } from "../process/tethered.ts";
 import { newTaskId } from "./arns.ts";
-import { type PortMap, taskEnvironment } from "./environment.ts";
+import { type PortMap, taskEnvironment, taskMark } from "./environment.ts";
 import { freePort } from "./free-port.ts";
 import { createLineCutter } from "./lines.ts";
 import type { RevisionRecord, TaskDefinitionRecord, TaskRecord } from "./records.ts";
@@ -103,7 +103,7 @@ class LocalTask implements Task {
     this.port = await freePort();
     const own = Object.fromEntries((container.environment ?? []).map(({ name, value }) => [name, value]));
     const ports = { containerPort: containerPortOf(definition), port: this.port };
-    const env = taskEnvironment([image.env, credentials, own], ports, this.#host.portMap);
+    const env = taskEnvironment(record.id, [image.env, credentials, own], ports, this.#host.portMap);
     const override = [...(container.entryPoint ?? []), ...(container.command ?? [])];
     const [command = "", ...args] = override.length > 0 ? override : image.command;
     if (!(await findExecutable(command, image.cwd, env.PATH ?? "")))
@@ -116,7 +116,8 @@ class LocalTask implements Task {
     const output = outputOf(this.#host, this.definition, this.record.id);
     this.record.lastStatus = "RUNNING";
     this.record.startedAt = this.#host.now();
-    this.#process = spawnTethered(command, args, { cwd, env, onOutput: output.write, onExit: output.end });
+    const reports = { onOutput: output.write, onExit: output.end };
+    this.#process = spawnTethered(command, args, { cwd, env, mark: taskMark, ...reports });
     return this.#process;
   }
 

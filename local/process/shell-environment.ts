@@ -6,7 +6,8 @@ const shellOwned =
   /^(_|BASH.*|COLUMNS|DIRSTACK|ENV|EUID|FUNCNAME|GROUPS|HISTCMD|HOSTTYPE|IFS|LANG|LC_.*|LINENO|LINES|MACHTYPE|MAIL.*|OLDPWD|OPTARG|OPTERR|OPTIND|OSTYPE|PIPESTATUS|POSIXLY_CORRECT|PPID|PS\d|PWD|RANDOM|SECONDS|SHELLOPTS|SHLVL|UID)$/;
 const identifier = /^[A-Za-z_][A-Za-z0-9_]*$/;
 
-const quoted = (text: string) => `'${text.replaceAll("'", "'\\''")}'`;
+/** A text as one word of a shell's command line. */
+export const quoted = (text: string) => `'${text.replaceAll("'", "'\\''")}'`;
 
 /**
  * How to hand an environment through a shell unchanged: `env` for the shell itself, and the words of its `exec` that

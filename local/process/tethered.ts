@@ -1,6 +1,6 @@
 import { type ChildProcess, spawn } from "node:child_process";
 import { constants } from "node:os";
-import { throughShell } from "./shell-environment.ts";
+import { quoted, throughShell } from "./shell-environment.ts";
 
 export type OutputStream = "stdout" | "stderr";
 
@@ -8,6 +8,8 @@ export interface TetheredOptions {
   cwd: string;
   /** The whole environment: nothing of ours is inherited. */
   env: Record<string, string>;
+  /** A name in `env` whose value no other process has: what carries it dies with the group, wherever it went. */
+  mark?: string;
   onOutput?(stream: OutputStream, chunk: Buffer): void;
   /** Called once, after the last output; a death by signal is 128 + its number, as a container runtime reports it. */
   onExit?(exit: ProcessExit): void;
@@ -30,17 +32,25 @@ export interface Tethered {
 
 /**
  * The guard is a member of the app's process group, which keeps the group's id from being given to anyone else. It
- * blocks on the tether (fd 3) until our end closes, for whatever reason, then kills the group and itself. It is forked
- * twice, so that an app that waits for all of its children does not wait for the guard.
+ * blocks on the tether (fd 3) until our end closes, for whatever reason, then kills what has left the group with the
+ * app's mark (daemons; only where there is a /proc), the group and itself. It is forked twice, so that an app that waits
+ * for all of its children does not wait for the guard.
  */
-const guard = "( (trap '' HUP INT QUIT TERM; read _ <&3; kill -KILL -$$) </dev/null >/dev/null 2>&1 & )";
+const guard = (ending: string) =>
+  `( (trap '' HUP INT QUIT TERM; read _ <&3; ${ending}kill -KILL -$$) </dev/null >/dev/null 2>&1 & )`;
+
+const killMarked = (mark: string) =>
+  `read self _ </proc/self/stat; for at in $(PATH=/usr/bin:/bin grep -lsF ${quoted(mark)} /proc/[0-9]*/environ); do ` +
+  `at=\${at#/proc/}; at=\${at%/environ}; [ "$at" = "$self" ] || kill -KILL "$at"; done; `;
 
 /** How long output may still arrive after the process has ended, when something that escaped holds its pipes. */
 const lateOutputMs = 500;
 
 function spawnShell(command: string, args: string[], options: TetheredOptions): ChildProcess {
   const { env, exec } = throughShell(options.env);
-  const script = `${guard}\nunset PWD OLDPWD SHLVL\n${exec} "$@" 3<&-`;
+  const { mark } = options;
+  const ending = mark === undefined ? "" : killMarked(`${mark}=${options.env[mark]}`);
+  const script = `${guard(ending)}\nunset PWD OLDPWD SHLVL\n${exec} "$@" 3<&-`;
   return spawn("/bin/sh", ["-c", script, "sh", command, ...args], {
     cwd: options.cwd,
     env,
@@ -82,7 +92,7 @@ function send(pid: number, signal: NodeJS.Signals): void {
 
 /**
  * Starts a process in a group of its own that cannot outlive us: when this process ends, by SIGKILL too, the whole
- * group is killed, and when the app ends, so do the processes it left behind in its group.
+ * group is killed, and when the app ends, so do the processes it left behind in its group or with its mark.
  */
 export function spawnTethered(command: string, args: string[], options: TetheredOptions): Tethered {
   const child = spawnShell(command, args, options);

@@ -170,6 +170,6 @@ test("a task's environment is what its definition says, with its own port", asyn
   expect(env).toMatchObject({ HOST: "127.0.0.1", TEXT: text, PPID: "1", PATH: searchPath });
   expect(Number(env.PORT)).not.toBe(8080);
   expect(Object.keys(env).sort()).toEqual(
-    ["HOST", "NODE_OPTIONS", "PATH", "PORT", "PPID", "PYTHONPATH", "SLIPWAY_PORT_MAP", "TEXT"].sort(),
+    ["HOST", "NODE_OPTIONS", "PATH", "PORT", "PPID", "PYTHONPATH", "SLIPWAY_PORT_MAP", "SLIPWAY_TASK", "TEXT"].sort(),
   );
 });

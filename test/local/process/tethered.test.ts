@@ -87,6 +87,22 @@ describe("a tethered process", () => {
     await until(() => !out.pids().some(isRunning));
   });
 
+  test.runIf(process.platform === "linux")("takes daemons with its mark along, and nobody else's", async () => {
+    const daemon = (mark: string) =>
+      `require("node:child_process").spawn("sleep", ["60"], { detached: true, stdio: "ignore", env: { PATH: process.env.PATH, MARK: "${mark}" } }).pid`;
+    const out = output();
+    const script = `console.log(${daemon("a task's")}, ${daemon("another's")}); setInterval(() => {}, 1e3)`;
+    const env = { PATH: path, MARK: "a task's" };
+    const child = spawnTethered("node", ["-e", script], { cwd: dir, env, mark: "MARK", onOutput: out.onOutput });
+    await until(() => out.pids().length === 2);
+    const [own = 0, other = 0] = out.pids();
+    expect([own, other].map(isRunning)).toEqual([true, true]);
+    await child.stop(5000);
+    await until(() => !isRunning(own));
+    expect(isRunning(other)).toBe(true);
+    process.kill(other, "SIGKILL");
+  });
+
   test("does not see the guard among its children", async () => {
     const waitForAll = "import os\ntry:\n  os.wait()\nexcept ChildProcessError:\n  print('alone')";
     const out = output();
