@@ -90,6 +90,19 @@ test.each([
   expect(suggestions).toHaveLength(port === 8080 ? 0 : 1);
 });
 
+test.each([
+  ["an installed project", '[build-system]\nrequires = ["hatchling"]\n', "shop/cli.py"],
+  ["an installed project in src", '[build-system]\nrequires = ["hatchling"]\n', "src/shop/cli.py"],
+  ["a project that is not installed", "", "shop/cli.py"],
+])("the port is looked for in the script that %s starts", (_, system, path) => {
+  const { plan, suggestions } = analysisOf({
+    "pyproject.toml": `[project]\nname = "shop"\n[project.scripts]\nstart = "shop.cli:main"\n${system}`,
+    [path]: "import uvicorn\ndef main():\n    uvicorn.run('shop.web:app', host='0.0.0.0', port=8000)\n",
+  });
+  expect(plan.port).toBe(8000);
+  expect(suggestions).toMatchObject([{ code: "fixed_port", file: path, line: 3 }]);
+});
+
 test("a number in a Procfile counts, the default port of a server does not", () => {
   const web = (command: string) =>
     analysisOf({ Procfile: `web: ${command}`, "main.py": "", "requirements.txt": "gunicorn" }).plan.port;
@@ -99,12 +112,20 @@ test("a number in a Procfile counts, the default port of a server does not", () 
   expect(web("gunicorn main:app")).toBe(8080);
 });
 
-test.each(["node .", "node ./", "node src/", "node src"])("%s is followed to the file that it runs", (start) => {
+test.each([
+  "node .",
+  "node ./",
+  "node src/",
+  "node src",
+  "node --import ./tracing.js src/index.js",
+  "node -r ./tracing.js src/index.js",
+])("%s is followed to the file that it runs", (start) => {
   const manifest = { main: "lib/run", scripts: { start } };
   const { plan } = analysisOf({
     "package.json": manifest,
     "lib/run.js": "app.listen(4321)",
     "src/index.js": "app.listen(4321)",
+    "tracing.js": "",
   });
   expect(plan.port).toBe(4321);
 });

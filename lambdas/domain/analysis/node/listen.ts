@@ -33,8 +33,9 @@ function nodeEntry(app: App, line: string): string | undefined {
   const folder = folderOf(line);
   if (folder === undefined) return undefined;
   if (program === "nest") return ["src/main.ts"].find((path) => app.has(path));
-  for (const word of program.includes("/") || /\.[cm]?[jt]s$/.test(program) ? words : words.slice(1)) {
-    if (word.startsWith("-")) continue;
+  const args = program.includes("/") || /\.[cm]?[jt]s$/.test(program) ? words : words.slice(1);
+  for (const [index, word] of args.entries()) {
+    if (word.startsWith("-") || PRELOADS.test(args[index - 1] ?? "")) continue;
     const path = word.replace(/^(\.?\/)+|\/+$/g, "");
     const isFolder = path === "." || path === "";
     const found =
@@ -43,6 +44,9 @@ function nodeEntry(app: App, line: string): string | undefined {
   }
   return undefined;
 }
+
+/** Options whose value is a file that runs before the app. */
+const PRELOADS = /^(-r|--require|--import|--loader|--experimental-loader)$/;
 
 const fileOf = (app: App, path: string): string | undefined => resolveFile(app, path) ?? sourceOfBuilt(app, path);
 

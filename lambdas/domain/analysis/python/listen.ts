@@ -1,29 +1,45 @@
 import type { App } from "../app.ts";
 import { commandsOf, folderOf, invocationOf } from "../command.ts";
+import { optionalToml } from "../manifests.ts";
 import { escapeRegExp, lineAt, type Notes, suggest } from "../notes.ts";
 import type { FixedPort } from "../port.ts";
 import { blankPythonComments } from "../source.ts";
+import { stringAt } from "../values.ts";
 
 interface Source {
   path: string;
   text: string;
 }
 
-/** The source file that `python main.py` runs, undefined for servers and modules. */
+/** The source file that `python main.py`, `python -m shop` or a script of pyproject.toml runs, undefined for servers. */
 function pythonEntry(app: App, line: string): string | undefined {
   const { program, words } = invocationOf(commandsOf(line).at(-1)?.text ?? "");
   const folder = folderOf(line);
-  if (folder === undefined || !/^python[\d.]*$/.test(program.slice(program.lastIndexOf("/") + 1))) return undefined;
+  if (folder === undefined) return undefined;
   const prefix = folder === "" ? "" : `${folder}/`;
-  if (words.includes("-m")) {
-    const module = prefix + (words[words.indexOf("-m") + 1]?.replaceAll(".", "/") ?? "");
-    return [`${module}.py`, `${module}/__main__.py`, `src/${module}/__main__.py`].find((path) => app.has(path));
+  const isPython = /^python[\d.]*$/.test(program.slice(program.lastIndexOf("/") + 1));
+  const module = isPython && words.includes("-m") ? words[words.indexOf("-m") + 1] : scriptModule(app, program, words);
+  if (module !== undefined) {
+    const path = module.replaceAll(".", "/");
+    return [`${path}.py`, `${path}/__main__.py`, `${path}/__init__.py`]
+      .flatMap((name) => [prefix + name, `src/${name}`])
+      .find((name) => app.has(name));
   }
+  if (!isPython) return undefined;
   return words
     .slice(1)
     .filter((word) => !word.startsWith("-"))
     .map((word) => prefix + word.replace(/^\.\//, ""))
     .find((path) => app.has(path));
+}
+
+/** The module of a script that pyproject.toml declares, whether it is called by its name or imported by `python -c`. */
+function scriptModule(app: App, program: string, words: readonly string[]): string | undefined {
+  if (words[1] === "-c") return /\bfrom ([\w.]+) import\b/.exec(words[2] ?? "")?.[1];
+  const pyproject = optionalToml(app, "pyproject.toml");
+  const target =
+    stringAt(pyproject, "project", "scripts", program) ?? stringAt(pyproject, "tool", "poetry", "scripts", program);
+  return target?.split(":")[0];
 }
 
 const READS_PORT =
