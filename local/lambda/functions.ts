@@ -1,5 +1,6 @@
 import { randomUUID } from "node:crypto";
 import { routes } from "../../api/index.ts";
+import { errorFields, log } from "../../lambdas/kit/log.ts";
 import { listeners, steps } from "../../statemachines/steps.ts";
 import { AwsError, jsonError, type RawService } from "../aws/service.ts";
 
@@ -51,6 +52,11 @@ export function createFunctions(): Functions {
     if (!path) throw new AwsError("ResourceNotFoundException", `Function not found: ${name}`, 404);
     const loading = import(new URL(`../../lambdas/${path}.ts`, import.meta.url).href).then(
       (module: { handler: Handler }) => module.handler,
+      (error: unknown) => {
+        // As Lambda's runtime does: nothing of the function's own could tell.
+        log("error", `${name} could not be loaded`, errorFields(error));
+        throw error;
+      },
     );
     loaded.set(name, loading);
     return loading;
