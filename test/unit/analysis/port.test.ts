@@ -39,6 +39,7 @@ test.each([
   "const port = parseInt(process.env['PORT'], 10) || 3000; app.listen(port)",
   "const env = z.object({ PORT: z.coerce.number().default(3000) }).parse(process.env); app.listen(env.PORT)",
   "app.listen(configService.get('PORT', 3000))",
+  "const port = requireEnv('PORT')\nconst fallback = { port: 3000 }\napp.listen(port)",
   "app.listen(0)",
   "const settings = load(); app.listen(settings.port || 3000)",
   "const port = await getPort(); app.listen(port)",

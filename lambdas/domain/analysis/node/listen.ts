@@ -112,7 +112,7 @@ function joinPath(from: string, specifier: string): string {
 const READS_PORT = [
   /\benv\s*(\?\.|\.|\[\s*["'`])\s*PORT\b/,
   /\{[^{}]*\bPORT\b[^{}]*\}\s*=\s*[\w.]*\benv\b|\benv\s*:\s*\{[^{}]*\bPORT\b/,
-  /\b(get|getOrThrow|env|str|num|port|int|number)\s*(<[^>]*>)?\(\s*["'`]PORT["'`]/i,
+  /\w(?<!\.set)\s*(<[^>]*>)?\(\s*["'`]PORT["'`]/,
   /\benv\s*:\s*["'`]PORT["'`]/,
 ];
 
