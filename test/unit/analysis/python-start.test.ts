@@ -73,6 +73,21 @@ test.each<[string, Files, string]>([
     { "backend/main.py": `from db import x\n${fastapi}`, "backend/db.py": "" },
     "uvicorn --app-dir backend --host 0.0.0.0 --port $PORT main:app",
   ],
+  [
+    "a folder whose module imports from a folder beside it that has no __init__.py",
+    { "backend/main.py": `from routers.items import x\n${fastapi}`, "backend/routers/items.py": "" },
+    "uvicorn --app-dir backend --host 0.0.0.0 --port $PORT main:app",
+  ],
+  [
+    "a package in src, which is imported without it",
+    { "src/shop/main.py": `from shop.db import x\n${fastapi}`, "src/shop/db.py": "" },
+    "uvicorn --app-dir src --host 0.0.0.0 --port $PORT shop.main:app",
+  ],
+  [
+    "a package in src, which is imported with it",
+    { "src/shop/main.py": `from src.shop.db import x\n${fastapi}`, "src/shop/db.py": "" },
+    uvicorn("src.shop.main:app"),
+  ],
   ["api", { "api/index.py": flask }, gunicorn("api.index:app")],
   ["any root source", { "shop.py": flask, "util.py": "" }, gunicorn("shop:app")],
   [

@@ -98,26 +98,27 @@ function frameworkOf(dependencies: ReadonlySet<string>): "asgi" | "wsgi" | undef
 }
 
 function application(app: App, path: string, text: string, name: string, kind: "asgi" | "wsgi"): WebApplication {
-  const [, source, rest] = /^(\w+)\/(\w+\/.*)$/.exec(path) ?? [];
-  if (source !== undefined && rest !== undefined && !app.has(`${source}/__init__.py`)) {
-    const module = rest.replace(/(\/__init__)?\.py$/, "").replaceAll("/", ".");
-    return { file: path, target: `${module}:${name}`, folder: source, kind };
-  }
   const slash = path.lastIndexOf("/");
-  const folder = slash === -1 ? undefined : path.slice(0, slash);
-  const module = path.replace(/(\/__init__)?\.py$/, "");
-  if (folder !== undefined && !path.endsWith("__init__.py") && importsSiblings(app, folder, text)) {
-    return { file: path, target: `${module.slice(slash + 1)}:${name}`, folder, kind };
-  }
-  return { file: path, target: `${module.replaceAll("/", ".")}:${name}`, folder: undefined, kind };
+  const own = slash === -1 ? undefined : path.slice(0, slash);
+  const [, source] = /^(\w+)\/\w+\//.exec(path) ?? [];
+  let folder: string | undefined;
+  if (own !== undefined && !path.endsWith("__init__.py") && importsSiblings(app, own, text)) folder = own;
+  else if (source !== undefined && !app.has(`${source}/__init__.py`) && !imports(text, source)) folder = source;
+  const module = path.slice(folder === undefined ? 0 : folder.length + 1).replace(/(\/__init__)?\.py$/, "");
+  return { file: path, target: `${module.replaceAll("/", ".")}:${name}`, folder, kind };
 }
+
+const imports = (text: string, module: string): boolean =>
+  new RegExp(`^[ \\t]*(?:from|import)\\s+${escapeRegExp(module)}[.\\s]`, "m").test(text);
 
 /** True when a module imports its neighbours by their bare names, so its own folder has to be on the path. */
 function importsSiblings(app: App, folder: string, text: string): boolean {
-  if (new RegExp(`^[ \\t]*(?:from|import)\\s+${escapeRegExp(folder)}[.\\s]|^[ \\t]*from\\s+\\.`, "m").test(text))
-    return false;
-  for (const [, name = ""] of text.matchAll(/^[ \t]*(?:from|import)\s+(\w+)/gm)) {
-    if (app.has(`${folder}/${name}.py`) || app.has(`${folder}/${name}/__init__.py`)) return true;
-  }
-  return false;
+  const itself = [folder.replaceAll("/", "."), folder.slice(folder.lastIndexOf("/") + 1)];
+  if (itself.some((module) => imports(text, module)) || /^[ \t]*from\s+\./m.test(text)) return false;
+  const siblings = new Set(
+    app.paths
+      .filter((path) => path.startsWith(`${folder}/`) && path.endsWith(".py"))
+      .map((path) => path.slice(folder.length + 1).replace(/(\/.*|\.py)$/, "")),
+  );
+  return [...text.matchAll(/^[ \t]*(?:from|import)\s+(\w+)/gm)].some(([, name = ""]) => siblings.has(name));
 }
