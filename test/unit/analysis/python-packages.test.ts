@@ -24,6 +24,26 @@ test("the files that requirements.txt names are there when it is installed, wher
   ]);
 });
 
+const poetry = (extra: string) =>
+  `[tool.poetry]\nname = "my-shop"\n${extra}\n[tool.poetry.dependencies]\npython = "^3.12"\n`;
+test.each([
+  ["its package is there", poetry(""), { "my_shop/__init__.py": "" }, ""],
+  ["its package is in src", poetry(""), { "src/my_shop/__init__.py": "" }, ""],
+  ["its packages are named", poetry('packages = [{ include = "app" }]'), { "app/x.py": "" }, ""],
+  ["there is no package of its name", poetry(""), { "app/__init__.py": "" }, " --no-root"],
+  ["it is no package", poetry("package-mode = false"), { "my_shop/__init__.py": "" }, " --no-root"],
+  [
+    "its readme, which Poetry insists on, is missing",
+    poetry('readme = "README.md"\npackages = [{ include = "app" }]'),
+    { "app/x.py": "" },
+    " --no-root",
+  ],
+])("Poetry installs the project itself only where it can: %s", (_, pyproject, files, option) => {
+  expect(analysisOf({ "main.py": "", "pyproject.toml": pyproject, ...files }).plan.install).toBe(
+    `poetry install --no-interaction${option}`,
+  );
+});
+
 test("a Pipfile that writes extras into the name is in step with its lock", () => {
   const files = { "main.py": "", Pipfile: '[packages]\n"Uvicorn[standard]" = "*"\n' };
   expect(analysisOf({ ...files, "Pipfile.lock": { default: { uvicorn: { extras: ["standard"] } } } })).toMatchObject({

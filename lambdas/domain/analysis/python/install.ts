@@ -99,17 +99,16 @@ export function installsItself(app: App, pyproject: Table | undefined, packages:
   return packages.file === "setup.py" || (packages.name === "pdm" && builds);
 }
 
-/** Poetry refuses to install a project whose package it cannot find. */
+/** Poetry refuses to install a project whose package or readme it cannot find. */
 function poetryPackage(app: App, pyproject: Table | undefined): boolean {
   const poetry = tableAt(pyproject, "tool", "poetry");
-  if (poetry["package-mode"] === false) return false;
+  const readme = stringAt(poetry, "readme") ?? stringAt(pyproject, "project", "readme");
+  if (poetry["package-mode"] === false || (readme !== undefined && !app.has(readme))) return false;
   if (Array.isArray(poetry.packages)) return true;
   const name = (stringAt(poetry, "name") ?? stringAt(pyproject, "project", "name"))
     ?.toLowerCase()
     .replace(/[-.]/g, "_");
   if (name === undefined) return false;
-  const readme = stringAt(poetry, "readme") ?? stringAt(pyproject, "project", "readme");
-  if (readme !== undefined && !app.has(readme)) return false;
   return [`${name}/__init__.py`, `src/${name}/__init__.py`, `${name}.py`].some((path) => app.has(path));
 }
 
