@@ -19,6 +19,8 @@ test.each<[string, Record<string, string>, number, string]>([
     5000,
     "run.py:2",
   ],
+  ["Quart's default", { "main.py": "from quart import Quart\nmake().app.run()\napp.run()\n" }, 5000, "main.py:3"],
+  ["Sanic's default", { "main.py": 'from sanic import Sanic\napp = Sanic("a")\napp.run()\n' }, 8000, "main.py:3"],
   [
     "a neighbour that a package imports with a dot",
     {

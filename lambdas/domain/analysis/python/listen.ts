@@ -124,9 +124,12 @@ function constantOf(name: string | undefined, sources: readonly Source[]): strin
 
 const NO_PORT = `(?!${ARGUMENTS}\\bport\\s*=)`;
 
+const APP_RUN = new RegExp(`^[ \\t]*\\w*(?:app|application|server)\\.run\\(${NO_PORT}`, "m");
+
 /** What a development server listens on when it is told nothing. */
 const DEFAULTS: readonly [RegExp, RegExp, number][] = [
-  [/\b(flask|Flask)\b/, new RegExp(`^[ \\t]*\\w*(?:app|application|server)\\.run\\(${NO_PORT}`, "m"), 5000],
+  [/\b(flask|quart)\b/i, APP_RUN, 5000],
+  [/\bsanic\b/i, APP_RUN, 8000],
   [/\bimport uvicorn\b|\bfrom uvicorn\b/, new RegExp(`\\buvicorn\\.run\\(${NO_PORT}`), 8000],
 ];
 
