@@ -144,6 +144,13 @@ test.each<[string, object, Files, string, string]>([
     "npm run build",
   ],
   [
+    "react-scripts with another folder",
+    { scripts: { build: "BUILD_PATH='./site' react-scripts build" }, dependencies: dev("react-scripts") },
+    {},
+    "site",
+    "npm run build",
+  ],
+  [
     "angular",
     { scripts: { start: "ng serve", build: "ng build" }, devDependencies: dev("@angular/cli") },
     {
@@ -205,6 +212,13 @@ test.each<[string, object, Files, string, string]>([
     { scripts: { build: "vite build" }, devDependencies: dev("@sveltejs/kit", "@sveltejs/adapter-static", "vite") },
     { "svelte.config.js": "import a from '@sveltejs/adapter-static'" },
     "build",
+    "npm run build",
+  ],
+  [
+    "sveltekit with another folder",
+    { scripts: { build: "vite build" }, devDependencies: dev("@sveltejs/kit", "@sveltejs/adapter-static", "vite") },
+    { "svelte.config.js": "import a from '@sveltejs/adapter-static'\nadapter: a({ pages: 'docs', assets: 'docs' })" },
+    "docs",
     "npm run build",
   ],
 ])("a site without a server is served as files: %s", (_, manifest, files, dir, build) => {

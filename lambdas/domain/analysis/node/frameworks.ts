@@ -2,7 +2,7 @@ import type { App } from "../app.ts";
 import type { StaticSite } from "../plan.ts";
 import { stringAt, type Table } from "../values.ts";
 import type { Dependencies } from "./dependencies.ts";
-import { configText } from "./static-folders.ts";
+import { configText, configured } from "./static-folders.ts";
 
 /** How a framework's build is started; `build` is its own build command, used where package.json has none. */
 export interface FrameworkStart {
@@ -40,7 +40,7 @@ function sveltekit(app: App, _manifest: Table | undefined, dependencies: Depende
   const out = /\bout\s*:\s*['"]([\w./-]+)['"]/.exec(text)?.[1] ?? "build";
   if (/adapter-static/.test(text) && dependencies.has("@sveltejs/adapter-static")) {
     const fallback = /\bfallback\s*:\s*['"]([\w.-]+)['"]/.exec(text)?.[1] ?? "index.html";
-    return { start: "", build: "vite build", static: { dir: "build", fallback } };
+    return { start: "", build: "vite build", static: { dir: configured(text, "pages") ?? "build", fallback } };
   }
   // adapter-auto takes adapter-node on the one platform that it knows to run a plain Node.js server.
   const auto = /adapter-auto/.test(text) && !/adapter-node/.test(text);

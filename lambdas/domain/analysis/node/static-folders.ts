@@ -89,6 +89,12 @@ function within(base: string, path: string): string | undefined {
   return names.length === 0 ? undefined : names.join("/");
 }
 
+/** The output folder of Create React App, which its build script may name in BUILD_PATH. */
+export function reactDir(_app: App, manifest: Table | undefined): string | undefined {
+  const path = /\bBUILD_PATH=['"]?([\w./-]+)/.exec(stringAt(manifest, "scripts", "build") ?? "")?.[1];
+  return within("", path ?? "build");
+}
+
 /** The output folder of vue-cli. */
 export function vueDir(app: App): string {
   return configured(configText(app, "vue.config"), "outputDir") ?? "dist";

@@ -15,7 +15,7 @@ import {
 } from "./bundlers.ts";
 import type { Dependencies } from "./dependencies.ts";
 import { resolveCommand } from "./scripts.ts";
-import { angularDir, astroDir, moduleEndings, viteDir, vueDir } from "./static-folders.ts";
+import { angularDir, astroDir, moduleEndings, reactDir, viteDir, vueDir } from "./static-folders.ts";
 
 /** A static site, and the build command of its tool where package.json has no build script. */
 export interface StaticBuild {
@@ -41,7 +41,7 @@ const TOOLS: readonly Tool[] = [
     packages: ["react-scripts", "react-app-rewired", "@craco/craco"],
     commands: /^(react-scripts|react-app-rewired|craco)$/,
     build: "react-scripts build",
-    dir: () => "build",
+    dir: reactDir,
   },
   {
     packages: ["@angular/cli", "@angular-devkit/build-angular", "@angular/build"],
