@@ -166,6 +166,7 @@ test.each([
 test.each([
   ["uvicorn[standard]", "uvicorn[standard]>=0.30\n"],
   ["fastapi[standard]", "fastapi[standard]\n"],
+  ["fastapi without its cloud", "fastapi[standard-no-fastapi-cloud-cli]>=0.116\n"],
   ["an included file", "-r requirements/base.txt\n"],
   ["an included file without a space", "-rrequirements/base.txt\n"],
   ["an address with a name", "git+https://git.example.com/encode/uvicorn.git@main#egg=uvicorn\n"],

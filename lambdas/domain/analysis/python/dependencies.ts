@@ -108,6 +108,7 @@ function namesOf(requirements: readonly unknown[]): Set<string> {
 /** Extras that bring a server with them. */
 const EXTRAS: readonly [string, string][] = [
   ["fastapi[standard]", "uvicorn"],
+  ["fastapi[standard-no-fastapi-cloud-cli]", "uvicorn"],
   ["fastapi[all]", "uvicorn"],
   ["fastapi-cli[standard]", "uvicorn"],
   ["litestar[standard]", "uvicorn"],
