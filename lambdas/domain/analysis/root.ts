@@ -19,7 +19,7 @@ export const isPythonManifest = (name: string): boolean => PYTHON_MANIFEST.test(
 const isPythonEntry = (name: string): boolean => PYTHON_ENTRY.test(name);
 export const isNodeEntry = (name: string): boolean => NODE_ENTRY.test(name);
 
-/** The app's folder (DETECTION, Root 2): the top level if it holds a marker, else the only folder, nearest the top, that holds one. */
+/** The app's folder (DETECTION, Root 2): the top level if it holds a marker, else the only folder that holds one; what lies in it or goes with it makes no other. */
 export function findRoot(tree: SourceTree): App {
   const levels = pathsByDepth(tree);
   for (const isMarker of [isStrongMarker, isWeakMarker]) {
@@ -31,13 +31,35 @@ export function findRoot(tree: SourceTree): App {
         if (!folders.has(folder) && isMarker(tree, folder, path.slice(slash + 1)) && isSearched(folder))
           folders.add(folder);
       }
-      const [first, ...more] = [...folders].sort();
-      if (more.length > 0) throw severalApps([...folders].sort());
-      if (first !== undefined) return appAt(tree, first);
+      const [first] = folders;
+      if (first === undefined) continue;
+      const others = folders.size > 1 ? [] : manifestFoldersBeside(tree, first);
+      if (folders.size + others.length > 1) throw severalApps([...folders, ...others].sort());
+      return appAt(tree, first);
     }
   }
   throw nothingDetected(tree);
 }
+
+/** Folders of what goes with an app: a manifest there makes no other app. */
+const ACCOMPANYING = /(^|\/)(docs?|examples?|samples?|demos?|tests?|e2e|fixtures?|scripts?|tools?|templates?)(\/|$)/i;
+
+/** The folders with a manifest that lie deeper than the app's, but not in it: other apps of the same archive. */
+function manifestFoldersBeside(tree: SourceTree, root: string): string[] {
+  if (root === "") return [];
+  const found = new Set<string>();
+  for (const path of tree.files.keys()) {
+    const slash = path.lastIndexOf("/");
+    const folder = path.slice(0, Math.max(0, slash));
+    const name = path.slice(slash + 1);
+    if (name !== "package.json" && name !== "Procfile" && !isPythonManifest(name)) continue;
+    if (!`${folder}/`.startsWith(`${root}/`) && isSearched(folder) && !ACCOMPANYING.test(folder)) found.add(folder);
+  }
+  return [...found].filter((folder) => !foldersAbove(folder).some((above) => found.has(above)));
+}
+
+const foldersAbove = (folder: string): string[] =>
+  [...folder.matchAll(/\//g)].map((slash) => folder.slice(0, slash.index));
 
 /** The paths by the number of folders that they lie in. */
 function pathsByDepth(tree: SourceTree): string[][] {

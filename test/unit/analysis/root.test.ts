@@ -31,6 +31,19 @@ test("several folders that hold one are an error that names them", () => {
   });
 });
 
+test("several folders are an error however deep they lie, what lies in an app or goes with it is none", () => {
+  const web = inFolder("web", node);
+  const api = { "package.json": "{}", "requirements.txt": "" };
+  expect(errorOf({ ...web, ...inFolder("services/api", api) }).message).toBe(
+    "Found apps in services/api, web; upload one of them.",
+  );
+  expect(errorOf(inFolder("repo", { ...web, ...inFolder("services/api", api) })).code).toBe("several_apps");
+  for (const folder of ["web/admin/site", "examples/shop", "docs/site", "tests/e2e", "infra/node_modules/a"]) {
+    expect(analysisOf({ ...web, ...inFolder(folder, api) }).plan.root).toBe("web");
+  }
+  expect(analysisOf({ ...web, "infra/lambda/index.js": "" }).plan.root).toBe("web");
+});
+
 test("packages inside node_modules or a virtual environment are no apps", () => {
   expect(
     analysisOf({ ...inFolder("web", node), "node_modules/a/package.json": "{}", ".venv/lib/main.py": "" }).plan.root,
