@@ -89,3 +89,16 @@ test("as many secrets as fill an archive do not keep the analysis busy for long"
   const inspected = await inspect(sourceOf(forge([manifest, server, ...files])));
   expect(inspected.ok && inspected.findings).toHaveLength(6);
 });
+
+test("requirements that are included under any name are read from an archive as from a folder", async () => {
+  const inspected = await inspect(
+    sourceOf(
+      forge([
+        { name: "requirements.txt", data: "-r deps/prod.txt\n" },
+        { name: "deps/prod.txt", data: "flask\ngunicorn\n" },
+        { name: "app.py", data: "from flask import Flask\napp = Flask(__name__)\n" },
+      ]),
+    ),
+  );
+  expect(inspected).toMatchObject({ ok: true, findings: [], plan: { start: "gunicorn --bind 0.0.0.0:$PORT app:app" } });
+});

@@ -28,6 +28,8 @@ export const isVendored = (path: string): boolean => VENDORED.test(path) || MINI
 const MANIFEST =
   /(^|\/)(package\.json|package-lock\.json|npm-shrinkwrap\.json|pnpm-lock\.yaml|pnpm-workspace\.yaml|yarn\.lock|\.yarnrc\.yml|\.yarnrc|bun\.lock|\.npmrc|\.nvmrc|\.node-version|\.tool-versions|\.?mise\.toml|\.python-version|runtime\.txt|[^/]*requirements[^/]*\.(txt|in)|pyproject\.toml|Pipfile|Pipfile\.lock|poetry\.lock|uv\.lock|pdm\.lock|setup\.(py|cfg)|Procfile|angular\.json|pyvenv\.cfg)$/i;
 const REQUIREMENTS = /(^|\/)requirements\/[^/]+\.(txt|in)$/;
+/** What a requirements file may include under a name of its own. */
+const INCLUDED = /\.(txt|in|cfg)$/i;
 const SOURCE = /\.(js|mjs|cjs|ts|mts|cts|jsx|tsx|vue|svelte|astro|py)$/i;
 const SETTINGS =
   /(^|\/)\.env[^/]*$|\.(json|ya?ml|toml|ini|cfg|conf|properties|env|sh|pem|key|xml|tf|tfvars|html?|ejs|hbs|pug|txt|rb|php|java|go|cs|kt|sql|ps1|bat|cmd|hcl|ipynb|bak|old)$|(^|\/)(Dockerfile|\.netrc|\.pypirc|id_rsa|id_dsa|id_ecdsa|id_ed25519|credentials)$/i;
@@ -50,7 +52,7 @@ export function wants(path: string, size: number): boolean {
 
 /** True for the files, among those that `wants` names, that detection reads; the others are only looked through for secrets. */
 export const isForDetection = (path: string): boolean =>
-  MANIFEST.test(path) || REQUIREMENTS.test(path) || SOURCE.test(path);
+  MANIFEST.test(path) || REQUIREMENTS.test(path) || SOURCE.test(path) || INCLUDED.test(path);
 
 /** The text of a file's bytes whatever its BOM (UTF-8, UTF-16) and line ends; undefined when it is binary. */
 export function decodeText(bytes: Uint8Array): string | undefined {
