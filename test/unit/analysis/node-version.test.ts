@@ -191,3 +191,9 @@ test("sources that can both be met do not disagree", () => {
     }).suggestions,
   ).toEqual([]);
 });
+
+test("a mise.toml of nothing but empty lines is soon read", () => {
+  const began = performance.now();
+  expect(analysisOf(withFile({ "mise.toml": "\n".repeat(200_000) })).runtime).toBe("nodejs24.x");
+  expect(performance.now() - began).toBeLessThan(3000);
+});

@@ -62,7 +62,7 @@ function sourcesOf(app: App, manifest: Table | undefined): Source[] {
     add(
       file,
       file,
-      lineOf(app.text(file), /^\s*(node|nodejs)\s*=/m),
+      lineOf(app.text(file), /^[ \t]*(node|nodejs)[ \t]*=/m),
       miseTool(table, "node") ?? miseTool(table, "nodejs"),
     );
   }
