@@ -215,6 +215,13 @@ test.each<[string, object, Files, string, string]>([
     "npm run build",
   ],
   [
+    "next with output export and another folder",
+    { scripts: { build: "next build" }, dependencies: dev("next") },
+    { "next.config.mjs": "export default { output: 'export', distDir: './dist' }" },
+    "dist",
+    "npm run build",
+  ],
+  [
     "sveltekit with another folder",
     { scripts: { build: "vite build" }, devDependencies: dev("@sveltejs/kit", "@sveltejs/adapter-static", "vite") },
     { "svelte.config.js": "import a from '@sveltejs/adapter-static'\nadapter: a({ pages: 'docs', assets: 'docs' })" },

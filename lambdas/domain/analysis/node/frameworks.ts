@@ -18,8 +18,11 @@ const site = (dir: string): FrameworkStart => ({ start: "", build: null, static:
 
 function next(app: App, _manifest: Table | undefined, dependencies: Dependencies): FrameworkStart | undefined {
   if (!dependencies.has("next")) return undefined;
-  if (/\boutput\s*:\s*['"]export['"]/.test(configText(app, "next.config") ?? "")) {
-    return { ...site("out"), build: "next build" };
+  const text = configText(app, "next.config") ?? "";
+  if (/\boutput\s*:\s*['"]export['"]/.test(text)) {
+    // Next.js writes to "out" unless distDir is another folder than its own default.
+    const dir = configured(text, "distDir") ?? ".next";
+    return { ...site(dir === ".next" ? "out" : dir), build: "next build" };
   }
   return { start: "next start", build: "next build" };
 }
