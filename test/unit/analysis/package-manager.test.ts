@@ -252,3 +252,13 @@ test("yarn 1 leaves a workspace's own packages out of its lock file, and nothing
   });
   expect(analysis({ "@shop/ui": "*", missing: "^1.0.0" }).suggestions).toMatchObject([{ code: "lock_out_of_step" }]);
 });
+
+test("a workspace's own package is answered by a lock file of yarn 4, which lists it without npm:", () => {
+  const { plan, suggestions } = analysisOf({
+    "package.json": { workspaces: ["packages/*"], dependencies: { ui: "*" }, scripts: { start: "node a.js" } },
+    "packages/ui/package.json": { name: "ui" },
+    "yarn.lock": '__metadata:\n  version: 8\n\n"ui@*, ui@workspace:packages/ui":\n  version: 0.0.0-use.local\n',
+  });
+  expect(plan.install).toBe("yarn install --immutable");
+  expect(suggestions).toEqual([]);
+});

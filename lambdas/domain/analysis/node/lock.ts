@@ -95,7 +95,7 @@ function pnpmSpecifiers(text: string): ReadonlyMap<string, string> | undefined {
 function yarnDisagreement(app: App, manifest: Table, dependencies: Dependencies, text: string): string | undefined {
   const berry = text.includes("__metadata:");
   const resolutions = tableAt(manifest, "resolutions");
-  const members = berry || valueAt(manifest, "workspaces") === undefined ? new Set() : memberNames(app);
+  const members = valueAt(manifest, "workspaces") === undefined ? new Set() : memberNames(app);
   for (const [name, range] of dependencies) {
     if (members.has(name) || LOCAL.test(range) || range.includes(":") || Object.keys(resolutions).length > 0) continue;
     const pattern = escapeRegExp(`${name}@${berry ? "npm:" : ""}${range.trim() === "" && berry ? "*" : range}`);
@@ -104,7 +104,7 @@ function yarnDisagreement(app: App, manifest: Table, dependencies: Dependencies,
   return undefined;
 }
 
-/** The names of the packages below the root, which yarn 1 leaves out of its lock file. */
+/** The names of the packages below the root, which yarn 1 leaves out of its lock file and later versions list without `npm:`. */
 const memberNames = (app: App): ReadonlySet<unknown> =>
   new Set(
     app.paths
