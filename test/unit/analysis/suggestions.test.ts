@@ -167,6 +167,11 @@ test.each([
   ["dist-es/client.js", "fetch('http://localhost:4000')"],
   ["src/test-utils/server.ts", "fetch('http://localhost:4000')"],
   ["locustfile.py", "host = 'http://localhost:8000'"],
+  ["lighthouserc.js", "module.exports = { ci: { collect: { url: ['http://localhost:3000'] } } }"],
+  ["healthcheck.js", "require('node:http').get('http://localhost:3000/health')"],
+  ["codegen.ts", "const config = { schema: 'http://localhost:4000/graphql' }"],
+  [".graphqlrc.ts", "export default { schema: 'http://localhost:4000/graphql' }"],
+  ["src/db.js", "connect({\n  ...(process.env.OFFLINE && { endpoint: 'http://localhost:8000' }),\n})"],
   ["proxy.conf.js", "module.exports = { '/api': { target: 'http://localhost:4000' } }"],
   [
     "src/a.js",

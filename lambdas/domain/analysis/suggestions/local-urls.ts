@@ -6,7 +6,7 @@ const SOURCE = /\.(js|mjs|cjs|ts|mts|cts|jsx|tsx|vue|svelte|astro|py)$/;
 const ASIDE =
   /(^|\/)(tests?([-_][^/]+)?|__tests__|__mocks__|mocks?|specs?|e2e|cypress|playwright|fixtures?|examples?|samples?|demos?|docs?|documentation|scripts?|tools?|bench(marks?)?|stories|\.storybook|\.github|\.vscode|migrations|seeds?|locales?|i18n|notebooks)\//i;
 const ASIDE_FILE =
-  /(\.|_|-)(test|spec|e2e|stories|story|mock|fixture|example|sample|setup|d)\.[^.]+$|^[^/]+\.config\.[^.]+$|(^|\/)(vite|vitest|next|nuxt|astro|svelte|vue|quasar|craco|webpack|rollup|rspack|rsbuild|playwright|cypress|jest|wdio|orval|tailwind|postcss|eslint|drizzle|prisma|codegen|nx|module-federation)\.config(\.[^./]+)?\.[^.]+$|(^|\/)(tests?|(test|tests|check|verify|debug|smoke|load|stress|seed|demo)[-_][^/]*|conftest|locustfile|proxy\.conf|setup|[^/]*_test|setupTests|setupProxy|gulpfile|gruntfile|karma\.conf|protractor\.conf|swagger[^/]*|openapi[^/]*|[^/]*dev[^/]*settings|settings[-_.]?(dev|local|test)\w*|local[-_.]?settings|environment(\.development|\.dev|\.local)?|dev|development|local)\.[^.]+$|(^|\/)settings\/(dev|development|local|test)\w*\.py$/i;
+  /(\.|_|-)(test|spec|e2e|stories|story|mock|fixture|example|sample|setup|d)\.[^.]+$|^[^/]+\.config\.[^.]+$|(^|\/)(vite|vitest|next|nuxt|astro|svelte|vue|quasar|craco|webpack|rollup|rspack|rsbuild|playwright|cypress|jest|wdio|orval|tailwind|postcss|eslint|drizzle|prisma|codegen|nx|module-federation)\.config(\.[^./]+)?\.[^.]+$|(^|\/)(tests?|(test|tests|check|verify|debug|smoke|load|stress|seed|demo)[-_][^/]*|conftest|locustfile|lighthouserc|health-?check|codegen|\.[^/]+rc|proxy\.conf|setup|[^/]*_test|setupTests|setupProxy|gulpfile|gruntfile|karma\.conf|protractor\.conf|swagger[^/]*|openapi[^/]*|[^/]*dev[^/]*settings|settings[-_.]?(dev|local|test)\w*|local[-_.]?settings|environment(\.development|\.dev|\.local)?|dev|development|local)\.[^.]+$|(^|\/)settings\/(dev|development|local|test)\w*\.py$/i;
 const LOCAL_URL =
   /https?:\/\/(?:localhost|127\.0\.0\.1|0\.0\.0\.0|\[::1\])(?![\w.-])(?!:?(?:\$?\{|%[ds]|["'`]\s*\+))(:\d{2,5})?/g;
 
@@ -48,7 +48,7 @@ const LOG =
 const ALLOWANCE =
   /\b(addServer|\w*origins?|cors\w*|\w*allow\w*|\w*trusted\w*|whitelist|csp|connect-?src|servers|proxy|internal_ips|placeholder|example\w*|description|help|summary|docs?|title|label|message|comment)["'`]?\s*[:=(]|allow-origin|withOrigins/i;
 const DEVELOPMENT =
-  /\b(if|elif|switch|case|when)\b[\s\S]*\b(dev|development|debug|local\w*|isDev|isLocal\w*|__DEV__|NODE_ENV|production|prod|env)\b|\b(dev|development|local|test|testing)\w*["']?\s*[:=]\s*["'`{[(]|\belse\b|__DEV__|\b(NODE_ENV|env)\b["')\]]*\s*===?\s*["'`](dev|local|test)[\s\S]*$|\bclass\s+\w*(dev|development|test|testing|local)(config|settings)?\b/i;
+  /\b(if|elif|switch|case|when)\b[\s\S]*\b(dev|development|debug|local\w*|isDev|isLocal\w*|__DEV__|NODE_ENV|production|prod|env)\b|\b(dev|development|local|test|testing)\w*["']?\s*[:=]\s*["'`{[(]|\belse\b|__DEV__|\b(process|import\.meta)\.env\b[^;]{0,80}&&|\b(NODE_ENV|env)\b["')\]]*\s*===?\s*["'`](dev|local|test)[\s\S]*$|\bclass\s+\w*(dev|development|test|testing|local)(config|settings)?\b/i;
 
 /** What stands right before an address that is only a fallback, a base to resolve against, or something to compare with. */
 const HARMLESS_BEFORE: readonly RegExp[] = [
