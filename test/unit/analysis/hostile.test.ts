@@ -85,6 +85,19 @@ test("keys that name parts of every object are names like any other", () => {
   expect(Object.hasOwn(Object.prototype, "x")).toBe(false);
 });
 
+test.each([
+  ["addresses that are only logged", "console.log('http://localhost:3000')\n".repeat(25_000)],
+  [
+    "calls that listen on a name without a number",
+    `${"port: a || ".repeat(40_000)}\n${"app.listen(port)\n".repeat(2000)}`,
+  ],
+])("a source of thousands of %s is soon read", (_, source) => {
+  const began = performance.now();
+  const files = { "package.json": { scripts: { start: "node server.js" } }, "server.js": source };
+  expect(analysisOf(files).suggestions).toEqual([]);
+  expect(performance.now() - began).toBeLessThan(2000);
+});
+
 test("a package.json of ten megabytes and a version file of one are read", () => {
   const dependencies = Object.fromEntries(
     Array.from({ length: 250_000 }, (_, index) => [`package-number-${index}`, `^${index}.0.0`]),

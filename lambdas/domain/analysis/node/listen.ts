@@ -51,14 +51,16 @@ const LISTEN = [
 ];
 
 function listenPort(source: Source, sources: readonly Source[]): FixedPort | undefined {
+  const unknown = new Set<string>();
   for (const pattern of LISTEN) {
     for (const match of source.text.matchAll(pattern)) {
       const [, literal, fallback, name] = match;
       const number = literal || fallback;
       if (number) return { port: Number(number), file: source.path, line: lineAt(source.text, match.index) };
-      if (name === undefined) continue;
+      if (name === undefined || unknown.has(name)) continue;
       const found = constantPort(name, [source, ...sources]);
       if (found !== undefined) return found;
+      unknown.add(name);
     }
   }
   return undefined;

@@ -10,6 +10,9 @@ const ASIDE_FILE =
 const LOCAL_URL =
   /https?:\/\/(?:localhost|127\.0\.0\.1|0\.0\.0\.0|\[::1\])(?![\w.-])(?!:?(?:\$?\{|%[ds]|["'`]\s*\+))(:\d{2,5})?/g;
 
+/** A file that names more of them is data, and each of them costs a look around. */
+const addressesMax = 1000;
+
 /** True for a text with an address of the developer's own machine anywhere in it, comments included. */
 export const namesLocalUrl = (text: string): boolean =>
   /https?:\/\/(?:localhost|127\.0\.0\.1|0\.0\.0\.0|\[::1\])/.test(text);
@@ -27,9 +30,9 @@ export function suggestLocalUrls(app: App, notes: Notes): void {
     )
       continue;
     const text = withoutComments(path, raw);
-    const match = [...text.matchAll(LOCAL_URL)].find((found) =>
-      isUsed(text, found.index, found.index + found[0].length),
-    );
+    const match = [...text.matchAll(LOCAL_URL)]
+      .slice(0, addressesMax)
+      .find((found) => isUsed(text, found.index, found.index + found[0].length));
     if (match === undefined) continue;
     suggest(notes, app, {
       code: "hardcoded_url",
