@@ -332,3 +332,21 @@ test("the text of manifests and written sources is wanted, of packages, bundles 
   expect(wants("package-lock.json", 20_000_000)).toBe(true);
   expect(wants("package-lock.json", 200_000_000)).toBe(false);
 });
+
+test.each<[string, Record<string, string | object>]>([
+  [
+    "comments of a configuration that do not end",
+    {
+      "package.json": { scripts: { build: "vite build" }, devDependencies: { vite: "5" } },
+      "index.html": "",
+      "vite.config.js": "/* ".repeat(100_000),
+    },
+  ],
+  ["a name that is listened on again and again", { "main.py": ".listen(env env ".repeat(18_000) }],
+  ["settings that do not end", { "main.py": "BaseSettings\n".repeat(75_000) }],
+  ["an environment that is not taken apart", { "server.js": `{${"PORT\n".repeat(60_000)}` }],
+])("%s cost no more than their length", (_, files) => {
+  const started = performance.now();
+  outcomeOf(files);
+  expect(performance.now() - started).toBeLessThan(3000);
+});

@@ -19,8 +19,8 @@ export function nodeListenPort(app: App, line: string): FixedPort | undefined {
 
 const READS_PORT = [
   /\benv\s*(\?\.|\.|\[\s*["'`])\s*PORT\b/,
-  /\{[^{}]*\bPORT\b[^{}]*\}\s*=\s*[\w.]*\benv\b|\benv\s*:\s*\{[^{}]*\bPORT\b/,
-  /\w(?<!\.set)\s*(<[^>]*>)?\(\s*["'`]PORT["'`]/,
+  /\{[^{}]{0,1000}\bPORT\b[^{}]{0,1000}\}\s*=\s*[\w.]*\benv\b|\benv\s*:\s*\{[^{}]*\bPORT\b/,
+  /\w(?<!\.set)\s*(<[^<>]*>)?\(\s*["'`]PORT["'`]/,
   /\benv\s*:\s*["'`]PORT["'`]/,
 ];
 

@@ -1,5 +1,6 @@
 import type { App } from "../app.ts";
 import { optionalJson } from "../manifests.ts";
+import { withoutComments } from "../source.ts";
 import { entriesAt, stringAt, type Table, tableAt, valueAt } from "../values.ts";
 import type { Dependencies } from "./dependencies.ts";
 
@@ -9,7 +10,8 @@ export const moduleEndings = ["js", "mjs", "cjs", "ts", "mts", "cts"];
 /** The text of a tool's configuration file, whatever its ending, without comments. */
 export function configText(app: App, name: string): string | undefined {
   const file = moduleEndings.map((ending) => `${name}.${ending}`).find((path) => app.has(path));
-  return file === undefined ? undefined : app.text(file)?.replace(/\/\*[\s\S]*?\*\/|(^|[^:])\/\/.*$/gm, "$1");
+  const text = file === undefined ? undefined : app.text(file);
+  return file === undefined || text === undefined ? undefined : withoutComments(file, text);
 }
 
 /** Frameworks whose build has a server of its own, though vite makes it. */

@@ -43,7 +43,7 @@ function scriptModule(app: App, program: string, words: readonly string[]): stri
 }
 
 const READS_PORT =
-  /(environ(\.get)?|getenv|config|env(\.\w+)?|Env)\s*[[(]\s*["']PORT["']|\benviron\.PORT\b|BaseSettings[\s\S]*?\n[ \t]+(port|PORT)\s*:/;
+  /(environ(\.get)?|getenv|config|env(\.\w+)?|Env)\s*[[(]\s*["']PORT["']|\benviron\.PORT\b|BaseSettings[\s\S]{0,5000}?\n[ \t]+(port|PORT)\s*:/;
 const ARGUMENTS = "(?:[^()]|\\([^()]*\\))*?";
 const VALUE =
   "(?:(\\d{2,5})(?![\\d.])|(?:int\\()?[\\w.]*(?:environ\\.get|getenv)\\(\\s*[\"']\\w+[\"']\\s*,\\s*[\"']?(\\d{2,5})|([A-Za-z_][\\w.]*))";
@@ -64,12 +64,15 @@ export function pythonListenPort(app: App, line: string): FixedPort | undefined 
   if (entry === undefined) return gunicornBind(app, line);
   const sources = reachable(app, entry);
   if (sources.some(({ text }) => READS_PORT.test(text))) return undefined;
+  const unknown = new Set<string>();
   for (const { path, text } of sources) {
     for (const pattern of LISTEN) {
       for (const match of text.matchAll(pattern)) {
-        const number = match[1] ?? match[2] ?? constantOf(match[3], sources);
+        const [found, literal, fallback, name = ""] = match;
+        const number = literal ?? fallback ?? (unknown.has(name) ? undefined : constantOf(name, sources));
         if (number !== undefined)
-          return { port: Number(number), file: path, line: lineAt(text, match.index + match[0].length) };
+          return { port: Number(number), file: path, line: lineAt(text, match.index + found.length) };
+        unknown.add(name);
       }
     }
   }
