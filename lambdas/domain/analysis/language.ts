@@ -26,7 +26,8 @@ export function chooseLanguage(app: App): LanguageChoice {
   const python = pythonManifest || names.some((name) => name.endsWith(".py"));
   const foreign = foreignError(app, names);
   if (app.has("package.json")) {
-    if (!pythonManifest && packageJson(app) === undefined) throw nothing(app, names);
+    // A broken one is an error, unless a Python manifest says what the app is.
+    if (!pythonManifest) packageJson(app);
     if (hasStart(app)) return sure("nodejs");
     if (!python) return { language: "nodejs", otherwise: null, error: foreign };
   }

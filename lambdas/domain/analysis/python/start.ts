@@ -59,25 +59,35 @@ export function pythonStart(
       declaredAt: lineOf(app.text("pyproject.toml"), new RegExp(`^[ \\t]*${script.name}\\s*=`, "m")),
     };
   }
+  const source = sourceStart(app, dependencies);
+  if (source === undefined) throw noStart(app);
+  return { ...base, ...source };
+}
+
+/** The start of an app that declares none, by what its sources hold: a streamlit page, an application, a file or package to run. */
+function sourceStart(
+  app: App,
+  dependencies: ReadonlySet<string>,
+): Pick<PythonStart, "line" | "server" | "file"> | undefined {
   const streamlit = streamlitFile(app, dependencies);
   if (streamlit !== undefined) {
     return {
-      ...base,
+      server: null,
       line: `streamlit run ${shellWord(streamlit)} --server.address 0.0.0.0 --server.port $PORT --server.headless true`,
       file: streamlit,
     };
   }
   const application = webApplication(app, dependencies);
-  if (application !== undefined) return { ...base, ...served(application), file: application.file };
+  if (application !== undefined) return { ...served(application), file: application.file };
   const main = mainFile(app);
-  if (main !== undefined) return { ...base, line: `python ${shellWord(main)}`, file: main };
+  if (main !== undefined) return { server: null, line: `python ${shellWord(main)}`, file: main };
   const module = mainPackage(app);
-  if (module !== undefined) return { ...base, ...module };
+  if (module !== undefined) return { server: null, ...module };
   const packaged = packagedApplication(app, dependencies);
-  if (packaged !== undefined) return { ...base, ...served(packaged), file: packaged.file };
+  if (packaged !== undefined) return { ...served(packaged), file: packaged.file };
   const [only, ...others] = rootFiles(app).filter(isSource);
-  if (only !== undefined && others.length === 0) return { ...base, line: `python ${shellWord(only)}`, file: only };
-  throw noStart(app);
+  if (only !== undefined && others.length === 0) return { server: null, line: `python ${shellWord(only)}`, file: only };
+  return undefined;
 }
 
 function served({ target, folder, kind }: WebApplication): { line: string; server: "gunicorn" | "uvicorn" } {
