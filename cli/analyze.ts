@@ -7,6 +7,7 @@ import { type AnalysisReport, analysisReport } from "../lambdas/domain/analysis/
 import { decodeText, isJunk, type SourceFile, type SourceTree, wants } from "../lambdas/domain/analysis/tree.ts";
 import { analyzeArchive } from "../lambdas/domain/inspection.ts";
 import { ArchiveRefused, type ArchiveRule } from "../lambdas/domain/zip/refused.ts";
+import { Failure } from "./failure.ts";
 import { selectFiles } from "./folder/select-files.ts";
 
 /** What the service would make of a folder or a zip; `shown` is the path that the report carries. Errors of the file system pass. */
@@ -16,8 +17,9 @@ export async function analyzePath(
   { asDeployed }: { asDeployed: boolean },
 ): Promise<AnalysisReport> {
   try {
-    const isFolder = statSync(path).isDirectory();
-    const outcome = isFolder ? analyzeWithSecrets(folderTree(path, asDeployed)) : analyzeZip(path);
+    const found = statSync(path);
+    if (!found.isDirectory() && !found.isFile()) throw new Failure(`${shown} is neither a folder nor a zip.`);
+    const outcome = found.isDirectory() ? analyzeWithSecrets(folderTree(path, asDeployed)) : analyzeZip(path);
     return analysisReport(shown, await outcome);
   } catch (error) {
     if (!(error instanceof ArchiveRefused)) throw error;
@@ -33,7 +35,9 @@ function folderTree(folder: string, asDeployed: boolean): SourceTree {
   const places = asDeployed ? selectFiles(folder).entries.map(({ path }) => path) : everythingIn(folder);
   const files = new Map<string, SourceFile>();
   for (const path of places) {
-    const stats = lstatSync(join(folder, path));
+    // A name that is not UTF-8 cannot be asked for, and nothing of an app's is called so.
+    const stats = lstatSync(join(folder, path), { throwIfNoEntry: false });
+    if (stats === undefined) continue;
     const kind = stats.isSymbolicLink() ? "symlink" : "file";
     if (kind === "file" && !stats.isFile()) continue;
     const text = () => decodeText(readFileSync(join(folder, path)));

@@ -1,3 +1,4 @@
+import { execFileSync } from "node:child_process";
 import { copyFileSync, readFileSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { expect, test } from "vitest";
@@ -67,4 +68,14 @@ test("a path that is not there has a line of its own, and the code is 1", async 
     ["nope", "unreadable"],
     [app.path, undefined],
   ]);
+});
+
+test.runIf(process.platform === "linux")("odd things in a folder, or in its place, keep nobody waiting", async () => {
+  using place = folderWith({ "app/package.json": '{"scripts":{"start":"node a.js"}}', "app/a.js": "" });
+  writeFileSync(Buffer.concat([Buffer.from(`${place.path}/app/caf`), Buffer.from([0xe9])]), "Latin-1");
+  execFileSync("mkfifo", [join(place.path, "pipe"), join(place.path, "app", "pipe")]);
+  const { code, stdout } = await slipway(["analyze", "pipe", "app"], { workingFolder: place.path });
+  const [pipe, app] = reportsOf(stdout);
+  expect([code, pipe.error]).toEqual([1, { code: "unreadable", message: "pipe is neither a folder nor a zip." }]);
+  expect(app).toMatchObject({ start: "node a.js", error: null });
 });
