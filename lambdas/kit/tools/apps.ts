@@ -14,7 +14,7 @@ import {
   StopServiceDeploymentCommand,
   UpdateServiceCommand,
 } from "@aws-sdk/client-ecs";
-import { clientDefaults, isNamed, unlogged } from "./clients.ts";
+import { clientDefaults, isNamed, lean } from "./clients.ts";
 import { type ProbeResult, probe } from "./probe.ts";
 
 const containerName = "app";
@@ -99,7 +99,7 @@ export interface AppSwitch {
 }
 
 function ecsClient(): ECSClient {
-  return unlogged(new ECSClient(clientDefaults));
+  return lean(new ECSClient(clientDefaults));
 }
 
 /** Somebody waits for what this reads, and can be told that it cannot be read: better soon than after every retry. */
@@ -109,7 +109,7 @@ const readerBounds = {
 } as const;
 
 export function appReader(environment: { CLUSTER_NAME: string }): AppReader {
-  const ecs = unlogged(new ECSClient(readerBounds));
+  const ecs = lean(new ECSClient(readerBounds));
   const cluster = environment.CLUSTER_NAME;
   return {
     async live(projectId) {

@@ -1,5 +1,6 @@
 import { limits } from "../../../api/limits.ts";
-import { assumeRole, presign } from "./signer.ts";
+import { presigner } from "./presigner.ts";
+import { assumeRole } from "./signer.ts";
 
 export interface ArchiveUploads {
   /** A presigned address for one PUT of `application/zip` to this key, valid for one hour. */
@@ -9,14 +10,11 @@ export interface ArchiveUploads {
 export function archiveUploads(environment: { ARCHIVES_BUCKET: string; ARCHIVES_SIGNER_ROLE: string }): ArchiveUploads {
   return {
     address: async (key, now) =>
-      presign({
-        method: "PUT",
+      presigner({
         bucket: environment.ARCHIVES_BUCKET,
-        key,
-        contentType: "application/zip",
         validSeconds: limits.addressValidSeconds,
         credentials: await assumeRole(environment.ARCHIVES_SIGNER_ROLE),
         now,
-      }),
+      })({ method: "PUT", key, contentType: "application/zip" }),
   };
 }

@@ -11,7 +11,7 @@ import {
 import { databaseName } from "../../../api/tables.ts";
 import type { Statement } from "../../domain/tables/sql.ts";
 import { Problem } from "../problem.ts";
-import { isNamed, unlogged } from "./clients.ts";
+import { clientDefaults, isNamed, lean } from "./clients.ts";
 
 /** PostgreSQL refused a statement. It carries the SQLSTATE and the constraint, never the statement or a value. */
 export class DatabaseError extends Error {
@@ -57,10 +57,11 @@ export function databaseRunner(
   waitMs: number = resumeMs,
 ): DatabaseRunner {
   // One attempt: the SDK would repeat an insert whose answer got lost.
-  const client = unlogged(
+  const client = lean(
     new RDSDataClient({
+      ...clientDefaults,
       maxAttempts: 1,
-      requestHandler: { connectionTimeout: 1_000, requestTimeout: 25_000, throwOnRequestTimeout: true },
+      requestHandler: { ...clientDefaults.requestHandler, requestTimeout: 25_000 },
     }),
   );
   const target = { resourceArn: environment.DATABASE_ARN, secretArn: environment.DATABASE_SECRET_ARN };

@@ -1,5 +1,5 @@
 import { limits } from "../../../api/limits.ts";
-import { bulkPresigner } from "./bulk-presigner.ts";
+import { presigner } from "./presigner.ts";
 import { assumeRole } from "./signer.ts";
 
 /** Signs any number of addresses with one session of the signer role; each is valid until `expiresAt`. */
@@ -19,7 +19,7 @@ export interface FileAddresses {
 export function fileAddresses(environment: { FILES_BUCKET: string; FILES_SIGNER_ROLE: string }): FileAddresses {
   return {
     async open(now) {
-      const presign = bulkPresigner({
+      const presign = presigner({
         bucket: environment.FILES_BUCKET,
         validSeconds: limits.addressValidSeconds,
         credentials: await assumeRole(environment.FILES_SIGNER_ROLE),

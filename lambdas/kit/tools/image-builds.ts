@@ -8,9 +8,11 @@ import {
   type StoredObject,
   sessionPolicyOf,
 } from "../../domain/image/equipment.ts";
-import { clientDefaults, isNamed, unlogged } from "./clients.ts";
+import { clientDefaults, isNamed, lean } from "./clients.ts";
+import { presigner } from "./presigner.ts";
 import { callRegistry } from "./registry.ts";
-import { assumeRole, type Credentials, presign } from "./signer.ts";
+import type { Credentials } from "./signature.ts";
+import { assumeRole } from "./signer.ts";
 
 /** A build asks for its files in its first seconds; S3 looks at the clock when a download begins, not when it ends. */
 const addressValidSeconds = 300;
@@ -45,7 +47,7 @@ export function imageBuildEquipper(environment: {
   IMAGE_KEY: string;
   IMAGE_REPOSITORIES: string;
 }): ImageBuildEquipper {
-  const codeBuild = unlogged(new CodeBuildClient(clientDefaults));
+  const codeBuild = lean(new CodeBuildClient(clientDefaults));
   const repositoryArn = (projectId: string) => `${environment.IMAGE_REPOSITORIES}/${projectId}`;
 
   return {
@@ -68,21 +70,16 @@ export function imageBuildEquipper(environment: {
       const policy = sessionPolicyOf(inputs, repositoryArn(inputs.projectId));
       const credentials = await assumeRole(environment.IMAGE_BUILD_ROLE, policy);
       const address = ({ bucket, key, version }: StoredObject) =>
-        presign({
+        presigner({ bucket, validSeconds: addressValidSeconds, credentials, now })({
           method: "GET",
-          bucket,
           key,
-          validSeconds: addressValidSeconds,
-          credentials,
-          now,
           ...(version && { query: { versionId: version } }),
         });
-      const [archive, recipe, password] = await Promise.all([
-        address(inputs.archive),
-        address(inputs.recipe),
-        registryPassword(credentials),
-      ]);
-      return { archive, recipe, registryPassword: password };
+      return {
+        archive: address(inputs.archive),
+        recipe: address(inputs.recipe),
+        registryPassword: await registryPassword(credentials),
+      };
     },
   };
 }

@@ -1,5 +1,6 @@
 import * as z from "zod";
-import { type Credentials, signedPost } from "./signer.ts";
+import type { Credentials } from "./signature.ts";
+import { signedPost } from "./signer.ts";
 
 const failure = z.object({ __type: z.string() });
 

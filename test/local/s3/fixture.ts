@@ -126,7 +126,7 @@ export interface Signing {
   clock: { now: Date };
 }
 
-/** Signs an address with @smithy/signature-v4 alone, as the service's own handlers do. */
+/** Signs an address with @smithy/signature-v4, whose addresses the service's own are equal to. */
 export async function presign(fixture: Signing, input: PresignInput): Promise<string> {
   const { hostname, port, host } = new URL(fixture.server.endpoint);
   const credentials =

@@ -1,9 +1,21 @@
-import { createHmac, createSecretKey, hash, type KeyObject } from "node:crypto";
-import type { Presigning } from "./signer.ts";
+import { type Credentials, ownRegion, scopeOf, signatureOf, signingKey, signingTime } from "./signature.ts";
 
-type Shared = Pick<Presigning, "bucket" | "credentials" | "validSeconds" | "now">;
+/** What all addresses of one presigner share. */
+export interface Presigning {
+  bucket: string;
+  credentials: Credentials;
+  validSeconds: number;
+  now: Date;
+}
 
-const hmac = (key: string | Buffer | KeyObject, text: string) => createHmac("sha256", key).update(text).digest();
+export interface Presigned {
+  method: "GET" | "PUT";
+  key: string;
+  /** The Content-Type an upload must carry; signed into the address. */
+  contentType?: string;
+  /** Query parameters that change S3's answer, such as response-content-disposition. */
+  query?: Record<string, string>;
+}
 
 /** RFC 3986, as Signature Version 4 asks: all but letters, digits, `-`, `.`, `_` and `~` is escaped. */
 const encode = (text: string) =>
@@ -16,32 +28,25 @@ function bucketUrl(bucket: string, region: string): { host: string; root: string
 }
 
 /**
- * `presign` for many objects of one bucket at one moment: what their signatures share is computed once, which makes a
- * hundred addresses some ten times cheaper. Gives the very same addresses.
+ * Makes presigned S3 addresses without any checksum parameter: the client sends the plain bytes (DESIGN: traps). What the
+ * signatures of many objects share is computed once, which makes a hundred addresses some ten times cheaper.
  */
-export function bulkPresigner({ bucket, credentials, validSeconds, now }: Shared) {
-  const region = process.env.AWS_REGION ?? "us-east-1";
-  const { host, root, path } = bucketUrl(bucket, region);
-  const signedAt = now.toISOString().replace(/[-:]|\.\d{3}/g, "");
-  const scope = [signedAt.slice(0, 8), region, "s3", "aws4_request"];
-  // A key object is prepared once; the bytes would be for each signature, which costs more than the signature.
-  const signingKey = createSecretKey(scope.reduce(hmac, Buffer.from(`AWS4${credentials.secretAccessKey}`)));
+export function presigner({ bucket, credentials, validSeconds, now }: Presigning) {
+  const { host, root, path } = bucketUrl(bucket, ownRegion());
+  const signedAt = signingTime(now);
+  const scope = scopeOf(signedAt, "s3");
+  const signing = signingKey(credentials.secretAccessKey, scope);
   const shared = {
     "X-Amz-Algorithm": "AWS4-HMAC-SHA256",
     "X-Amz-Content-Sha256": "UNSIGNED-PAYLOAD",
-    "X-Amz-Credential": [credentials.accessKeyId, ...scope].join("/"),
+    "X-Amz-Credential": `${credentials.accessKeyId}/${scope}`,
     "X-Amz-Date": signedAt,
     "X-Amz-Expires": String(validSeconds),
     ...(credentials.sessionToken && { "X-Amz-Security-Token": credentials.sessionToken }),
   };
   const sharedQuery = Object.entries(shared).map(([name, value]) => `${name}=${encode(value)}`);
 
-  return ({
-    method,
-    key,
-    contentType,
-    query,
-  }: Pick<Presigning, "method" | "key" | "contentType" | "query">): string => {
+  return ({ method, key, contentType, query }: Presigned): string => {
     const type = contentType?.trim().replace(/\s+/g, " ");
     const headers = type === undefined ? [`host:${host}`] : [`content-type:${type}`, `host:${host}`];
     const signedHeaders = type === undefined ? "host" : "content-type;host";
@@ -54,8 +59,7 @@ export function bulkPresigner({ bucket, credentials, validSeconds, now }: Shared
       .sort()
       .join("&");
     const request = [method, objectPath, canonicalQuery, ...headers, "", signedHeaders, "UNSIGNED-PAYLOAD"].join("\n");
-    const text = ["AWS4-HMAC-SHA256", signedAt, scope.join("/"), hash("sha256", request)].join("\n");
-    const signature = hmac(signingKey, text).toString("hex");
+    const signature = signatureOf(signing, signedAt, scope, request);
     return `${root}${objectPath}?${canonicalQuery}&X-Amz-Signature=${signature}`;
   };
 }
