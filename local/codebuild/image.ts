@@ -1,4 +1,4 @@
-import { readFile } from "node:fs/promises";
+import { readFileSync } from "node:fs";
 import { join } from "node:path";
 import * as z from "zod";
 
@@ -34,6 +34,6 @@ export function imageFolder(imagesDir: string, digest: string): string {
 export async function resolveImage(imagesDir: string, reference: string) {
   const digest = reference.slice(reference.indexOf("@") + 1);
   const folder = imageFolder(imagesDir, digest);
-  const image = imageSchema.parse(JSON.parse(await readFile(join(folder, "image.json"), "utf8")));
+  const image = imageSchema.parse(JSON.parse(readFileSync(join(folder, "image.json"), "utf8")));
   return { cwd: join(folder, "root", image.folder), command: image.command, env: image.env };
 }

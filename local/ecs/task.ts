@@ -106,7 +106,7 @@ class LocalTask implements Task {
     const env = taskEnvironment(record.id, [image.env, credentials, own], ports, this.#host.portMap);
     const override = [...(container.entryPoint ?? []), ...(container.command ?? [])];
     const [command = "", ...args] = override.length > 0 ? override : image.command;
-    if (!(await findExecutable(command, image.cwd, env.PATH ?? "")))
+    if (!findExecutable(command, image.cwd, env.PATH ?? ""))
       throw new Error(`exec: "${command}": executable file not found in $PATH`);
     if (record.desiredStatus === "STOPPED") return this.#failToStart(record.stoppedReason ?? "Task stopped");
     return this.#spawn(command, args, image.cwd, env);

@@ -143,7 +143,7 @@ test("an app that ignores PORT does not meet its predecessor on the container's 
 });
 
 test("nor does a Python app, whose own sitecustomize still runs", async () => {
-  if (!(await findExecutable("python3", "/", searchPath))) return;
+  if (!findExecutable("python3", "/", searchPath)) return;
   const script = `py:
 import http.server, json, sys, sitecustomize
 class Handler(http.server.BaseHTTPRequestHandler):

@@ -106,7 +106,7 @@ describe("a tethered process", () => {
   test("does not see the guard among its children", async () => {
     const waitForAll = "import os\ntry:\n  os.wait()\nexcept ChildProcessError:\n  print('alone')";
     const out = output();
-    const python = await findExecutable("python3", dir, path);
+    const python = findExecutable("python3", dir, path);
     if (!python) return;
     const child = spawnTethered(python, ["-c", waitForAll], { cwd: dir, env: { PATH: path }, onOutput: out.onOutput });
     expect(await child.exited).toEqual({ exitCode: 0 });
@@ -136,8 +136,8 @@ describe("a tethered process", () => {
   test("reports what could not be started", async () => {
     const child = spawnTethered("node", [], { cwd: join(dir, "missing"), env: { PATH: path } });
     expect((await child.exited).failedToStart).toMatch(/ENOENT/);
-    expect(await findExecutable("no-such-command", dir, path)).toBeUndefined();
-    expect(await findExecutable("sh", dir, path)).toMatch(/\/sh$/);
+    expect(findExecutable("no-such-command", dir, path)).toBeUndefined();
+    expect(findExecutable("sh", dir, path)).toMatch(/\/sh$/);
   });
 });
 
