@@ -15,8 +15,8 @@ import type {
 } from "@aws-sdk/client-dynamodb";
 import * as z from "zod";
 import { isPassing } from "../kit/passing.ts";
-import { post } from "../kit/tools/post.ts";
-import { ownRegion, signedHeaders } from "../kit/tools/signature.ts";
+import { refusalOf } from "../kit/tools/refusal.ts";
+import { ownRegion, signedPost } from "../kit/tools/signature.ts";
 
 /** The calls of DynamoDB that are made, with what they take and give. Binary attributes are not among it. */
 interface Calls {
@@ -39,21 +39,20 @@ export class DynamoDbError extends Error {
   }
 }
 
-const refusal = z.object({
-  __type: z.string(),
+const details = z.object({
   message: z.string().optional(),
   Message: z.string().optional(),
   CancellationReasons: z.array(z.custom<CancellationReason>((reason) => typeof reason === "object")).default([]),
 });
 
 function refused(call: string, status: number, body: string): DynamoDbError {
-  try {
-    const said = refusal.parse(JSON.parse(body));
-    const message = said.message ?? said.Message ?? `DynamoDB refused ${call}`;
-    return new DynamoDbError(said.__type.replace(/^.*#/, ""), message, status, said.CancellationReasons);
-  } catch {
+  const refusal = refusalOf(body);
+  const said = details.safeParse(refusal?.fields).data;
+  if (!refusal || !said) {
     return new DynamoDbError("UnknownError", `DynamoDB answered ${call} with status ${status}`, status, []);
   }
+  const message = said.message ?? said.Message ?? `DynamoDB refused ${call}`;
+  return new DynamoDbError(refusal.name, message, status, said.CancellationReasons);
 }
 
 /** A broken answer is a fault of the server's; what `JSON.parse` would say of it quotes the rows. */
@@ -88,7 +87,7 @@ export function connectDynamoDb(): DynamoDb {
     };
     for (let attempt = 1; ; attempt += 1) {
       try {
-        const answer = await post(url, signedHeaders("dynamodb", url, headers, body), body, agent);
+        const answer = await signedPost("dynamodb", url, headers, body, { agent });
         if (answer.status !== 200) throw refused(call, answer.status, answer.body);
         return outputOf(call, answer.body);
       } catch (error) {

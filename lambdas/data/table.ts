@@ -1,6 +1,6 @@
 import { setTimeout as sleep } from "node:timers/promises";
 import type { AttributeValue } from "@aws-sdk/client-dynamodb";
-import { marshall, unmarshall } from "@aws-sdk/util-dynamodb";
+import { unmarshall } from "@aws-sdk/util-dynamodb";
 import { unavailable } from "../kit/problem.ts";
 import { connectDynamoDb, DynamoDbError } from "./dynamodb.ts";
 import type { Key, Write } from "./entity.ts";
@@ -136,7 +136,7 @@ export function connectTable(tableName: string): TableReader & TableWriter {
     const { Update } = transactItem(tableName, one);
     const output = await dynamoDb("UpdateItem", {
       TableName: tableName,
-      Key: marshall(one.key),
+      Key: Update?.Key,
       UpdateExpression: Update?.UpdateExpression,
       ConditionExpression: Update?.ConditionExpression,
       ExpressionAttributeNames: Update?.ExpressionAttributeNames,

@@ -1,3 +1,9 @@
+/** A source file, its text without comments. */
+export interface Source {
+  path: string;
+  text: string;
+}
+
 /** A JavaScript or TypeScript text with comments blanked out; offsets and lines stay the same. */
 function blankScriptComments(text: string): string {
   if (!/\/[/*]|<!--/.test(text)) return text;

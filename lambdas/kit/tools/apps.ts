@@ -16,6 +16,7 @@ import {
 } from "@aws-sdk/client-ecs";
 import { clientDefaults, isNamed, lean } from "./clients.ts";
 import { type ProbeResult, probe } from "./probe.ts";
+import { ownRegion } from "./signature.ts";
 
 const containerName = "app";
 const logPrefix = "app";
@@ -232,7 +233,7 @@ export function appDeployer(environment: DeployEnvironment): AppDeployer {
                 logDriver: "awslogs",
                 options: {
                   "awslogs-group": environment.APP_LOG_GROUP,
-                  "awslogs-region": process.env.AWS_REGION ?? "us-east-1",
+                  "awslogs-region": ownRegion(),
                   "awslogs-stream-prefix": logPrefix,
                 },
               },

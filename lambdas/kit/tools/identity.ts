@@ -1,5 +1,6 @@
 import { type IdentityProof, provedTask, replayable } from "../../domain/identity-proof.ts";
 import { post } from "./post.ts";
+import { ownRegion } from "./signature.ts";
 
 export interface IdentityProver {
   /** The id of the app task that made this proof; `undefined` when it proves nothing. */
@@ -7,11 +8,10 @@ export interface IdentityProver {
 }
 
 export function identityProver(environment: { APP_TASK_ROLE: string; SERVICE_HOST: string }): IdentityProver {
-  const region = process.env.AWS_REGION ?? "us-east-1";
   const local = process.env.AWS_ENDPOINT_URL_STS;
   const stsOrigins = local
     ? [new URL(local).origin]
-    : [`https://sts.${region}.amazonaws.com`, "https://sts.amazonaws.com"];
+    : [`https://sts.${ownRegion()}.amazonaws.com`, "https://sts.amazonaws.com"];
   return {
     async task(proof) {
       const headers = replayable(proof, { host: environment.SERVICE_HOST, stsOrigins });

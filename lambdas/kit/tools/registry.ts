@@ -1,8 +1,5 @@
-import * as z from "zod";
-import type { Credentials } from "./signature.ts";
-import { signedPost } from "./signer.ts";
-
-const failure = z.object({ __type: z.string() });
+import { refusalOf } from "./refusal.ts";
+import { type Credentials, ownRegion, signedPost } from "./signature.ts";
 
 /** The registry said no; its name is the exception's, as ECR documents it. */
 class RegistryError extends Error {
@@ -17,22 +14,12 @@ type RegistryCall = "CreateRepository" | "GetAuthorizationToken" | "PutLifecycle
 
 /** One call of ECR, as the function itself or with the credentials given; throws RegistryError. */
 export async function callRegistry(call: RegistryCall, input: object, credentials?: Credentials): Promise<unknown> {
-  const region = process.env.AWS_REGION ?? "us-east-1";
-  const url = new URL(process.env.AWS_ENDPOINT_URL_ECR ?? `https://api.ecr.${region}.amazonaws.com`);
+  const url = new URL(process.env.AWS_ENDPOINT_URL_ECR ?? `https://api.ecr.${ownRegion()}.amazonaws.com`);
   const headers = {
     "content-type": "application/x-amz-json-1.1",
     "x-amz-target": `AmazonEC2ContainerRegistry_V20150921.${call}`,
   };
-  const answer = await signedPost("ecr", url, headers, JSON.stringify(input), credentials);
+  const answer = await signedPost("ecr", url, headers, JSON.stringify(input), { credentials });
   if (answer.status === 200) return JSON.parse(answer.body);
-  const said = failure.safeParse(parsed(answer.body));
-  throw new RegistryError(said.data?.__type.replace(/^.*#/, "") ?? "UnknownError", call, answer.status);
-}
-
-function parsed(text: string): unknown {
-  try {
-    return JSON.parse(text);
-  } catch {
-    return undefined;
-  }
+  throw new RegistryError(refusalOf(answer.body)?.name ?? "UnknownError", call, answer.status);
 }

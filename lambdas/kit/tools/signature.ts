@@ -1,4 +1,6 @@
 import { createHmac, createSecretKey, hash, type KeyObject } from "node:crypto";
+import type { Agent } from "node:http";
+import { post } from "./post.ts";
 
 export interface Credentials {
   accessKeyId: string;
@@ -75,4 +77,15 @@ export function signedHeaders(
   const credential = `${credentials.accessKeyId}/${scope}`;
   headers.authorization = `AWS4-HMAC-SHA256 Credential=${credential}, SignedHeaders=${signed}, Signature=${signature}`;
   return headers;
+}
+
+/** One POST signed for a service of the query or JSON protocols, with the function's own credentials unless others are given. */
+export async function signedPost(
+  service: string,
+  url: URL,
+  headers: Record<string, string>,
+  body: string,
+  { credentials, agent }: { credentials?: Credentials | undefined; agent?: Agent } = {},
+): Promise<{ status: number; body: string }> {
+  return post(url, signedHeaders(service, url, headers, body, credentials), body, agent);
 }

@@ -1,21 +1,9 @@
-import { post } from "./post.ts";
-import { type Credentials, ownCredentials, ownRegion, signedHeaders } from "./signature.ts";
+import { type Credentials, ownRegion, signedPost } from "./signature.ts";
 
 function element(xml: string, name: string): string {
   const value = new RegExp(`<${name}>([^<]*)</${name}>`).exec(xml)?.[1];
   if (value === undefined) throw new Error(`STS answered without ${name}`);
   return value;
-}
-
-/** One POST signed for a service of the query or JSON protocols, with the function's own credentials unless others are given. */
-export async function signedPost(
-  service: string,
-  url: URL,
-  headers: Record<string, string>,
-  body: string,
-  credentials: Credentials = ownCredentials(),
-): Promise<{ status: number; body: string }> {
-  return post(url, signedHeaders(service, url, headers, body, credentials), body);
 }
 
 /**

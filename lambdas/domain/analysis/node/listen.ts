@@ -1,8 +1,8 @@
 import type { App } from "../app.ts";
 import { escapeRegExp, lineAt } from "../notes.ts";
 import type { FixedPort } from "../port.ts";
-import { isGenerated } from "../source.ts";
-import { nodeEntry, reachable, type Source } from "./sources.ts";
+import { isGenerated, type Source } from "../source.ts";
+import { nodeEntry, reachable } from "./sources.ts";
 
 /** The fixed port of a Node.js app: `listen(3000)` in what its entry file reaches, when none of that reads PORT. */
 export function nodeListenPort(app: App, line: string): FixedPort | undefined {

@@ -1,14 +1,8 @@
 import type { App } from "../app.ts";
 import { commandsOf, folderOf, invocationOf } from "../command.ts";
 import { packageJson } from "../manifests.ts";
-import { withoutComments } from "../source.ts";
+import { type Source, withoutComments } from "../source.ts";
 import { stringAt } from "../values.ts";
-
-/** A source file, its text without comments. */
-export interface Source {
-  path: string;
-  text: string;
-}
 
 const sourcesMax = 300;
 const ENDINGS = [

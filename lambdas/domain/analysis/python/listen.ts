@@ -3,13 +3,8 @@ import { commandsOf, folderOf, invocationOf } from "../command.ts";
 import { optionalToml } from "../manifests.ts";
 import { escapeRegExp, lineAt, type Notes, suggest } from "../notes.ts";
 import type { FixedPort } from "../port.ts";
-import { blankPythonComments } from "../source.ts";
+import { blankPythonComments, type Source } from "../source.ts";
 import { stringAt } from "../values.ts";
-
-interface Source {
-  path: string;
-  text: string;
-}
 
 /** The source file that `python main.py`, `python -m shop` or a script of pyproject.toml runs, undefined for servers. */
 function pythonEntry(app: App, line: string): string | undefined {
@@ -113,9 +108,9 @@ function reachable(app: App, entry: string): Source[] {
 }
 
 /** The number that a name is given in an assignment, or as the default of an option of that name. */
-function constantOf(name: string | undefined, sources: readonly Source[]): string | undefined {
-  const last = name?.slice(name.lastIndexOf(".") + 1);
-  if (last === undefined || last === "") return undefined;
+function constantOf(name: string, sources: readonly Source[]): string | undefined {
+  const last = name.slice(name.lastIndexOf(".") + 1);
+  if (last === "") return undefined;
   const option = new RegExp(`["'](?:--)?${escapeRegExp(last)}["'][^()]*?\\bdefault\\s*=\\s*(\\d{2,5})(?![\\d.])`);
   const assignment = new RegExp(
     `(?<![\\w.])${escapeRegExp(last)}\\s*(?::\\s*int\\s*)?=\\s*(?:int\\(\\s*)?(?:[\\w.]*(?:environ\\.get|getenv)\\(\\s*["']\\w+["']\\s*,\\s*)?["']?(\\d{2,5})(?![\\d.])`,
