@@ -1,12 +1,12 @@
 import { lstatSync, readdirSync, readFileSync, statSync } from "node:fs";
 import { open } from "node:fs/promises";
 import { join } from "node:path";
-import { analyzeWithSecrets } from "../lambdas/domain/analysis/analyze.ts";
-import type { AnalysisOutcome } from "../lambdas/domain/analysis/plan.ts";
-import { type AnalysisReport, analysisReport } from "../lambdas/domain/analysis/report.ts";
-import { decodeText, isJunk, type SourceFile, type SourceTree, wants } from "../lambdas/domain/analysis/tree.ts";
-import { analyzeArchive } from "../lambdas/domain/inspection.ts";
-import { ArchiveRefused, type ArchiveRule } from "../lambdas/domain/zip/refused.ts";
+import { analyzeWithSecrets } from "../buildpack/analysis/analyze.ts";
+import type { AnalysisOutcome } from "../buildpack/analysis/plan.ts";
+import { type AnalysisReport, analysisReport } from "../buildpack/analysis/report.ts";
+import { decodeText, isJunk, type SourceFile, type SourceTree, wants } from "../buildpack/analysis/tree.ts";
+import { analyzeArchive } from "../buildpack/analysis/inspection.ts";
+import { ArchiveRefused, type ArchiveRule } from "../buildpack/zip/refused.ts";
 import { Failure } from "./failure.ts";
 import { selectFiles } from "./folder/select-files.ts";
 

@@ -6,7 +6,7 @@ import * as kms from "aws-cdk-lib/aws-kms";
 import * as sns from "aws-cdk-lib/aws-sns";
 import { EmailSubscription } from "aws-cdk-lib/aws-sns-subscriptions";
 import { Construct } from "constructs";
-import { sum, type Watch, type Watched, watches } from "./watches.ts";
+import { sum, type Watch, type Watched, watches } from "./alarm-definitions.ts";
 
 /** What wakes a person, and the page that person looks at. */
 export class Alarms extends Construct {

@@ -3,7 +3,7 @@ import * as ecs from "aws-cdk-lib/aws-ecs";
 import * as iam from "aws-cdk-lib/aws-iam";
 import * as logs from "aws-cdk-lib/aws-logs";
 import { Construct } from "constructs";
-import { acknowledge } from "./acknowledge.ts";
+import { acknowledge } from "./nag-suppressions.ts";
 import { roleFor } from "./allow.ts";
 import type { Network } from "./network.ts";
 import type { Removal } from "./removal.ts";

@@ -5,7 +5,7 @@ import { SqsDestination } from "aws-cdk-lib/aws-lambda-destinations";
 import * as sqs from "aws-cdk-lib/aws-sqs";
 import { Construct } from "constructs";
 import { type ListenerId, listeners } from "../statemachines/steps.ts";
-import { acknowledge } from "./acknowledge.ts";
+import { acknowledge } from "./nag-suppressions.ts";
 import type { Functions } from "./functions.ts";
 import type { Resources } from "./resources.ts";
 

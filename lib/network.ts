@@ -2,7 +2,7 @@ import { RemovalPolicy } from "aws-cdk-lib";
 import * as ec2 from "aws-cdk-lib/aws-ec2";
 import * as logs from "aws-cdk-lib/aws-logs";
 import { Construct } from "constructs";
-import { acknowledge } from "./acknowledge.ts";
+import { acknowledge } from "./nag-suppressions.ts";
 
 /** Public subnets for apps, isolated ones for the database, and no NAT gateway: nothing to pay while nothing runs. */
 export class Network extends Construct {

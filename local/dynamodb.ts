@@ -6,7 +6,7 @@ import {
   ListTablesCommand,
   ResourceInUseException,
 } from "@aws-sdk/client-dynamodb";
-import { spawnTethered } from "./process/tethered.ts";
+import { spawnTethered } from "./process/process-group.ts";
 
 export interface DynamoDb {
   endpoint: string;

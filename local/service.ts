@@ -1,6 +1,6 @@
 import { chmodSync, mkdirSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
-import { errorFields, log } from "../lambdas/kit/log.ts";
+import { errorFields, log } from "../lambdas/http/log.ts";
 import { startAwsServer } from "./aws/service.ts";
 import { createCodeBuild } from "./codebuild/codebuild.ts";
 import { resolveImage } from "./codebuild/image.ts";
@@ -8,7 +8,7 @@ import { createRuntimes } from "./codebuild/runtimes.ts";
 import { createIntegrations, readDefinition } from "./deployment-machine.ts";
 import { startDynamoDb } from "./dynamodb.ts";
 import { createEcs } from "./ecs/ecs.ts";
-import { startFront } from "./front.ts";
+import { startFront } from "./api-gateway.ts";
 import { lockHome } from "./home-lock.ts";
 import { createFunctions } from "./lambda/functions.ts";
 import { createLogs } from "./logs/logs.ts";

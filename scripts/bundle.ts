@@ -1,6 +1,6 @@
 import { writeFile } from "node:fs/promises";
 import { join } from "node:path";
-import { renderBuildspec } from "../lambdas/domain/image/buildspec.ts";
+import { renderBuildspec } from "../buildpack/image/buildspec.ts";
 import { bundleLambdas } from "./bundle/bundle.ts";
 
 const dist = join(import.meta.dirname, "..", "dist");

@@ -1,5 +1,5 @@
 import { resolve } from "node:path";
-import { analysisReport } from "../../lambdas/domain/analysis/report.ts";
+import { analysisReport } from "../../buildpack/analysis/report.ts";
 import { command } from "../command.ts";
 import { Failure } from "../failure.ts";
 

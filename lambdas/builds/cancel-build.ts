@@ -1,9 +1,9 @@
 import { cancelBuild } from "../../api/builds.ts";
-import { absent } from "../data/entity.ts";
-import { Build, type BuildRow, Lock } from "../data/rows.ts";
-import { canceledBuildReply } from "../domain/builds.ts";
-import { endpoint } from "../kit/endpoint.ts";
-import { notFound, Problem, unavailable } from "../kit/problem.ts";
+import { absent } from "../table/entity.ts";
+import { Build, type BuildRow, Lock } from "../table/rows.ts";
+import { canceledBuildReply } from "./model/replies.ts";
+import { endpoint } from "../http/endpoint.ts";
+import { notFound, Problem, unavailable } from "../http/problem.ts";
 
 const triesMax = 5;
 

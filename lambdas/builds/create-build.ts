@@ -1,9 +1,9 @@
 import { createBuild } from "../../api/builds.ts";
-import { newBuild } from "../data/builds.ts";
-import { archiveKey, buildReply } from "../domain/builds.ts";
-import { newId } from "../domain/ids.ts";
-import { endpoint } from "../kit/endpoint.ts";
-import { startBuild } from "../kit/start-build.ts";
+import { newBuild } from "./model/transitions.ts";
+import { archiveKey, buildReply } from "./model/replies.ts";
+import { newId } from "../table/ids.ts";
+import { endpoint } from "../http/endpoint.ts";
+import { startBuild } from "./model/start-build.ts";
 
 export const handler = endpoint(
   createBuild,

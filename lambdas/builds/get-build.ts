@@ -1,10 +1,10 @@
 import { getBuild } from "../../api/builds.ts";
-import { liveBuild } from "../data/live.ts";
-import { Build, Live } from "../data/rows.ts";
-import { isFinished, pollAfterSeconds, singleBuildReply } from "../domain/builds.ts";
-import { endpoint } from "../kit/endpoint.ts";
-import { notFound } from "../kit/problem.ts";
-import { buildOf } from "../kit/tools/apps.ts";
+import { liveBuild } from "./model/live-build.ts";
+import { Build, Live } from "../table/rows.ts";
+import { isFinished, pollAfterSeconds, singleBuildReply } from "./model/replies.ts";
+import { endpoint } from "../http/endpoint.ts";
+import { notFound } from "../http/problem.ts";
+import { buildOf } from "../aws/apps.ts";
 
 export const handler = endpoint(getBuild, async ({ params, access, now, header }, tools) => {
   const { projectId, buildId } = params;

@@ -1,11 +1,11 @@
 import { listBuildLogs } from "../../api/builds.ts";
 import { limits } from "../../api/limits.ts";
-import { Build, type BuildRow, Variable } from "../data/rows.ts";
-import { claimedPosition, isGenuine, sealCursor } from "../domain/cursor.ts";
-import { masker } from "../domain/mask.ts";
-import { endpoint } from "../kit/endpoint.ts";
-import { invalid, notFound } from "../kit/problem.ts";
-import type { LogReader } from "../kit/tools/logs.ts";
+import { Build, type BuildRow, Variable } from "../table/rows.ts";
+import { claimedPosition, isGenuine, sealCursor } from "../http/cursor.ts";
+import { masker } from "./model/mask.ts";
+import { endpoint } from "../http/endpoint.ts";
+import { invalid, notFound } from "../http/problem.ts";
+import type { LogReader } from "../aws/logs.ts";
 
 interface Stream {
   stage: "building" | "deploying";

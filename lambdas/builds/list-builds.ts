@@ -1,13 +1,13 @@
 import { listBuilds } from "../../api/builds.ts";
 import { limits } from "../../api/limits.ts";
-import { liveBuild } from "../data/live.ts";
-import { Build, Live, Successes } from "../data/rows.ts";
-import { listedBuildReply } from "../domain/builds.ts";
-import { claimedPosition, isGenuine, sealCursor } from "../domain/cursor.ts";
-import { isId } from "../domain/ids.ts";
-import { endpoint } from "../kit/endpoint.ts";
-import { invalid } from "../kit/problem.ts";
-import { buildOf } from "../kit/tools/apps.ts";
+import { liveBuild } from "./model/live-build.ts";
+import { Build, Live, Successes } from "../table/rows.ts";
+import { listedBuildReply } from "./model/replies.ts";
+import { claimedPosition, isGenuine, sealCursor } from "../http/cursor.ts";
+import { isId } from "../table/ids.ts";
+import { endpoint } from "../http/endpoint.ts";
+import { invalid } from "../http/problem.ts";
+import { buildOf } from "../aws/apps.ts";
 
 export const handler = endpoint(listBuilds, async ({ params, query, access }, tools) => {
   const { projectId } = params;

@@ -1,8 +1,8 @@
 import { rebuild } from "../../api/builds.ts";
-import { Live, Lock } from "../data/rows.ts";
-import { buildById, copyBuild, knownLive, refuseWhileRunning } from "../kit/copy-build.ts";
-import { endpoint } from "../kit/endpoint.ts";
-import { Problem } from "../kit/problem.ts";
+import { Live, Lock } from "../table/rows.ts";
+import { buildById, copyBuild, knownLive, refuseWhileRunning } from "./model/copy-build.ts";
+import { endpoint } from "../http/endpoint.ts";
+import { Problem } from "../http/problem.ts";
 
 const gone = "The source archive of the deployed build is gone. Upload the source as a new build.";
 

@@ -1,10 +1,10 @@
 import { redeployBuild } from "../../api/builds.ts";
 import { limits } from "../../api/limits.ts";
-import { Build, Live, Lock, Successes } from "../data/rows.ts";
-import { redeployBlockOf } from "../domain/builds.ts";
-import { copyBuild, knownLive, refuseWhileRunning } from "../kit/copy-build.ts";
-import { endpoint } from "../kit/endpoint.ts";
-import { notFound, Problem } from "../kit/problem.ts";
+import { Build, Live, Lock, Successes } from "../table/rows.ts";
+import { redeployBlockOf } from "./model/replies.ts";
+import { copyBuild, knownLive, refuseWhileRunning } from "./model/copy-build.ts";
+import { endpoint } from "../http/endpoint.ts";
+import { notFound, Problem } from "../http/problem.ts";
 
 const gone = "The source archive of this build is gone. Choose another build.";
 

@@ -1,11 +1,11 @@
 import { createCredential } from "../../api/credentials.ts";
 import { limits } from "../../api/limits.ts";
-import { absent } from "../data/entity.ts";
-import { AccessKey, KeyRing } from "../data/rows.ts";
-import { firstCredentialId, ringReply } from "../domain/credentials.ts";
-import { newKeyPair, secretHash } from "../domain/keys.ts";
-import { endpoint } from "../kit/endpoint.ts";
-import { Problem, unavailable } from "../kit/problem.ts";
+import { absent } from "../table/entity.ts";
+import { AccessKey, KeyRing } from "../table/rows.ts";
+import { firstCredentialId, ringReply } from "./model/project-keys.ts";
+import { newKeyPair, secretHash } from "../http/presented-credential.ts";
+import { endpoint } from "../http/endpoint.ts";
+import { Problem, unavailable } from "../http/problem.ts";
 
 const triesMax = 8;
 

@@ -1,8 +1,8 @@
 import { deleteCredential } from "../../api/credentials.ts";
-import { present } from "../data/entity.ts";
-import { AccessKey, KeyRing } from "../data/rows.ts";
-import { endpoint } from "../kit/endpoint.ts";
-import { notFound } from "../kit/problem.ts";
+import { present } from "../table/entity.ts";
+import { AccessKey, KeyRing } from "../table/rows.ts";
+import { endpoint } from "../http/endpoint.ts";
+import { notFound } from "../http/problem.ts";
 
 export const handler = endpoint(deleteCredential, async ({ params, access }) => {
   const { projectId } = params;

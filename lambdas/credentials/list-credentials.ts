@@ -1,7 +1,7 @@
 import { listCredentials } from "../../api/credentials.ts";
-import { KeyRing } from "../data/rows.ts";
-import { ringReply } from "../domain/credentials.ts";
-import { endpoint } from "../kit/endpoint.ts";
+import { KeyRing } from "../table/rows.ts";
+import { ringReply } from "./model/project-keys.ts";
+import { endpoint } from "../http/endpoint.ts";
 
 export const handler = endpoint(listCredentials, async ({ params, access }) => {
   const { rows } = await access.read(KeyRing.key({ projectId: params.projectId }));

@@ -1,11 +1,11 @@
 import { createEnvironment } from "../../api/environments.ts";
 import { limits } from "../../api/limits.ts";
-import { absent } from "../data/entity.ts";
-import { Variable, VariableCount, VariableName } from "../data/rows.ts";
-import { newId } from "../domain/ids.ts";
-import { endpoint } from "../kit/endpoint.ts";
-import { Problem } from "../kit/problem.ts";
-import { nameTaken } from "../kit/variables.ts";
+import { absent } from "../table/entity.ts";
+import { Variable, VariableCount, VariableName } from "../table/rows.ts";
+import { newId } from "../table/ids.ts";
+import { endpoint } from "../http/endpoint.ts";
+import { Problem } from "../http/problem.ts";
+import { nameTaken } from "./model/variables.ts";
 
 export const handler = endpoint(createEnvironment, async ({ params, body, access, now }) => {
   const { projectId } = params;

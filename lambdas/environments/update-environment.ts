@@ -1,9 +1,9 @@
 import { updateEnvironment } from "../../api/environments.ts";
-import { absent } from "../data/entity.ts";
-import { Variable, VariableName } from "../data/rows.ts";
-import { endpoint } from "../kit/endpoint.ts";
-import { notFound, unavailable } from "../kit/problem.ts";
-import { nameTaken } from "../kit/variables.ts";
+import { absent } from "../table/entity.ts";
+import { Variable, VariableName } from "../table/rows.ts";
+import { endpoint } from "../http/endpoint.ts";
+import { notFound, unavailable } from "../http/problem.ts";
+import { nameTaken } from "./model/variables.ts";
 
 const triesMax = 5;
 

@@ -1,8 +1,8 @@
 import * as z from "zod";
 import { isStorableText, lengthOf } from "../../api/common.ts";
 import { limits } from "../../api/limits.ts";
-import type { TableReader, TableWriter } from "../data/table.ts";
-import { invalid } from "../kit/problem.ts";
+import type { TableReader, TableWriter } from "../table/table.ts";
+import { invalid } from "../http/problem.ts";
 
 export interface OperatorTools {
   table: TableReader & TableWriter;

@@ -1,9 +1,9 @@
 import * as z from "zod";
 import { errorTable } from "../../api/errors.ts";
 import { operatorUses } from "../../statemachines/steps.ts";
-import { errorFields, log } from "../kit/log.ts";
-import { Problem } from "../kit/problem.ts";
-import { prepareTools } from "../kit/tools.ts";
+import { errorFields, log } from "../http/log.ts";
+import { Problem } from "../http/problem.ts";
+import { prepareTools } from "../http/tools.ts";
 import type { Command } from "./command.ts";
 import { addMember, createOrganization, createToken, createUser, revokeToken } from "./people.ts";
 import { activateDomain, addDomain, createCredential, createProject, removeDomain, setManagers } from "./projects.ts";

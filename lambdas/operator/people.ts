@@ -1,10 +1,10 @@
 import * as z from "zod";
 import { role } from "../../api/organizations.ts";
-import { absent, present } from "../data/entity.ts";
-import { Membership, Organization, Token, TokenOwner, User } from "../data/rows.ts";
-import { newId } from "../domain/ids.ts";
-import { newToken, secretHash } from "../domain/keys.ts";
-import { notFound } from "../kit/problem.ts";
+import { absent, present } from "../table/entity.ts";
+import { Membership, Organization, Token, TokenOwner, User } from "../table/rows.ts";
+import { newId } from "../table/ids.ts";
+import { newToken, secretHash } from "../http/presented-credential.ts";
+import { notFound } from "../http/problem.ts";
 import { command, description, name } from "./command.ts";
 
 export const createUser = command(z.object({ email: z.email(), name }), async (input, { table, now }) => {

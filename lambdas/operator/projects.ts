@@ -1,10 +1,10 @@
 import * as z from "zod";
-import { absent, present } from "../data/entity.ts";
-import { AccessKey, Addresses, Organization, Project, type ProjectRow, User } from "../data/rows.ts";
-import { firstCredentialId } from "../domain/credentials.ts";
-import { newId, randomText } from "../domain/ids.ts";
-import { newKeyPair, secretHash } from "../domain/keys.ts";
-import { notFound, Problem } from "../kit/problem.ts";
+import { absent, present } from "../table/entity.ts";
+import { AccessKey, Addresses, Organization, Project, type ProjectRow, User } from "../table/rows.ts";
+import { firstCredentialId } from "../credentials/model/project-keys.ts";
+import { newId, randomText } from "../table/ids.ts";
+import { newKeyPair, secretHash } from "../http/presented-credential.ts";
+import { notFound, Problem } from "../http/problem.ts";
 import { command, description, name, type OperatorTools } from "./command.ts";
 
 function projectReply({ id, organizationId, name: projectName, managers, createdAt }: ProjectRow) {

@@ -1,8 +1,8 @@
 import * as z from "zod";
-import { absent, present } from "../data/entity.ts";
-import { Database, Organization, Storage } from "../data/rows.ts";
-import { newId, randomText } from "../domain/ids.ts";
-import { notFound } from "../kit/problem.ts";
+import { absent, present } from "../table/entity.ts";
+import { Database, Organization, Storage } from "../table/rows.ts";
+import { newId, randomText } from "../table/ids.ts";
+import { notFound } from "../http/problem.ts";
 import { command, name } from "./command.ts";
 
 const input = z.object({ organizationId: z.string(), name });

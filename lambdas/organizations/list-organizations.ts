@@ -1,6 +1,6 @@
 import { listOrganizations } from "../../api/organizations.ts";
-import { Membership, Organization } from "../data/rows.ts";
-import { endpoint } from "../kit/endpoint.ts";
+import { Membership, Organization } from "../table/rows.ts";
+import { endpoint } from "../http/endpoint.ts";
 
 /** More organizations than any user has; the answer is not paged (SPEC §4). */
 const organizationsMax = 1000;

@@ -1,5 +1,5 @@
 import { ping } from "../../api/organizations.ts";
-import { endpoint } from "../kit/endpoint.ts";
+import { endpoint } from "../http/endpoint.ts";
 
 export const handler = endpoint(ping, async ({ access }) => {
   await access.read();

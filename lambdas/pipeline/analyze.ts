@@ -1,14 +1,14 @@
 import { limits } from "../../api/limits.ts";
-import { advance, type BuildKey } from "../data/builds.ts";
-import { absent, present } from "../data/entity.ts";
-import { Build, type BuildRow, Variable } from "../data/rows.ts";
-import type { TableReader, TableWriter } from "../data/table.ts";
-import { archiveKey, isFinished } from "../domain/builds.ts";
-import { renderDockerfile, renderDockerignore } from "../domain/image/dockerfile.ts";
-import type { ImageRecipe } from "../domain/image/recipe.ts";
-import { staticServer } from "../domain/image/static-server.ts";
-import { inspect } from "../domain/inspection.ts";
-import { BuildCanceled, BuildRejected, step } from "../kit/step.ts";
+import { advance, type BuildKey } from "../builds/model/transitions.ts";
+import { absent, present } from "../table/entity.ts";
+import { Build, type BuildRow, Variable } from "../table/rows.ts";
+import type { TableReader, TableWriter } from "../table/table.ts";
+import { archiveKey, isFinished } from "../builds/model/replies.ts";
+import { renderDockerfile, renderDockerignore } from "../../buildpack/image/dockerfile.ts";
+import type { ImageRecipe } from "../../buildpack/image/recipe.ts";
+import { staticServer } from "../../buildpack/image/static-server.ts";
+import { inspect } from "../../buildpack/analysis/inspection.ts";
+import { BuildCanceled, BuildRejected, step } from "../http/step.ts";
 
 type Table = TableReader & TableWriter;
 

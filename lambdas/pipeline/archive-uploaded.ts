@@ -1,7 +1,7 @@
 import * as z from "zod";
-import { Build } from "../data/rows.ts";
-import { archiveOwner } from "../domain/builds.ts";
-import { listener } from "../kit/step.ts";
+import { Build } from "../table/rows.ts";
+import { archiveOwner } from "../builds/model/replies.ts";
+import { listener } from "../http/step.ts";
 
 const objectCreated = z.object({
   detail: z.object({

@@ -1,8 +1,8 @@
-import { leaseUntil } from "../data/builds.ts";
-import { absent } from "../data/entity.ts";
-import { Build, Lock } from "../data/rows.ts";
-import { archiveKey } from "../domain/builds.ts";
-import { BuildCanceled, step } from "../kit/step.ts";
+import { leaseUntil } from "../builds/model/transitions.ts";
+import { absent } from "../table/entity.ts";
+import { Build, Lock } from "../table/rows.ts";
+import { archiveKey } from "../builds/model/replies.ts";
+import { BuildCanceled, step } from "../http/step.ts";
 
 /** Longer than the wait itself, so that the sweep leaves a waiting build alone. */
 const uploadLeaseSeconds = 4_000;

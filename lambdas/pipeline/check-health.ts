@@ -2,8 +2,8 @@ import { setTimeout as sleep } from "node:timers/promises";
 import type * as z from "zod";
 import { limits } from "../../api/limits.ts";
 import type { steps } from "../../statemachines/steps.ts";
-import { Build, type BuildRow, Successes, Variable } from "../data/rows.ts";
-import type { TableReader, TableWriter } from "../data/table.ts";
+import { Build, type BuildRow, Successes, Variable } from "../table/rows.ts";
+import type { TableReader, TableWriter } from "../table/table.ts";
 import {
   answerWarning,
   exitReason,
@@ -13,11 +13,11 @@ import {
   startSeconds,
   unhealthyReason,
   withOutput,
-} from "../domain/health.ts";
-import { masker } from "../domain/mask.ts";
-import { BuildCanceled, step } from "../kit/step.ts";
-import { type AppReader, type AppSwitch, type DeploymentState, type TaskState, taskLog } from "../kit/tools/apps.ts";
-import type { LogReader } from "../kit/tools/logs.ts";
+} from "./model/health.ts";
+import { masker } from "../builds/model/mask.ts";
+import { BuildCanceled, step } from "../http/step.ts";
+import { type AppReader, type AppSwitch, type DeploymentState, type TaskState, taskLog } from "../aws/apps.ts";
+import type { LogReader } from "../aws/logs.ts";
 
 interface Tools {
   table: TableReader & TableWriter;

@@ -1,7 +1,7 @@
-import { leaseUntil } from "../data/builds.ts";
-import { Build, Lock } from "../data/rows.ts";
-import { archiveKey } from "../domain/builds.ts";
-import { BuildCanceled, BuildRejected, step } from "../kit/step.ts";
+import { leaseUntil } from "../builds/model/transitions.ts";
+import { Build, Lock } from "../table/rows.ts";
+import { archiveKey } from "../builds/model/replies.ts";
+import { BuildCanceled, BuildRejected, step } from "../http/step.ts";
 
 /** Copies the pinned archive of the build that this one repeats, so that each build owns what it was made of. */
 export const handler = step("copy-archive", async ({ deployment }, { table, archives, copies }) => {

@@ -1,7 +1,7 @@
-import { advance } from "../data/builds.ts";
-import { Addresses, Build, type BuildRow } from "../data/rows.ts";
-import { BuildCanceled, step } from "../kit/step.ts";
-import { type AppDeployer, type AppReader, buildOf } from "../kit/tools/apps.ts";
+import { advance } from "../builds/model/transitions.ts";
+import { Addresses, Build, type BuildRow } from "../table/rows.ts";
+import { BuildCanceled, step } from "../http/step.ts";
+import { type AppDeployer, type AppReader, buildOf } from "../aws/apps.ts";
 
 const moving = /^(PENDING|IN_PROGRESS|.*_REQUESTED|ROLLBACK_IN_PROGRESS)$/;
 

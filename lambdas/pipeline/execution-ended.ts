@@ -1,7 +1,7 @@
 import * as z from "zod";
 import { deploymentInput } from "../../statemachines/steps.ts";
-import { recover } from "../kit/recover.ts";
-import { listener } from "../kit/step.ts";
+import { recover } from "./model/end-orphaned-build.ts";
+import { listener } from "../http/step.ts";
 
 const statusChange = z.object({
   detail: z.object({

@@ -1,9 +1,9 @@
 import { limits } from "../../api/limits.ts";
-import { endError } from "../data/builds.ts";
-import { Build, Variable } from "../data/rows.ts";
-import { buildFailedReason, caughtReason, failedBuildLog, uploadMissing } from "../domain/failures.ts";
-import { masker } from "../domain/mask.ts";
-import { step } from "../kit/step.ts";
+import { endError } from "../builds/model/transitions.ts";
+import { Build, Variable } from "../table/rows.ts";
+import { buildFailedReason, caughtReason, failedBuildLog, uploadMissing } from "./model/failures.ts";
+import { masker } from "../builds/model/mask.ts";
+import { step } from "../http/step.ts";
 
 /** A failure before anything was swapped: the build ends as `error` with a reason, and the project is free. */
 export const handler = step("fail-build", async ({ deployment, error }, { table, logs }) => {

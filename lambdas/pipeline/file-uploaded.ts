@@ -1,8 +1,8 @@
 import * as z from "zod";
-import { File } from "../data/rows.ts";
-import { objectKey, objectOwner } from "../domain/storage/files.ts";
-import { listener } from "../kit/step.ts";
-import { followObject } from "../storage/follow-object.ts";
+import { File } from "../table/rows.ts";
+import { objectKey, objectOwner } from "../storage/model/files.ts";
+import { listener } from "../http/step.ts";
+import { followObject } from "../storage/model/follow-object.ts";
 
 const objectCreated = z.object({ detail: z.object({ object: z.object({ key: z.string() }) }) });
 

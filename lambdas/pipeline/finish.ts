@@ -1,5 +1,5 @@
-import { endReady } from "../data/builds.ts";
-import { step } from "../kit/step.ts";
+import { endReady } from "../builds/model/transitions.ts";
+import { step } from "../http/step.ts";
 
 /** deploying → ready, live and unlocked in one transaction, after the swap has been confirmed. */
 export const handler = step("finish", async ({ deployment, ready }, { table }) => {

@@ -1,10 +1,10 @@
-import { endError } from "../data/builds.ts";
-import { Build } from "../data/rows.ts";
-import { isFinished } from "../domain/builds.ts";
-import { caughtReason } from "../domain/failures.ts";
-import { rollbackSentence } from "../domain/health.ts";
-import { settle } from "../kit/settle.ts";
-import { step } from "../kit/step.ts";
+import { endError } from "../builds/model/transitions.ts";
+import { Build } from "../table/rows.ts";
+import { isFinished } from "../builds/model/replies.ts";
+import { caughtReason } from "./model/failures.ts";
+import { rollbackSentence } from "./model/health.ts";
+import { settle } from "./model/restore-revision.ts";
+import { step } from "../http/step.ts";
 
 /** The previous version serves again, confirmed, before the build says so and the project is free. */
 export const handler = step("roll-back", async ({ deployment, reason, error }, tools) => {

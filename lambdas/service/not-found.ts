@@ -1,6 +1,6 @@
 import type { APIGatewayProxyEventV2, APIGatewayProxyStructuredResultV2 } from "aws-lambda";
-import { errorResponse } from "../kit/endpoint.ts";
-import { Problem } from "../kit/problem.ts";
+import { errorResponse } from "../http/endpoint.ts";
+import { Problem } from "../http/problem.ts";
 
 /** The answer to every path and method that is no route: 404 in the shape of every other error (CONTRACT §1). */
 export async function handler(event: APIGatewayProxyEventV2): Promise<APIGatewayProxyStructuredResultV2> {

@@ -1,11 +1,11 @@
 import { limits } from "../../api/limits.ts";
 import { createSession } from "../../api/sessions.ts";
-import { absent } from "../data/entity.ts";
-import { Project, Session } from "../data/rows.ts";
-import { newSession, readClaim, secretHash } from "../domain/keys.ts";
-import { accessFor } from "../kit/access.ts";
-import { endpoint } from "../kit/endpoint.ts";
-import { unauthorized } from "../kit/problem.ts";
+import { absent } from "../table/entity.ts";
+import { Project, Session } from "../table/rows.ts";
+import { newSession, readClaim, secretHash } from "../http/presented-credential.ts";
+import { accessFor } from "../http/access.ts";
+import { endpoint } from "../http/endpoint.ts";
+import { unauthorized } from "../http/problem.ts";
 
 /** A session token, its row and its answer; the token itself is stored nowhere. */
 function sessionOf(organizationId: string, now: Date) {

@@ -1,12 +1,12 @@
 import { setImmediate } from "node:timers/promises";
 import { createFiles } from "../../api/storage.ts";
-import { File, type FileRow } from "../data/rows.ts";
-import { fileReply, newFiles, objectKey } from "../domain/storage/files.ts";
-import { type Access, Replay } from "../kit/access.ts";
-import { endpoint } from "../kit/endpoint.ts";
-import { notFound, Problem, unavailable } from "../kit/problem.ts";
-import type { FileSigning } from "../kit/tools/file-addresses.ts";
-import { storageKey } from "./keys.ts";
+import { File, type FileRow } from "../table/rows.ts";
+import { fileReply, newFiles, objectKey } from "./model/files.ts";
+import { type Access, Replay } from "../http/access.ts";
+import { endpoint } from "../http/endpoint.ts";
+import { notFound, Problem, unavailable } from "../http/problem.ts";
+import type { FileSigning } from "../aws/file-addresses.ts";
+import { storageKey } from "./model/keys.ts";
 
 /** TransactWriteItems takes no more. */
 const transactionWritesMax = 100;

@@ -1,9 +1,9 @@
 import { deleteFile } from "../../api/storage.ts";
-import { File } from "../data/rows.ts";
-import { objectKey } from "../domain/storage/files.ts";
-import { endpoint } from "../kit/endpoint.ts";
-import { notFound, unavailable } from "../kit/problem.ts";
-import { fileKey, storageKey } from "./keys.ts";
+import { File } from "../table/rows.ts";
+import { objectKey } from "./model/files.ts";
+import { endpoint } from "../http/endpoint.ts";
+import { notFound, unavailable } from "../http/problem.ts";
+import { fileKey, storageKey } from "./model/keys.ts";
 
 const triesMax = 5;
 

@@ -1,11 +1,11 @@
 import { listFiles } from "../../api/storage.ts";
-import { File, Storage } from "../data/rows.ts";
-import { claimedPosition, isGenuine, sealCursor } from "../domain/cursor.ts";
-import { isId } from "../domain/ids.ts";
-import { fileReply } from "../domain/storage/files.ts";
-import { endpoint } from "../kit/endpoint.ts";
-import { invalid, notFound } from "../kit/problem.ts";
-import { idInKey, storageKey } from "./keys.ts";
+import { File, Storage } from "../table/rows.ts";
+import { claimedPosition, isGenuine, sealCursor } from "../http/cursor.ts";
+import { isId } from "../table/ids.ts";
+import { fileReply } from "./model/files.ts";
+import { endpoint } from "../http/endpoint.ts";
+import { invalid, notFound } from "../http/problem.ts";
+import { idInKey, storageKey } from "./model/keys.ts";
 
 export const handler = endpoint(
   listFiles,

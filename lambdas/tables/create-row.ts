@@ -1,12 +1,12 @@
 import { createRow } from "../../api/tables.ts";
-import { getStatement, insertStatement } from "../domain/tables/rows.ts";
-import { assignments } from "../domain/tables/values.ts";
-import { endpoint } from "../kit/endpoint.ts";
-import { invalid, notFound } from "../kit/problem.ts";
-import { readTable } from "./catalog.ts";
-import { earlierWork } from "./claims.ts";
-import { deferred, judge, openDatabase, remember } from "./judge.ts";
-import { writeRow } from "./stored-rows.ts";
+import { getStatement, insertStatement } from "./model/rows.ts";
+import { assignments } from "./model/values.ts";
+import { endpoint } from "../http/endpoint.ts";
+import { invalid, notFound } from "../http/problem.ts";
+import { readTable } from "./model/catalog.ts";
+import { earlierWork } from "./model/idempotency.ts";
+import { deferred, judge, openDatabase, remember } from "./model/validate.ts";
+import { writeRow } from "./model/stored-rows.ts";
 
 export const handler = endpoint(deferred(createRow), async (call, { databases }) => {
   const table = call.params.tableName;

@@ -1,12 +1,12 @@
 import { createTable } from "../../api/tables.ts";
-import { claimAct } from "../domain/tables/claims.ts";
-import { newColumn, tableReply } from "../domain/tables/definition.ts";
-import { createStatements } from "../domain/tables/statements.ts";
-import { endpoint } from "../kit/endpoint.ts";
-import { changeTable, newInnerName, readTable } from "./catalog.ts";
-import { earlierWork } from "./claims.ts";
-import { changeProblem, tableExists } from "./conflict.ts";
-import { deferred, judge, openDatabase, remember } from "./judge.ts";
+import { claimAct } from "./model/idempotency-statements.ts";
+import { newColumn, tableReply } from "./model/definition.ts";
+import { createStatements } from "./model/statements.ts";
+import { endpoint } from "../http/endpoint.ts";
+import { changeTable, newInnerName, readTable } from "./model/catalog.ts";
+import { earlierWork } from "./model/idempotency.ts";
+import { changeProblem, tableExists } from "./model/conflict.ts";
+import { deferred, judge, openDatabase, remember } from "./model/validate.ts";
 
 export const handler = endpoint(deferred(createTable), async (call, { databases }) => {
   const { access } = call;

@@ -1,9 +1,9 @@
 import { deleteRow } from "../../api/tables.ts";
-import { deleteStatement } from "../domain/tables/rows.ts";
-import { endpoint } from "../kit/endpoint.ts";
-import { notFound } from "../kit/problem.ts";
-import { runOnTable } from "./catalog.ts";
-import { openDatabase, rowIdOf } from "./judge.ts";
+import { deleteStatement } from "./model/rows.ts";
+import { endpoint } from "../http/endpoint.ts";
+import { notFound } from "../http/problem.ts";
+import { runOnTable } from "./model/catalog.ts";
+import { openDatabase, rowIdOf } from "./model/validate.ts";
 
 export const handler = endpoint(deleteRow, async ({ params, access }, { databases }) => {
   const { id: schema } = await openDatabase(access, params);

@@ -1,10 +1,10 @@
 import { deleteTable } from "../../api/tables.ts";
-import { dropStatements } from "../domain/tables/statements.ts";
-import { endpoint } from "../kit/endpoint.ts";
-import { notFound } from "../kit/problem.ts";
-import { changeTable } from "./catalog.ts";
-import { changeProblem } from "./conflict.ts";
-import { openDatabase } from "./judge.ts";
+import { dropStatements } from "./model/statements.ts";
+import { endpoint } from "../http/endpoint.ts";
+import { notFound } from "../http/problem.ts";
+import { changeTable } from "./model/catalog.ts";
+import { changeProblem } from "./model/conflict.ts";
+import { openDatabase } from "./model/validate.ts";
 
 /** Any version of the table may go. */
 const anyVersion = -1;

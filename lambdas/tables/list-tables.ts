@@ -1,8 +1,8 @@
 import { listTables } from "../../api/tables.ts";
-import { tableReply } from "../domain/tables/definition.ts";
-import { endpoint } from "../kit/endpoint.ts";
-import { readTables } from "./catalog.ts";
-import { openDatabase } from "./judge.ts";
+import { tableReply } from "./model/definition.ts";
+import { endpoint } from "../http/endpoint.ts";
+import { readTables } from "./model/catalog.ts";
+import { openDatabase } from "./model/validate.ts";
 
 export const handler = endpoint(listTables, async ({ params, access }, { databases }) => {
   const { id } = await openDatabase(access, params);

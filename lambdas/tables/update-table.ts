@@ -1,14 +1,14 @@
 import { updateTable } from "../../api/tables.ts";
-import { planChange } from "../domain/tables/change.ts";
-import { tableReply } from "../domain/tables/definition.ts";
-import { ownStates } from "../domain/tables/setup.ts";
-import { changeStatements } from "../domain/tables/statements.ts";
-import { isDestructive, wordsOf } from "../domain/tables/steps.ts";
-import { endpoint } from "../kit/endpoint.ts";
-import { notFound, unavailable } from "../kit/problem.ts";
-import { changeTable, newInnerName, readTable } from "./catalog.ts";
-import { changeProblem, refusalProblem } from "./conflict.ts";
-import { deferred, judge, openDatabase } from "./judge.ts";
+import { planChange } from "./model/change.ts";
+import { tableReply } from "./model/definition.ts";
+import { ownStates } from "./model/setup.ts";
+import { changeStatements } from "./model/statements.ts";
+import { isDestructive, wordsOf } from "./model/steps.ts";
+import { endpoint } from "../http/endpoint.ts";
+import { notFound, unavailable } from "../http/problem.ts";
+import { changeTable, newInnerName, readTable } from "./model/catalog.ts";
+import { changeProblem, refusalProblem } from "./model/conflict.ts";
+import { deferred, judge, openDatabase } from "./model/validate.ts";
 
 const triesMax = 5;
 

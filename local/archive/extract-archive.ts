@@ -12,10 +12,10 @@ import {
 } from "node:fs";
 import { join } from "node:path";
 import { setImmediate as nextTurn } from "node:timers/promises";
-import type { Archive } from "../../lambdas/domain/zip/archive.ts";
-import type { ArchiveEntry } from "../../lambdas/domain/zip/entry.ts";
-import { isJunk } from "../../lambdas/domain/zip/junk.ts";
-import { checkLinks } from "../../lambdas/domain/zip/links.ts";
+import type { Archive } from "../../buildpack/zip/archive.ts";
+import type { ArchiveEntry } from "../../buildpack/zip/entry.ts";
+import { isJunk } from "../../buildpack/zip/junk.ts";
+import { checkLinks } from "../../buildpack/zip/links.ts";
 
 const entriesPerTurn = 512;
 

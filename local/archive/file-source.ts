@@ -1,5 +1,5 @@
 import { closeSync, fstatSync, openSync, readSync } from "node:fs";
-import type { ByteSource } from "../../lambdas/domain/zip/source.ts";
+import type { ByteSource } from "../../buildpack/zip/source.ts";
 
 /** An archive in a file, read synchronously: no read is in flight when it is closed. */
 export interface FileSource extends ByteSource {

@@ -1,9 +1,9 @@
 import { findExecutable } from "../process/executable.ts";
-import { spawnTethered, type Tethered } from "../process/tethered.ts";
+import { spawnTethered, type Tethered } from "../process/process-group.ts";
 import { newTaskId } from "./arns.ts";
 import { type PortMap, taskEnvironment, taskMark } from "./environment.ts";
 import { freePort } from "./free-port.ts";
-import { createLineCutter } from "./lines.ts";
+import { createLineCutter } from "./output-lines.ts";
 import type { RevisionRecord, TaskDefinitionRecord, TaskRecord } from "./records.ts";
 
 /** What an image reference stands for on this machine. */

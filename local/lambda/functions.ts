@@ -1,6 +1,6 @@
 import { randomUUID } from "node:crypto";
 import { routes } from "../../api/index.ts";
-import { errorFields, log } from "../../lambdas/kit/log.ts";
+import { errorFields, log } from "../../lambdas/http/log.ts";
 import { listeners, steps } from "../../statemachines/steps.ts";
 import { AwsError, jsonError, type RawService } from "../aws/service.ts";
 

@@ -1,4 +1,4 @@
-import { type OutputStream, spawnTethered } from "./tethered.ts";
+import { type OutputStream, spawnTethered } from "./process-group.ts";
 
 export interface RunOptions {
   cwd: string;

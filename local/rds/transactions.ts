@@ -1,7 +1,7 @@
 import { randomUUID } from "node:crypto";
 import { AwsError } from "../aws/service.ts";
 import type { Engine } from "./engine.ts";
-import { turnstile } from "./turnstile.ts";
+import { turnstile } from "./mutex.ts";
 
 /** AWS: a transaction whose id is not used for 3 minutes is rolled back; a call ends after 45 seconds. */
 export interface Patience {

@@ -1,6 +1,6 @@
 import type { IncomingHttpHeaders, IncomingMessage } from "node:http";
 import { headerValue } from "../sts/canonical.ts";
-import { isPresigned } from "../sts/claim.ts";
+import { isPresigned } from "../sts/signature-header.ts";
 import type { CredentialStore } from "../sts/credentials.ts";
 import { type VerifiedSignature, verifySignature } from "../sts/sigv4.ts";
 import { S3Error } from "./errors.ts";

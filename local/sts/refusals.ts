@@ -1,4 +1,4 @@
-import type { ClaimProblem } from "./claim.ts";
+import type { ClaimProblem } from "./signature-header.ts";
 
 export type RefusalReason =
   | ClaimProblem

@@ -1,5 +1,5 @@
 import { readFileSync } from "node:fs";
-import { inspect } from "../../lambdas/domain/inspection.ts";
+import { inspect } from "../../buildpack/analysis/inspection.ts";
 import { fileSource } from "../../local/archive/file-source.ts";
 
 /** Analyses the archive named on the command line, once, and prints how long it took, the peak of memory and what was read. */

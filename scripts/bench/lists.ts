@@ -2,9 +2,9 @@ import { readFileSync, rmSync } from "node:fs";
 import { join } from "node:path";
 import { DynamoDBClient } from "@aws-sdk/client-dynamodb";
 import { BatchWriteCommand, DynamoDBDocumentClient } from "@aws-sdk/lib-dynamodb";
-import { newBuild } from "../../lambdas/data/builds.ts";
-import { Build } from "../../lambdas/data/rows.ts";
-import { newId } from "../../lambdas/domain/ids.ts";
+import { newBuild } from "../../lambdas/builds/model/transitions.ts";
+import { Build } from "../../lambdas/table/rows.ts";
+import { newId } from "../../lambdas/table/ids.ts";
 import { jsonOf, type Measured, median, type ServiceProcess, startProcess } from "./measure.ts";
 
 /** Finished builds of a project, written beside the service into the same table. */

@@ -5,7 +5,7 @@ import { Readable } from "node:stream";
 import { pipeline } from "node:stream/promises";
 import { DynamoDBClient } from "@aws-sdk/client-dynamodb";
 import { DynamoDBDocumentClient, TransactWriteCommand } from "@aws-sdk/lib-dynamodb";
-import { newFiles } from "../../lambdas/domain/storage/files.ts";
+import { newFiles } from "../../lambdas/storage/model/files.ts";
 import { jsonOf, type Measured, median, type ServiceProcess, startProcess } from "./measure.ts";
 
 const filesPerRequest = 100;

@@ -6,7 +6,7 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { pipeline } from "node:stream/promises";
 import yazl from "yazl";
-import { openArchive } from "../../lambdas/domain/zip/archive.ts";
+import { openArchive } from "../../buildpack/zip/archive.ts";
 import { fileSource } from "../../local/archive/file-source.ts";
 
 const fileCount = 20_000;

@@ -1,4 +1,4 @@
-import { ownCredentials } from "../../lambdas/kit/tools/signature.ts";
+import { ownCredentials } from "../../lambdas/aws/signature.ts";
 
 /**
  * Stands in for `@aws-sdk/credential-provider-node` inside the Lambda asset: Lambda always hands a function its

@@ -1,6 +1,6 @@
 import { afterAll, beforeAll, describe, expect, it, test } from "vitest";
 import { routes } from "../../api/index.ts";
-import { newKeyPair } from "../../lambdas/domain/keys.ts";
+import { newKeyPair } from "../../lambdas/http/presented-credential.ts";
 import { type Running, startRunning } from "../harness/service.ts";
 
 /** A body that passes each route's rules, so that nothing but the credential or the path can be refused. */

@@ -5,12 +5,12 @@ import { join } from "node:path";
 import { buffer } from "node:stream/consumers";
 import { ZipFile } from "yazl";
 import * as z from "zod";
-import type { Plan } from "../../lambdas/domain/analysis/plan.ts";
-import { renderBuildspec } from "../../lambdas/domain/image/buildspec.ts";
-import { renderDockerfile, renderDockerignore } from "../../lambdas/domain/image/dockerfile.ts";
-import type { ImageRecipe } from "../../lambdas/domain/image/recipe.ts";
-import { staticServer } from "../../lambdas/domain/image/static-server.ts";
-import { inspect } from "../../lambdas/domain/inspection.ts";
+import type { Plan } from "../../buildpack/analysis/plan.ts";
+import { renderBuildspec } from "../../buildpack/image/buildspec.ts";
+import { renderDockerfile, renderDockerignore } from "../../buildpack/image/dockerfile.ts";
+import type { ImageRecipe } from "../../buildpack/image/recipe.ts";
+import { staticServer } from "../../buildpack/image/static-server.ts";
+import { inspect } from "../../buildpack/analysis/inspection.ts";
 import { buildah } from "../../scripts/images/buildah.ts";
 
 /** An app's files by path; an object is written as JSON. */

@@ -4,7 +4,7 @@ import { join } from "node:path";
 import { App } from "aws-cdk-lib";
 import { Template } from "aws-cdk-lib/assertions";
 import { afterAll } from "vitest";
-import { renderBuildspec } from "../../lambdas/domain/image/buildspec.ts";
+import { renderBuildspec } from "../../buildpack/image/buildspec.ts";
 import { readBundle } from "../../lib/bundle.ts";
 import { readSettings } from "../../lib/settings.ts";
 import { SlipwayStack } from "../../lib/stack.ts";

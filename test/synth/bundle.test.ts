@@ -10,7 +10,7 @@ import { afterAll, beforeAll, expect, it } from "vitest";
 import type { Capability } from "../../api/capabilities.ts";
 import { capabilityEnvironment } from "../../api/environment.ts";
 import { routes } from "../../api/index.ts";
-import { newKeyPair } from "../../lambdas/domain/keys.ts";
+import { newKeyPair } from "../../lambdas/http/presented-credential.ts";
 import { bundleLambdas } from "../../scripts/bundle/bundle.ts";
 import { handlerFiles, missingHandlers } from "../../scripts/bundle/handlers.ts";
 import { imageBuildServices, listeners, operatorUses, steps } from "../../statemachines/steps.ts";

@@ -4,7 +4,7 @@ import { join } from "node:path";
 import { expect, it } from "vitest";
 import * as z from "zod";
 import { limits } from "../../api/limits.ts";
-import { renderBuildspec } from "../../lambdas/domain/image/buildspec.ts";
+import { renderBuildspec } from "../../buildpack/image/buildspec.ts";
 import { steps } from "../../statemachines/steps.ts";
 import { ofType } from "./assembly.ts";
 import { functions, grantsOf, written } from "./policies.ts";

@@ -1,7 +1,7 @@
 import { expect, it } from "vitest";
 import { type Capability, capabilities } from "../../api/capabilities.ts";
 import { routes } from "../../api/index.ts";
-import { pushActions } from "../../lambdas/domain/image/equipment.ts";
+import { pushActions } from "../../buildpack/image/build-access.ts";
 import { imageBuildServices, listeners, operatorUses, steps } from "../../statemachines/steps.ts";
 import { ofType, resources } from "./assembly.ts";
 import { functions, type Grant, grantsFor, grantsOf, lineOf, written } from "./policies.ts";

@@ -1,7 +1,7 @@
 import { BatchWriteItemCommand, DynamoDBClient, PutItemCommand, UpdateItemCommand } from "@aws-sdk/client-dynamodb";
 import { marshall } from "@aws-sdk/util-dynamodb";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
-import { newId } from "../../../lambdas/domain/ids.ts";
+import { newId } from "../../../lambdas/table/ids.ts";
 import type { Answer, Running } from "../../harness/service.ts";
 import { type Guarded, startGuarded } from "./guarded-service.ts";
 

@@ -1,8 +1,8 @@
 import { DynamoDBClient } from "@aws-sdk/client-dynamodb";
 import { DynamoDBDocumentClient, ScanCommand } from "@aws-sdk/lib-dynamodb";
 import * as z from "zod";
-import { Build, KeyRing, Lock, Variable } from "../../../lambdas/data/rows.ts";
-import { isFinished } from "../../../lambdas/domain/builds.ts";
+import { Build, KeyRing, Lock, Variable } from "../../../lambdas/table/rows.ts";
+import { isFinished } from "../../../lambdas/builds/model/replies.ts";
 
 const row = z.looseObject({ pk: z.string(), sk: z.string() });
 export type Row = z.infer<typeof row>;

@@ -4,7 +4,7 @@ import { join } from "node:path";
 import * as z from "zod";
 import { startAwsServer } from "../../../local/aws/service.ts";
 import { startDynamoDb } from "../../../local/dynamodb.ts";
-import { startFront } from "../../../local/front.ts";
+import { startFront } from "../../../local/api-gateway.ts";
 import { createFunctions } from "../../../local/lambda/functions.ts";
 import { openPorts } from "../../../local/ports.ts";
 import type { ObjectCreated } from "../../../local/s3/object-created.ts";

@@ -4,7 +4,7 @@ import { join } from "node:path";
 import { deflateRawSync } from "node:zlib";
 import { expect, it } from "vitest";
 import * as z from "zod";
-import { type ForgedEntry, forge, manyFiles, unixLink } from "../../unit/zip/forge.ts";
+import { type ForgedEntry, forge, manyFiles, unixLink } from "../../unit/buildpack/zip/forge.ts";
 import type { Measured } from "./measured.ts";
 import { scratch } from "./trees.ts";
 

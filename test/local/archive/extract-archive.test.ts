@@ -1,11 +1,11 @@
 import { existsSync, mkdirSync, readdirSync, readFileSync, statSync, symlinkSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { expect, it, onTestFinished } from "vitest";
-import { openArchive } from "../../../lambdas/domain/zip/archive.ts";
+import { openArchive } from "../../../buildpack/zip/archive.ts";
 import { type ExtractOptions, extractArchive } from "../../../local/archive/extract-archive.ts";
 import { fileSource } from "../../../local/archive/file-source.ts";
-import { type ForgedEntry, forge, unixFile, unixLink } from "../../unit/zip/forge.ts";
-import { sourceOf } from "../../unit/zip/opened.ts";
+import { type ForgedEntry, forge, unixFile, unixLink } from "../../unit/buildpack/zip/forge.ts";
+import { sourceOf } from "../../unit/buildpack/zip/opened.ts";
 import { extracted, scratch, treeOf } from "./trees.ts";
 
 const link = (name: string, data: string): ForgedEntry => ({ name, data, ...unixLink });

@@ -1,10 +1,10 @@
 import { existsSync, readFileSync } from "node:fs";
 import { constants, crc32, deflateRawSync } from "node:zlib";
-import { openArchive } from "../../../lambdas/domain/zip/archive.ts";
-import { ArchiveRefused } from "../../../lambdas/domain/zip/refused.ts";
-import type { ByteSource } from "../../../lambdas/domain/zip/source.ts";
+import { openArchive } from "../../../buildpack/zip/archive.ts";
+import { ArchiveRefused } from "../../../buildpack/zip/refused.ts";
+import type { ByteSource } from "../../../buildpack/zip/source.ts";
 import { fileSource } from "../../../local/archive/file-source.ts";
-import { endRecord, forge } from "../../unit/zip/forge.ts";
+import { endRecord, forge } from "../../unit/buildpack/zip/forge.ts";
 
 /** What it cost one fresh process to check an archive. */
 export interface Measured {

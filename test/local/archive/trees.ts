@@ -2,7 +2,7 @@ import { lstatSync, mkdirSync, mkdtempSync, readdirSync, readFileSync, readlinkS
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { onTestFinished } from "vitest";
-import { openArchive } from "../../../lambdas/domain/zip/archive.ts";
+import { openArchive } from "../../../buildpack/zip/archive.ts";
 import { type ExtractOptions, extractArchive } from "../../../local/archive/extract-archive.ts";
 import { fileSource } from "../../../local/archive/file-source.ts";
 

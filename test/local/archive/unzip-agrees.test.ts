@@ -3,10 +3,10 @@ import { mkdtempSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import fc from "fast-check";
 import { describe, expect, it } from "vitest";
-import { ArchiveRefused } from "../../../lambdas/domain/zip/refused.ts";
-import { type ForgedEntry, forge, unixFile, unixLink } from "../../unit/zip/forge.ts";
-import { verified } from "../../unit/zip/opened.ts";
-import { sampleArchives, treeArbitrary } from "../../unit/zip/trees.ts";
+import { ArchiveRefused } from "../../../buildpack/zip/refused.ts";
+import { type ForgedEntry, forge, unixFile, unixLink } from "../../unit/buildpack/zip/forge.ts";
+import { verified } from "../../unit/buildpack/zip/opened.ts";
+import { sampleArchives, treeArbitrary } from "../../unit/buildpack/zip/trees.ts";
 import { extracted, scratch, treeOf } from "./trees.ts";
 
 const hasUnzip = spawnSync("unzip", ["-v"], { stdio: "ignore" }).error === undefined;

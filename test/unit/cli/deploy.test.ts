@@ -2,7 +2,7 @@ import { mkdtempSync, readdirSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { afterEach, beforeEach, expect, test } from "vitest";
-import { openArchive } from "../../../lambdas/domain/zip/archive.ts";
+import { openArchive } from "../../../buildpack/zip/archive.ts";
 import { contractService } from "./contract-service.ts";
 import { type Finished, folderWith, slipway } from "./slipway.ts";
 

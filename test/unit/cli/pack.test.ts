@@ -3,7 +3,7 @@ import { dirname, join } from "node:path";
 import { expect, test } from "vitest";
 import { packFolder } from "../../../cli/folder/pack.ts";
 import { selectFiles } from "../../../cli/folder/select-files.ts";
-import { openArchive } from "../../../lambdas/domain/zip/archive.ts";
+import { openArchive } from "../../../buildpack/zip/archive.ts";
 import { folderWith } from "./slipway.ts";
 
 async function unpacked(path: string) {

@@ -1,0 +1,65 @@
+import type { App } from "./app.ts";
+import { chooseLanguage } from "./language.ts";
+import { nodePlan } from "./node/plan.ts";
+import { NoPlan, type Notes, noNotes } from "./diagnostics.ts";
+import type { AnalysisOutcome, Language, Plan, Suggestion } from "./plan.ts";
+import { pythonPlan } from "./python/plan.ts";
+import { findRoot } from "./root.ts";
+import { scanSecrets } from "./secrets/scan.ts";
+import { suggestFromFiles } from "./suggestions/files.ts";
+import { suggestLocalUrls } from "./suggestions/local-urls.ts";
+import { mostImportant } from "./suggestions/order.ts";
+import { type SourceTree, withoutJunk } from "./tree.ts";
+
+/** From an archive's files to a plan, or to the sentence that says why there is none; never throws for what an archive holds. Secrets are not looked for. */
+export function analyze(source: SourceTree): AnalysisOutcome {
+  try {
+    const tree = withoutJunk(source);
+    const app = findRoot(tree);
+    const { plan, notes } = planOf(app);
+    suggestFromFiles(app, plan, notes);
+    suggestLocalUrls(app, notes);
+    const { runtime, language } = plan;
+    const suggestions = mostImportant(notes.suggestions);
+    return { ok: true, analysis: { runtime, language, plan, suggestions, warnings: notes.warnings } };
+  } catch (error) {
+    if (!(error instanceof NoPlan)) throw error;
+    return { ok: false, error: { code: error.code, message: error.message } };
+  }
+}
+
+/** `analyze` with the committed secrets among its suggestions. */
+export async function analyzeWithSecrets(source: SourceTree): Promise<AnalysisOutcome> {
+  const outcome = analyze(source);
+  return outcome.ok ? withSecrets(outcome, await scanSecrets(source)) : outcome;
+}
+
+/** An outcome with the findings of `scanSecrets` or `secretsOf` among its suggestions. */
+export function withSecrets(outcome: AnalysisOutcome, found: readonly Suggestion[]): AnalysisOutcome {
+  if (!outcome.ok) return outcome;
+  const suggestions = mostImportant([...outcome.analysis.suggestions, ...found]);
+  return { ok: true, analysis: { ...outcome.analysis, suggestions } };
+}
+
+const PLANNERS: Readonly<Record<Language, (app: App, notes: Notes) => Plan>> = { nodejs: nodePlan, python: pythonPlan };
+
+function planOf(app: App): { plan: Plan; notes: Notes } {
+  const choice = chooseLanguage(app);
+  const first = attempt(app, choice.language);
+  if (!(first instanceof NoPlan)) return first;
+  if (first.code !== "no_start_command") throw first;
+  if (choice.error !== null) throw choice.error;
+  const second = choice.otherwise === null ? first : attempt(app, choice.otherwise);
+  if (second instanceof NoPlan) throw first;
+  return second;
+}
+
+function attempt(app: App, language: Language): { plan: Plan; notes: Notes } | NoPlan {
+  const notes = noNotes();
+  try {
+    return { plan: PLANNERS[language](app, notes), notes };
+  } catch (error) {
+    if (error instanceof NoPlan) return error;
+    throw error;
+  }
+}

@@ -1,0 +1,109 @@
+import type { Finding, Runtime } from "../../api/builds.ts";
+import { analyze, withSecrets } from "./analyze.ts";
+import { wrapperOf } from "./app.ts";
+import type { AnalysisOutcome, Plan, Suggestion } from "./plan.ts";
+import { suggestionText, warningText } from "./report.ts";
+import { inOrder, mayHoldSecrets, secretsOf } from "./secrets/scan.ts";
+import { namesLocalUrl } from "./suggestions/local-urls.ts";
+import { decodeText, depthOf, isForDetection, isJunk, type SourceFile, wants } from "./tree.ts";
+import { type OnFile, openArchive, packedBytes } from "../zip/archive.ts";
+import type { ArchiveEntry } from "../zip/entry.ts";
+import { ArchiveRefused } from "../zip/refused.ts";
+import type { ByteSource } from "../zip/source.ts";
+
+export type Inspection =
+  | { ok: true; plan: Plan; suggestion: string | null; warning: string | null; findings: Finding[] }
+  | { ok: false; message: string; runtime: Runtime | null };
+
+const MiB = 1024 * 1024;
+
+/** The most that is kept of an archive's texts for detection, in bytes; what is beyond is only looked through for secrets. */
+const keptBytesMax = { packed: 48 * MiB, unpacked: 256 * MiB };
+
+/** The most text that is shown to the rules for secrets, in bytes: nobody has so much where one could be, but to keep us busy. */
+const suspectBytesMax = 64 * MiB;
+
+/** Above this size, in bytes, only the parts of an archive that the analysis needs are read. */
+const readWholeBytesMax = 250_000_000;
+
+/**
+ * From an archive to what `analyze` says, with its committed secrets. An archive of up to 250 MB is checked in every byte on
+ * the way; of a larger one the list of contents, the links and what is read, and the image's build refuses what is wrong in
+ * the rest. Throws ArchiveRefused; errors of the source pass through.
+ */
+export async function analyzeArchive(source: ByteSource): Promise<AnalysisOutcome> {
+  const archive = await openArchive(source);
+  const tree = treeOf(archive.entries);
+  const wrapper = wrapperOf(tree).length;
+  const wanted = new Set(archive.entries.filter(({ kind, path, size }) => kind === "file" && wants(path, size)));
+  const kept = keptPaths([...wanted]);
+  const secrets: Suggestion[] = [];
+  let suspectBytes = 0;
+  const take: OnFile = ({ path }, bytes, pack) => {
+    const text = decodeText(bytes);
+    if (text === undefined) return undefined;
+    if (kept.has(path)) keep(tree, path, text, pack());
+    const shown = path.slice(wrapper);
+    if (suspectBytes > suspectBytesMax || !mayHoldSecrets(shown, text)) return undefined;
+    suspectBytes += bytes.length;
+    return secretsOf(shown, text).then((found) => void secrets.push(...found));
+  };
+  const isWanted = (entry: ArchiveEntry) => wanted.has(entry);
+  if (source.size > readWholeBytesMax) await archive.pick(isWanted, take);
+  else await archive.verify(take, { wants: isWanted });
+  return withSecrets(analyze(tree), inOrder(secrets));
+}
+
+type Tree = { files: Map<string, SourceFile> };
+
+function treeOf(entries: readonly ArchiveEntry[]): Tree {
+  const files = new Map<string, SourceFile>();
+  for (const { path, kind, size } of entries) {
+    if (kind !== "directory" && !isJunk(path)) files.set(path, { size, kind });
+  }
+  return { files };
+}
+
+/** Gives a file of the tree its text, which is unpacked again when detection reads it: it reads few of many. */
+function keep({ files }: Tree, path: string, text: string, unpack: () => Uint8Array): void {
+  const file = files.get(path);
+  const mayNameLocalUrl = namesLocalUrl(text);
+  if (file) files.set(path, { ...file, mayNameLocalUrl, text: () => decodeText(unpack()) });
+}
+
+/** The files that are kept for detection: those nearest the top first, as many as there is room for. */
+function keptPaths(wanted: readonly ArchiveEntry[]): ReadonlySet<string> {
+  const kept = new Set<string>();
+  const room = { ...keptBytesMax };
+  const candidates = wanted
+    .filter(({ path }) => isForDetection(path))
+    .map((entry) => ({ entry, depth: depthOf(entry.path) }))
+    .sort((one, other) => one.depth - other.depth);
+  for (const { entry } of candidates) {
+    const packed = packedBytes(entry);
+    if (packed > room.packed || entry.size > room.unpacked) continue;
+    room.packed -= packed;
+    room.unpacked -= entry.size;
+    kept.add(entry.path);
+  }
+  return kept;
+}
+
+/** From an uploaded archive to a plan: the strict checks, the detection, the advice. Errors of the source pass through. */
+export async function inspect(source: ByteSource): Promise<Inspection> {
+  try {
+    const outcome = await analyzeArchive(source);
+    if (!outcome.ok) return { ok: false, message: outcome.error.message, runtime: null };
+    const { plan, suggestions, warnings } = outcome.analysis;
+    return {
+      ok: true,
+      plan,
+      suggestion: suggestionText(suggestions),
+      warning: warningText(warnings),
+      findings: suggestions,
+    };
+  } catch (error) {
+    if (error instanceof ArchiveRefused) return { ok: false, message: error.message, runtime: null };
+    throw error;
+  }
+}

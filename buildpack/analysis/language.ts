@@ -1,0 +1,86 @@
+import { type App, rootFiles } from "./app.ts";
+import { commandsOf, invocationOf } from "./command.ts";
+import { foreignLanguage, languageOfProgram } from "./unsupported-languages.ts";
+import { packageJson } from "./manifests.ts";
+import { listed, NoPlan, quoted } from "./diagnostics.ts";
+import type { Language } from "./plan.ts";
+import { procfileEntry } from "./procfile.ts";
+import { isNodeEntry, isPythonManifest } from "./root.ts";
+import { stringAt } from "./values.ts";
+
+/** The language of an app; `otherwise` is tried when it has no start command, before `error` is given up with. */
+export interface LanguageChoice {
+  language: Language;
+  otherwise: Language | null;
+  /** What to say instead of no_start_command, where another language's manifest lies beside package.json. */
+  error: NoPlan | null;
+}
+
+/** The language by DETECTION's rules 1 to 6; throws `NoPlan` for another language or none. */
+export function chooseLanguage(app: App): LanguageChoice {
+  const sure = (language: Language): LanguageChoice => ({ language, otherwise: null, error: null });
+  const declared = procfileLanguage(app);
+  if (declared !== undefined) return sure(declared);
+  const names = rootFiles(app);
+  const pythonManifest = names.some(isPythonManifest);
+  const python = pythonManifest || names.some((name) => name.endsWith(".py"));
+  const foreign = foreignError(app, names);
+  if (app.has("package.json")) {
+    // A broken one is an error, unless a Python manifest says what the app is.
+    if (!pythonManifest) packageJson(app);
+    if (hasStart(app)) return sure("nodejs");
+    if (!python) return { language: "nodejs", otherwise: null, error: foreign };
+  }
+  if (pythonManifest) return sure("python");
+  if (foreign !== null) throw foreign;
+  if (python) return { language: "python", otherwise: app.has("package.json") ? "nodejs" : null, error: null };
+  if (names.some(isNodeEntry)) return sure("nodejs");
+  throw nothing(app, names);
+}
+
+function procfileLanguage(app: App): Language | undefined {
+  const web = procfileEntry(app, "web");
+  if (web === undefined) return undefined;
+  for (const { text } of commandsOf(web.command).reverse()) {
+    const { program } = invocationOf(text);
+    const language = languageOfProgram(program);
+    if (language === "nodejs" || language === "python") return language;
+    if (language !== undefined) {
+      throw unsupported(`${app.shown("Procfile")} starts ${quoted(program)}, which is ${language}`);
+    }
+  }
+  return undefined;
+}
+
+function hasStart(app: App): boolean {
+  try {
+    return stringAt(packageJson(app), "scripts", "start") !== undefined;
+  } catch (error) {
+    if (error instanceof NoPlan) return false;
+    throw error;
+  }
+}
+
+function foreignError(app: App, names: readonly string[]): NoPlan | null {
+  for (const name of names) {
+    const language = foreignLanguage(name);
+    if (language !== undefined)
+      return unsupported(`${app.shown(name)} declares ${/^[AE]/.test(language) ? "an" : "a"} ${language} app`);
+  }
+  return null;
+}
+
+function unsupported(found: string): NoPlan {
+  return new NoPlan(
+    "unsupported_language",
+    `${found}; Slipway runs Node.js and Python. Add a package.json or a requirements.txt if the app is one of them.`,
+  );
+}
+
+function nothing(app: App, names: readonly string[]): NoPlan {
+  const place = app.root === "" ? "the archive" : app.root;
+  return new NoPlan(
+    "nothing_detected",
+    `No Node.js or Python app was found in ${place}. Add a package.json with a start script, or a requirements.txt or pyproject.toml. Files seen: ${listed(names, 12)}.`,
+  );
+}

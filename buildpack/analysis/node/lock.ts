@@ -1,0 +1,123 @@
+import semver from "semver";
+import type { App } from "../app.ts";
+import { optionalJson } from "../manifests.ts";
+import { escapeRegExp } from "../diagnostics.ts";
+import { isVendored } from "../tree.ts";
+import { entriesAt, isTable, stringAt, type Table, tableAt, valueAt } from "../values.ts";
+import type { Dependencies } from "./dependencies.ts";
+
+const LOCAL = /^(file|link|portal|workspace|patch|catalog|git|github|https?):|^[./~]|\//;
+
+/** The first dependency of package.json that its lock file does not answer, in words; undefined when they agree or it cannot be told. */
+export function lockDisagreement(
+  app: App,
+  manifest: Table,
+  dependencies: Dependencies,
+  lock: string,
+): string | undefined {
+  if (lock === "bun.lockb") return undefined;
+  const text = app.text(lock);
+  if (text === undefined) return undefined;
+  if (lock === "package-lock.json" || lock === "npm-shrinkwrap.json") return npmDisagreement(app, dependencies, lock);
+  if (lock === "pnpm-lock.yaml") return pnpmDisagreement(manifest, dependencies, pnpmDocuments(text).at(-1) ?? "");
+  if (lock === "yarn.lock") return yarnDisagreement(app, manifest, dependencies, text);
+  return bunDisagreement(manifest, text);
+}
+
+const missing = (name: string) => `${name} is not in it`;
+const other = (name: string, range: string) => `it does not hold ${name} ${range}`;
+
+/** What `npm ci` refuses: a dependency that is missing, or locked at a version out of its range. */
+function npmDisagreement(app: App, dependencies: Dependencies, lock: string): string | undefined {
+  const locked = optionalJson(app, lock);
+  if (locked === undefined) return "it is not valid JSON";
+  const packages = valueAt(locked, "packages");
+  const entry = (name: string): unknown =>
+    isTable(packages) ? valueAt(packages, `node_modules/${name}`) : valueAt(locked, "dependencies", name);
+  for (const [name, range] of dependencies) {
+    const found = entry(name);
+    if (found === undefined) return missing(name);
+    const version = stringAt(found, "version");
+    if (
+      version === undefined ||
+      LOCAL.test(range) ||
+      semver.valid(version) === null ||
+      semver.validRange(range) === null
+    )
+      continue;
+    if (!semver.satisfies(version, range, { includePrerelease: true })) return other(name, range);
+  }
+  return undefined;
+}
+
+/** The documents of a pnpm-lock.yaml: newer versions put what pnpm itself needs into one before the project's. */
+export const pnpmDocuments = (text: string): string[] =>
+  text.split(/^---[ \t]*$/m).filter((document) => document.trim() !== "");
+
+/** What `pnpm install --frozen-lockfile` refuses: specifiers other than those of package.json. */
+function pnpmDisagreement(manifest: Table, declared: Dependencies, text: string): string | undefined {
+  const locked = pnpmSpecifiers(text);
+  if (locked === undefined) return undefined;
+  const overridden = Object.keys(tableAt(manifest, "pnpm", "overrides")).length > 0 || /^overrides:/m.test(text);
+  for (const [name, range] of declared) {
+    const specifier = locked.get(name);
+    if (specifier === undefined) {
+      if (/^(link|workspace):/.test(range)) continue;
+      return missing(name);
+    }
+    if (!overridden && specifier !== range) return other(name, range);
+  }
+  const peers = tableAt(manifest, "peerDependencies");
+  const surplus = [...locked.keys()].find((name) => !declared.has(name) && !Object.hasOwn(peers, name));
+  return surplus === undefined ? undefined : `it holds ${surplus}, which package.json does not`;
+}
+
+/** The specifiers of the root importer, read by indentation: lock file versions 5, 6 and 9. */
+function pnpmSpecifiers(text: string): ReadonlyMap<string, string> | undefined {
+  const unquoted = (word: string) => word.trim().replace(/^(['"])(.*)\1$/, "$2");
+  const body = /^importers:\s*$/m.test(text)
+    ? /^ {2}['"]?\.['"]?:[ \t]*(?:\{\})?\n((?: {4}.*\n|[ \t]*\n)*)/m.exec(`${text}\n`)?.[1]
+    : text;
+  if (body === undefined) return undefined;
+  const found = new Map<string, string>();
+  const old = /^ *specifiers:[ \t]*\n((?: +\S.*\n)*)/m.exec(`${body}\n`)?.[1];
+  if (old !== undefined) {
+    for (const [, name = "", range = ""] of old.matchAll(/^ +(\S+?):[ \t]+(.+)$/gm))
+      found.set(unquoted(name), unquoted(range));
+    return found;
+  }
+  for (const [, name = "", range = ""] of body.matchAll(/^ +(\S+):[ \t]*\n +specifier:[ \t]*(.+)$/gm))
+    found.set(unquoted(name), unquoted(range));
+  return found;
+}
+
+/** What yarn's frozen install refuses: a `name@range` that the lock file does not list. */
+function yarnDisagreement(app: App, manifest: Table, dependencies: Dependencies, text: string): string | undefined {
+  const berry = text.includes("__metadata:");
+  const resolutions = tableAt(manifest, "resolutions");
+  const members = valueAt(manifest, "workspaces") === undefined ? new Set() : memberNames(app);
+  for (const [name, range] of dependencies) {
+    if (members.has(name) || LOCAL.test(range) || range.includes(":") || Object.keys(resolutions).length > 0) continue;
+    const pattern = escapeRegExp(`${name}@${berry ? "npm:" : ""}${range.trim() === "" && berry ? "*" : range}`);
+    if (!new RegExp(`(^|[\\s",])${pattern}["',:]`, "m").test(text)) return other(name, range);
+  }
+  return undefined;
+}
+
+/** The names of the packages below the root, which yarn 1 leaves out of its lock file and later versions list without `npm:`. */
+const memberNames = (app: App): ReadonlySet<unknown> =>
+  new Set(
+    app.paths
+      .filter((path) => path.endsWith("/package.json") && !isVendored(path))
+      .map((path) => stringAt(optionalJson(app, path), "name")),
+  );
+
+function bunDisagreement(manifest: Table, text: string): string | undefined {
+  for (const kind of ["dependencies", "devDependencies", "optionalDependencies"]) {
+    for (const [name, range] of entriesAt(manifest, kind)) {
+      if (typeof range !== "string") continue;
+      if (!text.includes(`${JSON.stringify(name)}: ${JSON.stringify(range)}`)) return other(name, range);
+    }
+  }
+  return undefined;
+}

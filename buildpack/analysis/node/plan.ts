@@ -1,0 +1,56 @@
+import type { App } from "../app.ts";
+import { packageJson } from "../manifests.ts";
+import type { Notes } from "../diagnostics.ts";
+import { type Plan, runtimeSchema } from "../plan.ts";
+import { containerPort, type FixedPort, portDefault, portInCommand, serverEnvironment } from "../port.ts";
+import { staticServerCommand } from "../static-command.ts";
+import { suggestDevelopmentStart } from "../suggestions/development-start.ts";
+import { stringAt } from "../values.ts";
+import { dependenciesOf } from "./dependencies.ts";
+import { installCommand, installManifests, installsNothing } from "./install.ts";
+import { nodeListenPort } from "./listen.ts";
+import { nodePackageManager } from "./package-manager.ts";
+import { type NodeStart, nodeStart } from "./start.ts";
+import { nodeVersion } from "./version.ts";
+
+/** The plan of a Node.js app; throws `NoPlan` when there is none. */
+export function nodePlan(app: App, notes: Notes): Plan {
+  const manifest = packageJson(app);
+  const dependencies = dependenciesOf(manifest);
+  const start = nodeStart(app, manifest, dependencies);
+  const version = nodeVersion(app, manifest, notes);
+  const packages = nodePackageManager(app, manifest, notes);
+  const install = installCommand(app, manifest, dependencies, packages, notes);
+  const script = stringAt(manifest, "scripts", "build");
+  const build = script === undefined ? start.build : `${packages.manager.name} run build`;
+  const line = start.static === null ? start.line : staticServerCommand(start.static);
+  if (start.static === null) suggestDevelopmentStart(app, start, notes);
+  const port = start.static === null ? containerPort(app, fixedPort(app, start), notes) : portDefault;
+  return {
+    runtime: runtimeSchema.parse(`nodejs${version}.x`),
+    language: "nodejs",
+    version,
+    packageManager: packages.manager,
+    install,
+    installsNothing: installsNothing(app, manifest, dependencies),
+    build,
+    prestart: start.before.length === 0 ? null : start.before.join(" && "),
+    start: line,
+    port,
+    root: app.root,
+    static: start.static,
+    manifests: installManifests(app, manifest, dependencies),
+    addedPackages: [],
+    systemPackages: dependencies.has("prisma") || dependencies.has("@prisma/client") ? ["openssl"] : [],
+    buildEnv: { ...start.buildEnv, ...(packages.manager.name === "yarn" ? { YARN_NODE_LINKER: "node-modules" } : {}) },
+    // fastify-cli listens on localhost unless it is told otherwise or believes to be in Docker.
+    env: { ...serverEnvironment(port), ...(dependencies.has("fastify-cli") && { FASTIFY_ADDRESS: "0.0.0.0" }) },
+  };
+}
+
+/** The command's own port wins over what the sources say. */
+function fixedPort(app: App, start: NodeStart): FixedPort | undefined {
+  const inCommand = portInCommand(start.line);
+  if (inCommand === undefined) return nodeListenPort(app, start.line);
+  return { ...inCommand, file: start.file, line: start.declaredAt };
+}

@@ -1,0 +1,118 @@
+import type { App } from "../app.ts";
+import { tomlManifest } from "../manifests.ts";
+import { type Notes, suggest } from "../diagnostics.ts";
+import { type Plan, runtimeSchema } from "../plan.ts";
+import { containerPort, type FixedPort, portInCommand, serverEnvironment } from "../port.ts";
+import { suggestDevelopmentStart } from "../suggestions/development-start.ts";
+import { dependsOn, pythonDependencies } from "./dependencies.ts";
+import { installsItself, namesIndex, pythonInstall } from "./install.ts";
+import { pythonListenPort, suggestDebugOff } from "./listen.ts";
+import { pythonPackageManager } from "./package-manager.ts";
+import { type PythonStart, pythonStart, releaseLine } from "./start.ts";
+import { pythonVersion } from "./version.ts";
+
+/** The plan of a Python app; throws `NoPlan` when there is none. */
+export function pythonPlan(app: App, notes: Notes): Plan {
+  const pyproject = tomlManifest(app, "pyproject.toml");
+  const requirements = app.has("requirements.txt");
+  if (!requirements) tomlManifest(app, "Pipfile");
+  const version = pythonVersion(app, pyproject, notes);
+  const packages = pythonPackageManager(app, pyproject, notes);
+  const dependencies = pythonDependencies(app, pyproject, packages);
+  const start = pythonStart(app, pyproject, dependencies, installsItself(app, pyproject, packages));
+  const install = pythonInstall(app, pyproject, packages, notes);
+  suggestDevelopmentStart(app, start, notes);
+  suggestDebugOff(app, start.line, notes);
+  suggestMigrations(app, start, notes);
+  const added = addedPackages(app, start, dependencies, notes);
+  const together = added.length > 0 && namesIndex(app, packages);
+  const port = containerPort(app, fixedPort(app, start), notes);
+  return {
+    runtime: runtimeSchema.parse(`python${version}`),
+    language: "python",
+    version,
+    packageManager: { name: packages.name, version: null },
+    install: together ? `${install.command} ${added.join(" ")}` : install.command,
+    installsNothing: install.command === null,
+    build: start.build,
+    prestart: null,
+    start: start.line,
+    port,
+    root: app.root,
+    static: null,
+    manifests: install.manifests,
+    addedPackages: together ? [] : added,
+    systemPackages: systemPackages(dependencies),
+    buildEnv: {},
+    env: { ...serverEnvironment(port), ...toolEnvironment(port) },
+  };
+}
+
+function fixedPort(app: App, start: PythonStart): FixedPort | undefined {
+  const inCommand = portInCommand(start.line);
+  if (inCommand === undefined) return pythonListenPort(app, start.line);
+  return { ...inCommand, file: start.file, line: start.declaredAt };
+}
+
+/** Servers that read their address from variables of their own. */
+function toolEnvironment(port: number): Record<string, string> {
+  return {
+    UVICORN_HOST: "0.0.0.0",
+    UVICORN_PORT: String(port),
+    FLASK_RUN_HOST: "0.0.0.0",
+    FLASK_RUN_PORT: String(port),
+    STREAMLIT_SERVER_ADDRESS: "0.0.0.0",
+    STREAMLIT_SERVER_PORT: String(port),
+    GRADIO_SERVER_NAME: "0.0.0.0",
+    GRADIO_SERVER_PORT: String(port),
+  };
+}
+
+function addedPackages(app: App, start: PythonStart, dependencies: ReadonlySet<string>, notes: Notes): string[] {
+  const { server } = start;
+  if (server === null || dependsOn(dependencies, server)) return [];
+  suggest(notes, app, {
+    code: "server_added",
+    message: `The app is served by ${server}, which is not among its dependencies and is added in its newest version. Add ${server} to the dependencies.`,
+    file: start.file,
+    line: start.declaredAt,
+  });
+  return [server];
+}
+
+function suggestMigrations(app: App, start: PythonStart, notes: Notes): void {
+  const release = releaseLine(app);
+  if (release !== undefined) {
+    suggest(notes, app, {
+      code: "migrations_not_run",
+      message:
+        "The release: line of the Procfile is never run, because a rollback could not undo it. Run migrations yourself before a deployment.",
+      file: "Procfile",
+      line: release.line,
+    });
+  } else if (start.django?.migrations !== undefined && !/\bmigrate\b/.test(start.line)) {
+    suggest(notes, app, {
+      code: "migrations_not_run",
+      message:
+        "Migrations are never run by a deployment, because a rollback could not undo them. Run manage.py migrate yourself, or put it in front of the server in a Procfile.",
+      file: start.django.migrations.file,
+      line: start.django.migrations.line,
+    });
+  }
+}
+
+/** Shared libraries that the wheels or builds of these packages load at run time and the slim image lacks. */
+const LIBRARIES: readonly [string, readonly string[]][] = [
+  ["psycopg2", ["libpq5"]],
+  ["psycopg", ["libpq5"]],
+  ["mysqlclient", ["libmariadb3"]],
+  ["opencv-python", ["libgl1", "libglib2.0-0"]],
+  ["weasyprint", ["libpango-1.0-0", "libpangoft2-1.0-0", "libharfbuzz-subset0"]],
+  ["python-magic", ["libmagic1"]],
+  ["pyodbc", ["unixodbc"]],
+  ["pydub", ["ffmpeg"]],
+];
+
+function systemPackages(dependencies: ReadonlySet<string>): string[] {
+  return [...new Set(LIBRARIES.flatMap(([name, libraries]) => (dependencies.has(name) ? libraries : [])))];
+}

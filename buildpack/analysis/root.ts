@@ -1,0 +1,112 @@
+import { type App, appAt } from "./app.ts";
+import { foreignLanguage } from "./unsupported-languages.ts";
+import { listed, NoPlan } from "./diagnostics.ts";
+import { depthOf, type SourceTree } from "./tree.ts";
+
+const NODE_ENTRY = /^(server|app|main|index)\.(js|mjs|cjs|ts|mts|cts)$/;
+const PYTHON_ENTRY = /^(main|app|server)\.py$/;
+const PYTHON_MANIFEST =
+  /^(requirements\.txt|pyproject\.toml|Pipfile|Pipfile\.lock|setup\.py|poetry\.lock|uv\.lock|pdm\.lock|manage\.py)$/;
+const UNSEARCHED = /(^|\/)(node_modules|bower_components|site-packages|\.?venv|__pycache__|\.[^/]+)$/;
+
+/** Folders whose app.js or main.js is a script of a page, not a server. */
+const PAGE_SCRIPTS = /(^|\/)(js|javascripts?|assets|static|public|www|css|images?|img)(\/|$)/i;
+
+/** A Python source that makes a web app at module level. */
+const PYTHON_APP = /^\w+\s*(:[^=\n]+)?=\s*(\w+\s*=\s*)?([\w.]+\.)?(FastAPI|Flask)\s*\(/m;
+
+export const isPythonManifest = (name: string): boolean => PYTHON_MANIFEST.test(name);
+const isPythonEntry = (name: string): boolean => PYTHON_ENTRY.test(name);
+export const isNodeEntry = (name: string): boolean => NODE_ENTRY.test(name);
+
+/** The app's folder (DETECTION, Root 2): the top level if it holds a marker, else the only folder that holds one; what lies in it or goes with it makes no other. */
+export function findRoot(tree: SourceTree): App {
+  const levels = pathsByDepth(tree);
+  for (const isMarker of [isStrongMarker, isWeakMarker]) {
+    for (const level of levels) {
+      const folders = new Set<string>();
+      for (const path of level) {
+        const slash = path.lastIndexOf("/");
+        const folder = path.slice(0, Math.max(0, slash));
+        if (!folders.has(folder) && isMarker(tree, folder, path.slice(slash + 1)) && isSearched(folder))
+          folders.add(folder);
+      }
+      const [first] = folders;
+      if (first === undefined) continue;
+      const others = folders.size > 1 ? [] : manifestFoldersBeside(tree, first);
+      if (folders.size + others.length > 1) throw severalApps([...folders, ...others].sort());
+      return appAt(tree, first);
+    }
+  }
+  throw nothingDetected(tree);
+}
+
+/** Folders of what goes with an app: a manifest there makes no other app. */
+const ACCOMPANYING = /(^|\/)(docs?|examples?|samples?|demos?|tests?|e2e|fixtures?|scripts?|tools?|templates?)(\/|$)/i;
+
+/** The folders with a manifest that lie deeper than the app's, but not in it: other apps of the same archive. */
+function manifestFoldersBeside(tree: SourceTree, root: string): string[] {
+  if (root === "") return [];
+  const found = new Set<string>();
+  for (const path of tree.files.keys()) {
+    const slash = path.lastIndexOf("/");
+    const folder = path.slice(0, Math.max(0, slash));
+    const name = path.slice(slash + 1);
+    if (name !== "package.json" && name !== "Procfile" && !isPythonManifest(name)) continue;
+    if (!`${folder}/`.startsWith(`${root}/`) && isSearched(folder) && !ACCOMPANYING.test(folder)) found.add(folder);
+  }
+  return [...found].filter((folder) => !foldersAbove(folder).some((above) => found.has(above)));
+}
+
+const foldersAbove = (folder: string): string[] =>
+  [...folder.matchAll(/\//g)].map((slash) => folder.slice(0, slash.index));
+
+/** The paths by the number of folders that they lie in. */
+function pathsByDepth(tree: SourceTree): string[][] {
+  const levels: string[][] = [];
+  for (const path of tree.files.keys()) {
+    const depth = depthOf(path);
+    while (levels.length <= depth) levels.push([]);
+    levels[depth]?.push(path);
+  }
+  return levels;
+}
+
+const isSearched = (folder: string): boolean => !folder.split("/").some((name) => UNSEARCHED.test(name));
+
+function isStrongMarker(tree: SourceTree, folder: string, name: string): boolean {
+  if (name === "package.json" || name === "Procfile" || foreignLanguage(name) !== undefined) return true;
+  if (isPythonManifest(name) || isPythonEntry(name)) return true;
+  if (isNodeEntry(name)) return !PAGE_SCRIPTS.test(folder);
+  if (!name.endsWith(".py")) return false;
+  const text = tree.files.get(folder === "" ? name : `${folder}/${name}`)?.text?.();
+  return text !== undefined && PYTHON_APP.test(text);
+}
+
+const isWeakMarker = (_tree: SourceTree, _folder: string, name: string): boolean => name.endsWith(".py");
+
+function severalApps(folders: string[]): NoPlan {
+  const more = folders.length > 12 ? ` and ${folders.length - 12} more folders` : "";
+  return new NoPlan("several_apps", `Found apps in ${folders.slice(0, 12).join(", ")}${more}; upload one of them.`);
+}
+
+function nothingDetected(tree: SourceTree): NoPlan {
+  const files = [...tree.files.keys()].sort((a, b) => depthOf(a) - depthOf(b) || (a < b ? -1 : 1));
+  const inner = files.length === 1 ? files.find((path) => /\.(zip|tar|tgz|tar\.gz|7z|rar)$/i.test(path)) : undefined;
+  if (inner !== undefined) {
+    return new NoPlan(
+      "nothing_detected",
+      `No app was found: all that was uploaded is another archive, ${inner}, which is not opened. Upload a zip of the app's own files.`,
+    );
+  }
+  const page = files.find((path) => /(^|\/)index\.html$/.test(path));
+  const plain =
+    page === undefined
+      ? ""
+      : ` To serve plain files such as ${page}, put a package.json beside them: {"scripts": {"start": "serve ."}, "dependencies": {"serve": "14"}}.`;
+  const seen = files.length === 0 ? "The archive holds no files." : `Files seen: ${listed(files, 12)}.`;
+  return new NoPlan(
+    "nothing_detected",
+    `No app was found. Slipway runs Node.js (package.json, or server.js, app.js, main.js, index.js) and Python (requirements.txt, pyproject.toml, Pipfile, setup.py, manage.py, or main.py, app.py, server.py).${plain} ${seen}`,
+  );
+}

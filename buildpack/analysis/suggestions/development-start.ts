@@ -1,0 +1,68 @@
+import type { App } from "../app.ts";
+import { type Notes, quoted, suggest } from "../diagnostics.ts";
+
+const START = "(?:^|[\\s\"'/;&|])";
+const END = "(?=$|[\\s\"';&|])";
+const at = (pattern: string): RegExp => new RegExp(`${START}(?:${pattern})${END}`);
+
+/** Commands that only develop, and what to start instead (DETECTION, Suggestions). */
+const DEVELOPMENT: readonly [RegExp, string][] = [
+  [at("next dev"), "next start after next build"],
+  [/(?:^|[\s"'/;&|])next(?=\s*$)/, "next start after next build"],
+  [at("(?:nuxt|nuxi) dev"), "node .output/server/index.mjs after nuxt build"],
+  [
+    at("vite(?: dev| serve)?(?! (?:build|preview|optimize))(?:\\s+-[^;&|]*)?(?=\\s*(?:$|[;&|\"']))"),
+    "a server of the files that vite build makes",
+  ],
+  [at("astro dev"), "node ./dist/server/entry.mjs after astro build, or the built files alone"],
+  [at("ng (?:serve|s)"), "the files that ng build makes"],
+  [at("(?:react-scripts|craco|react-app-rewired) start"), "the files that its build makes"],
+  [at("vue-cli-service serve"), "the files that vue-cli-service build makes"],
+  [at("gatsby develop"), "the files that gatsby build makes"],
+  [
+    at("webpack(?:-cli)? (?:serve|server)|webpack-dev-server"),
+    "the files that webpack makes, with a server of your own",
+  ],
+  [
+    at(
+      "(?:rsbuild|rspack|farm|vinxi|svelte-kit|solid-start|qwik|vitepress|waku) dev|(?:docusaurus|farm|expo) start|rspack serve",
+    ),
+    "the production build",
+  ],
+  [at("ember (?:serve|server|s)"), "the files that ember build makes"],
+  [at("eleventy [^;&|]*--serve"), "the files that eleventy makes"],
+  [/(?:^|[\s"'/;&|])parcel(?=$|\s)(?!\s+build)/, "the files that parcel build makes"],
+  [at("nodemon"), "node"],
+  [at("ts-node-dev|tsnd"), "node, which runs TypeScript itself, or the compiled files"],
+  [at("tsx (?:[^;&|]*)?watch|tsx [^;&|]*--watch"), "node, which runs TypeScript itself, or the compiled files"],
+  [at("node [^;&|]*--watch(?:-path\\S*)?"), "node without --watch"],
+  [at("bun [^;&|]*--(?:watch|hot)"), "the same without it"],
+  [at("nest start [^;&|]*(?:--watch|-w|--debug)|nest start --watch"), "node dist/main after nest build"],
+  [at("(?:remix|react-router) (?:vite:)?dev"), "the framework's own server after its build"],
+  [at("strapi develop"), "strapi start after strapi build"],
+  [at("live-server|browser-sync|lite-server"), "a server for production"],
+  [at("flask (?:[^;&|]* )?run"), "gunicorn"],
+  [at("manage\\.py runserver"), "gunicorn"],
+  [at("(?:uvicorn|gunicorn|hypercorn|granian) [^;&|]*--reload"), "the same without --reload"],
+  [at("fastapi dev"), "fastapi run or uvicorn"],
+];
+
+/** Advises against a start command that is meant for development only; the app is still started with it. */
+export function suggestDevelopmentStart(
+  app: App,
+  start: { line: string; file: string; declaredAt: number },
+  notes: Notes,
+): void {
+  for (const [pattern, instead] of DEVELOPMENT) {
+    const found = pattern.exec(start.line)?.[0];
+    if (found === undefined) continue;
+    const command = found.replace(/^[\s"'/;&|]+/, "").trim();
+    suggest(notes, app, {
+      code: "development_start",
+      message: `The start command ${quoted(start.line)} runs a development server (${command}). Start ${instead} instead.`,
+      file: start.file,
+      line: start.declaredAt,
+    });
+    return;
+  }
+}

@@ -1,0 +1,71 @@
+import { type App, rootFiles } from "../app.ts";
+import { type Notes, suggest } from "../diagnostics.ts";
+import type { Plan } from "../plan.ts";
+
+/** Advice on files that are there by mistake, or under a wrong name (DETECTION, Suggestions). */
+export function suggestFromFiles(app: App, plan: Plan, notes: Notes): void {
+  suggestMisspelt(app, plan, notes);
+  suggestInstalledPackages(app, notes);
+}
+
+const WRONG_VERSION = /^\.?python[-_.]?versions?(\.txt)?$/i;
+
+function suggestMisspelt(app: App, plan: Plan, notes: Notes): void {
+  if (plan.language !== "python") return;
+  for (const name of rootFiles(app)) {
+    const meant = meantName(name);
+    if (meant === undefined || app.has(meant) || (meant === "requirements.txt" && plan.packageManager.name !== "pip"))
+      continue;
+    suggest(notes, app, {
+      code: "misspelt_file",
+      message: `${name} is not read: its name should be ${meant}. Rename it.`,
+      file: name,
+    });
+  }
+}
+
+function meantName(name: string): string | undefined {
+  if (name === "requirements.txt" || name === ".python-version") return undefined;
+  if (WRONG_VERSION.test(name)) return ".python-version";
+  const lower = name.toLowerCase();
+  if (
+    /^re.{0,3}[qr].*\.(txt|text|tx|txt\.txt)$/.test(lower) &&
+    distance(lower.replace(/\.txt\.txt$|\.text$|\.tx$/, ".txt"), "requirements.txt") <= 2
+  ) {
+    return "requirements.txt";
+  }
+  return distance(lower, ".python-version") <= 2 ? ".python-version" : undefined;
+}
+
+/** The number of letters to insert, delete or replace between two short names; large differences are not counted out. */
+function distance(a: string, b: string): number {
+  if (Math.abs(a.length - b.length) > 2) return 3;
+  let row = Array.from({ length: b.length + 1 }, (_, index) => index);
+  for (let i = 1; i <= a.length; i += 1) {
+    const next = [i];
+    for (let j = 1; j <= b.length; j += 1) {
+      const replace = (row[j - 1] ?? 0) + (a[i - 1] === b[j - 1] ? 0 : 1);
+      next.push(Math.min(replace, (row[j] ?? 0) + 1, (next[j - 1] ?? 0) + 1));
+    }
+    row = next;
+  }
+  return row[b.length] ?? 0;
+}
+
+function suggestInstalledPackages(app: App, notes: Notes): void {
+  const modules = app.paths.find((path) => /^([^/]+\/)?node_modules\//.test(path));
+  const environment = app.paths.find((path) =>
+    /^([^/]+\/){1,2}(pyvenv\.cfg$|lib\/(python3[^/]*\/)?site-packages\/)/i.test(path),
+  );
+  for (const [path, folder] of [
+    [modules, "node_modules"],
+    [environment, "virtual environment"],
+  ]) {
+    if (path === undefined || folder === undefined) continue;
+    suggest(notes, app, {
+      code: "dependencies_in_archive",
+      message: `The archive holds a ${folder} folder, which is not used: packages are installed anew for the image. Leave it out of the archive.`,
+      file: path,
+    });
+  }
+}

@@ -1,0 +1,119 @@
+import * as z from "zod";
+import { isId } from "../../lambdas/table/ids.ts";
+
+const reported = z.object({
+  projectName: z.string(),
+  buildStatus: z.string(),
+  environment: z.object({
+    environmentVariables: z.array(z.object({ name: z.string(), value: z.string(), type: z.string().optional() })),
+  }),
+});
+
+const told = z.object({
+  SOURCE_BUCKET: z.string().min(1),
+  SOURCE_KEY: z.string(),
+  SOURCE_VERSION: z.string().min(1),
+  ARTIFACT_BUCKET: z.string().min(1),
+  ARTIFACT_PREFIX: z.string(),
+  IMAGE_TAG: z.string().refine((text) => isId("bld", text)),
+  PROJECT_ID: z.string().refine((text) => isId("prj", text)),
+});
+
+/** An object of S3; without a version, the newest. */
+export interface StoredObject {
+  bucket: string;
+  key: string;
+  version?: string;
+}
+
+/** What one image build works on. */
+export interface ImageBuildInputs {
+  projectId: string;
+  archive: StoredObject;
+  recipe: StoredObject;
+}
+
+/**
+ * What a build that CodeBuild reports may have; `undefined` when it does not run, is another project's, or was started
+ * with anything but the names of one build's own files. Nothing that the build says of itself is taken.
+ */
+export function inputsOf(build: unknown, imageBuildProject: string): ImageBuildInputs | undefined {
+  const known = reported.safeParse(build);
+  if (!known.success) return undefined;
+  const { projectName, buildStatus, environment } = known.data;
+  if (projectName !== imageBuildProject || buildStatus !== "IN_PROGRESS") return undefined;
+  const names = told.safeParse(
+    Object.fromEntries(environment.environmentVariables.map(({ name, value }) => [name, value])),
+  );
+  if (!names.success) return undefined;
+  const { SOURCE_KEY, ARTIFACT_PREFIX, IMAGE_TAG, PROJECT_ID, ...one } = names.data;
+  const [folder, organizationId = "", projectId, file, ...more] = SOURCE_KEY.split("/");
+  const isOwnArchive = folder === "archives" && projectId === PROJECT_ID && file === `${IMAGE_TAG}.zip`;
+  if (!isOwnArchive || !isId("org", organizationId) || more.length > 0) return undefined;
+  if (ARTIFACT_PREFIX !== `builds/${IMAGE_TAG}/`) return undefined;
+  return {
+    projectId: PROJECT_ID,
+    archive: { bucket: one.SOURCE_BUCKET, key: SOURCE_KEY, version: one.SOURCE_VERSION },
+    recipe: { bucket: one.ARTIFACT_BUCKET, key: `${ARTIFACT_PREFIX}recipe.json` },
+  };
+}
+
+/** Pulling the cache and pushing an image, as `docker` does it; making and deleting are not among them. */
+export const pushActions = [
+  "ecr:BatchCheckLayerAvailability",
+  "ecr:BatchGetImage",
+  "ecr:CompleteLayerUpload",
+  "ecr:GetDownloadUrlForLayer",
+  "ecr:InitiateLayerUpload",
+  "ecr:PutImage",
+  "ecr:UploadLayerPart",
+] as const;
+
+/** The session policy under which a build's addresses are signed and its registry password is made: IAM takes 2,048 characters. */
+export function sessionPolicyOf(inputs: ImageBuildInputs, repositoryArn: string) {
+  const partition = repositoryArn.split(":")[1];
+  const objects = [inputs.archive, inputs.recipe];
+  return {
+    Version: "2012-10-17",
+    Statement: [
+      { Effect: "Allow", Action: "ecr:GetAuthorizationToken", Resource: "*" },
+      { Effect: "Allow", Action: [...pushActions], Resource: repositoryArn },
+      {
+        Effect: "Allow",
+        Action: ["s3:GetObject", "s3:GetObjectVersion"],
+        Resource: objects.map(({ bucket, key }) => `arn:${partition}:s3:::${bucket}/${key}`),
+      },
+      // Which key, and through which service, is the role's own rule.
+      { Effect: "Allow", Action: "kms:Decrypt", Resource: "*" },
+    ],
+  };
+}
+
+/** The tag that each build overwrites: the layers kept for the project's next build. A build's own tag is its id, written once. */
+export const cacheTag = "cache";
+
+/** What a project's repository is made with. */
+export function repositorySettings(repositoryName: string, kmsKey: string) {
+  return {
+    repositoryName,
+    imageTagMutability: "IMMUTABLE_WITH_EXCLUSION",
+    imageTagMutabilityExclusionFilters: [{ filterType: "WILDCARD", filter: cacheTag }],
+    imageScanningConfiguration: { scanOnPush: true },
+    encryptionConfiguration: { encryptionType: "KMS", kmsKey },
+  };
+}
+
+/**
+ * Only what has lost its tag goes: replaced cache layers. Every image carries its build's id for ever, since an app that
+ * serves, or that a rollback would bring back, is pulled again whenever its task is replaced, however old it is.
+ */
+export const repositoryLifecycle = {
+  rules: [
+    {
+      rulePriority: 1,
+      description: "replaced cache layers",
+      selection: { tagStatus: "untagged", countType: "sinceImagePushed", countUnit: "days", countNumber: 7 },
+      action: { type: "expire" },
+    },
+  ],
+};

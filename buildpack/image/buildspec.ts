@@ -1,0 +1,92 @@
+import { cacheTag } from "./build-access.ts";
+
+/** Where BuildKit itself comes from: the default is on a registry that limits anonymous pulls. */
+const buildkit = "public.ecr.aws/vend/moby/buildkit:buildx-stable-1";
+
+/** Stops at the first problem, and shows no command whatever the shell around it was told. */
+const silent = ["set -euo pipefail", "set +x"];
+
+/**
+ * Asks what this build may reach. The answer is secret: it goes into a file that is gone before strangers' code runs, its
+ * addresses reach curl through a pipe (a command line can be read by others), and its password docker likewise.
+ * An answer without an archive is an error of the function, which the aws command counts as success.
+ */
+const equip = [
+  ...silent,
+  "mkdir -p /tmp/build /tmp/source /tmp/slipway",
+  "umask 077",
+  `printf '{"imageBuildId":"%s"}' "$CODEBUILD_BUILD_ID" > /tmp/build/question.json`,
+  "ask() {",
+  '  aws lambda invoke --function-name "$EQUIPPER" --payload fileb:///tmp/build/question.json /tmp/build/equipment.json > /dev/null &&',
+  "    jq -e .archive /tmp/build/equipment.json > /dev/null",
+  "}",
+  "ask || { sleep 2; ask; } || { sleep 8; ask; } ||",
+  '  { echo "The service did not hand this build its source. Build again."; exit 1; }',
+  "fetch() {",
+  `  jq -r ".$1 | @json \\"url = \\\\(.)\\"" /tmp/build/equipment.json |`,
+  '    curl --config - --silent --show-error --fail --connect-timeout 10 --retry 3 --output "$2"',
+  "}",
+  "fetch archive /tmp/source.zip",
+  "fetch recipe /tmp/build/recipe.json",
+  "jq -j .registryPassword /tmp/build/equipment.json |",
+  '  docker login --username AWS --password-stdin "${IMAGE_REPOSITORY%%/*}" > /dev/null',
+  "rm /tmp/build/equipment.json",
+];
+
+/** Unpacks what was fetched; unzip's exit code 1 is a mere warning, as for backslashes in names. */
+const prepare = [
+  "set -euo pipefail",
+  "unzip -q -o /tmp/source.zip -d /tmp/source || test $? -eq 1",
+  "chmod -R u+rwX /tmp/source",
+  "jq -j .dockerfile /tmp/build/recipe.json > /tmp/build/Dockerfile",
+  "jq -j .dockerignore /tmp/build/recipe.json > /tmp/build/Dockerfile.dockerignore",
+  `jq -j '.variables[].value + "\\u0000"' /tmp/build/recipe.json > /tmp/build/values`,
+  "jq -j '.staticServer // empty' /tmp/build/recipe.json > /tmp/slipway/static-server.mjs",
+  `docker buildx create --use --name slipway --driver-opt image=${buildkit} > /dev/null`,
+];
+
+/** Values hold no NUL (CONTRACT §4): they go from the file that is cut by it into arguments of one process and nowhere else. */
+const build = [
+  ...silent,
+  "root=$(jq -r .plan.root /tmp/build/recipe.json)",
+  "repository=$IMAGE_REPOSITORY/$PROJECT_ID",
+  "arguments=()",
+  'while IFS= read -r -d "" value; do arguments+=(--build-arg "_E$((${#arguments[@]} / 2))=$value"); done < /tmp/build/values',
+  [
+    "docker buildx build --file /tmp/build/Dockerfile --build-context slipway=/tmp/slipway",
+    "--platform linux/arm64 --provenance=false --sbom=false --progress plain",
+    `--cache-from "type=registry,ref=$repository:${cacheTag}"`,
+    `--cache-to "type=registry,ref=$repository:${cacheTag},mode=max,image-manifest=true,oci-mediatypes=true,ignore-error=true"`,
+    '--metadata-file /tmp/metadata.json --tag "$repository:$IMAGE_TAG" --push',
+    // An empty array under `set -u` is an error in bash before 4.4.
+    '${arguments[@]+"${arguments[@]}"} "/tmp/source/$root"',
+  ].join(" \\\n  "),
+];
+
+/** A script in a shell of its own, so that its strictness does not reach CodeBuild's. */
+const strict = (lines: readonly string[]): string => ["(", ...lines, ")"].join("\n");
+
+/**
+ * What CodeBuild runs (its buildspec, as an object). Of its environment it reads CODEBUILD_BUILD_ID, EQUIPPER (the function
+ * that hands it its files and its registry password), IMAGE_REPOSITORY (the prefix of all projects' repositories), IMAGE_TAG
+ * and PROJECT_ID. It exports IMAGE_DIGEST, and no IMAGE_WARNING: that one says that a runtime is not exactly the one
+ * asked for, which a base image always is; only a build without containers has it to say. Values of variables reach the
+ * build as arguments under index names, and no log shows them.
+ */
+export function renderBuildspec(): Record<string, unknown> {
+  return {
+    version: 0.2,
+    env: { shell: "bash", "exported-variables": ["IMAGE_DIGEST"] },
+    phases: {
+      pre_build: { "on-failure": "ABORT", commands: [strict(equip), strict(prepare)] },
+      build: {
+        "on-failure": "ABORT",
+        commands: [
+          strict(build),
+          `export IMAGE_DIGEST=$(jq -r '."containerimage.digest"' /tmp/metadata.json)`,
+          'test -n "$IMAGE_DIGEST"',
+        ],
+      },
+    },
+  };
+}

@@ -1,0 +1,64 @@
+import {
+  DescribeExecutionCommand,
+  SendTaskFailureCommand,
+  SendTaskSuccessCommand,
+  SFNClient,
+  StartExecutionCommand,
+} from "@aws-sdk/client-sfn";
+import type { DeploymentInput } from "../../statemachines/steps.ts";
+import { clientDefaults, isNamed, lean } from "./clients.ts";
+
+export type StartResult = "running" | "ended";
+
+export interface DeploymentStarter {
+  /** Starts the execution named after the build, or finds it running (the name makes this idempotent); "ended" when it is over. */
+  start(input: DeploymentInput): Promise<StartResult>;
+}
+
+export interface DeploymentResumer {
+  /** Hands a waiting state its result; a token that is no longer waited for is no error. */
+  succeed(taskToken: string, output: object): Promise<void>;
+  fail(taskToken: string, error: string, cause: string): Promise<void>;
+}
+
+export function deploymentStarter(environment: { STATE_MACHINE_ARN: string }): DeploymentStarter {
+  const sfn = lean(new SFNClient(clientDefaults));
+  const stateMachineArn = environment.STATE_MACHINE_ARN;
+  return {
+    async start(input) {
+      try {
+        await sfn.send(
+          new StartExecutionCommand({ stateMachineArn, name: input.buildId, input: JSON.stringify(input) }),
+        );
+        return "running";
+      } catch (error) {
+        if (!isNamed(error, "ExecutionAlreadyExists")) throw error;
+      }
+      const executionArn = `${stateMachineArn.replace(":stateMachine:", ":execution:")}:${input.buildId}`;
+      const { status } = await sfn.send(new DescribeExecutionCommand({ executionArn }));
+      return status === "RUNNING" || status === "PENDING_REDRIVE" ? "running" : "ended";
+    },
+  };
+}
+
+const notWaiting = (error: unknown) => isNamed(error, "TaskTimedOut", "TaskDoesNotExist", "InvalidToken");
+
+export function deploymentResumer(): DeploymentResumer {
+  const sfn = lean(new SFNClient(clientDefaults));
+  return {
+    async succeed(taskToken, output) {
+      try {
+        await sfn.send(new SendTaskSuccessCommand({ taskToken, output: JSON.stringify(output) }));
+      } catch (error) {
+        if (!notWaiting(error)) throw error;
+      }
+    },
+    async fail(taskToken, error, cause) {
+      try {
+        await sfn.send(new SendTaskFailureCommand({ taskToken, error, cause }));
+      } catch (thrown) {
+        if (!notWaiting(thrown)) throw thrown;
+      }
+    },
+  };
+}

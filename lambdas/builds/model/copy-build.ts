@@ -1,0 +1,68 @@
+import type { BuildReply } from "../../../api/builds.ts";
+import { limits } from "../../../api/limits.ts";
+import { newBuild } from "./transitions.ts";
+import { type LiveBuild, liveBuild } from "./live-build.ts";
+import { Build, type BuildRow, Lock, type LockRow } from "../../table/rows.ts";
+import type { Item, TableReader, TableWriter } from "../../table/table.ts";
+import { buildReply } from "./replies.ts";
+import { newId } from "../../table/ids.ts";
+import type { Access } from "../../http/access.ts";
+import { Problem } from "../../http/problem.ts";
+import { buildInProgress, startBuild } from "./start-build.ts";
+import { type AppReader, buildOf } from "../../aws/apps.ts";
+import type { ArchiveReader } from "../../aws/archives.ts";
+import type { DeploymentStarter } from "../../aws/deployments.ts";
+
+export interface CopyTools {
+  table: TableReader & TableWriter;
+  archives: ArchiveReader;
+  deployments: DeploymentStarter;
+  apps: AppReader;
+}
+
+/** 409 while another build of the project runs. */
+export function refuseWhileRunning(item: Item | undefined): void {
+  const lock: LockRow | undefined = Lock.maybe(item);
+  if (lock) throw buildInProgress(lock);
+}
+
+/** What serves the project; 503 when that cannot be told (SPEC §7). */
+export async function knownLive(
+  cached: Item | undefined,
+  projectId: string,
+  tools: CopyTools,
+): Promise<NonNullable<LiveBuild>> {
+  const live = await liveBuild(cached, projectId, tools, buildOf);
+  if (live) return live;
+  throw new Problem("live_unknown", "What is deployed could not be determined. This is temporary; please retry.", {
+    retryAfterSeconds: limits.liveCacheSeconds,
+  });
+}
+
+/** Starts a new build on another build's pinned archive, with its title and description (SPEC §4 rules 5–7). */
+export async function copyBuild(
+  from: BuildRow,
+  access: Access,
+  tools: CopyTools,
+  now: Date,
+  gone: string,
+): Promise<{ build: BuildReply }> {
+  const archive = from.archive;
+  const found = archive && (await tools.archives.find(archive.key, archive.version));
+  if (!archive || !found) throw new Problem("source_gone", gone);
+  const { organizationId, projectId, title, description } = from;
+  const source = { kind: "copy" as const, buildId: from.id, ...archive, size: found.size };
+  const { row, writes } = newBuild(
+    { id: newId("bld", now), organizationId, projectId, title, description, source },
+    now,
+  );
+  const reply = { build: buildReply(row) };
+  await startBuild({ row, writes, access, tools, remember: reply });
+  return reply;
+}
+
+/** One build by id, outside the caller's first read. */
+export async function buildById(table: TableReader, projectId: string, id: string): Promise<BuildRow | undefined> {
+  const [item] = await table.get([Build.key({ projectId, id })]);
+  return Build.maybe(item);
+}

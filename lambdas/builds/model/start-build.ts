@@ -1,0 +1,41 @@
+import type { Write } from "../../table/entity.ts";
+import { type BuildRow, Lock, type LockRow } from "../../table/rows.ts";
+import type { Access } from "../../http/access.ts";
+import { errorFields, log } from "../../http/log.ts";
+import { Problem } from "../../http/problem.ts";
+import type { DeploymentStarter } from "../../aws/deployments.ts";
+
+/** The 409 of SPEC §7: names the build that holds the project. */
+export function buildInProgress(lock: Pick<LockRow, "buildId" | "status" | "createdAt">): Problem {
+  return new Problem(
+    "build_in_progress",
+    "A build is already in progress for this project. Poll it and retry when it is done.",
+    {
+      fields: { build: { id: lock.buildId, status: lock.status, createdAt: lock.createdAt } },
+    },
+  );
+}
+
+/**
+ * Takes the project's lock, stores the build and starts its execution. A build whose start is refused or forgotten is
+ * started by the sweep: the lock names it.
+ */
+export async function startBuild(start: {
+  row: BuildRow;
+  writes: Write[];
+  access: Access;
+  tools: { deployments: DeploymentStarter };
+  remember: unknown;
+}): Promise<void> {
+  const { row, writes, access, tools, remember } = start;
+  const outcome = await access.commit(writes, remember);
+  if (!outcome.ok) {
+    const lock = Lock.maybe(outcome.failed.get(0));
+    if (lock) throw buildInProgress(lock);
+    throw new Error("A build was refused without a lock in its way");
+  }
+  const { organizationId, projectId, id: buildId, source } = row;
+  await tools.deployments
+    .start({ organizationId, projectId, buildId, source: source.kind })
+    .catch((error) => log("error", "A build waits for the sweep to start it", { buildId, ...errorFields(error) }));
+}

@@ -1,0 +1,244 @@
+import { createHash } from "node:crypto";
+import middy from "@middy/core";
+import type { APIGatewayProxyEventV2, APIGatewayProxyStructuredResultV2 } from "aws-lambda";
+import type * as z from "zod";
+import type { Capability } from "../../api/capabilities.ts";
+import { errorTable } from "../../api/errors.ts";
+import { limits } from "../../api/limits.ts";
+import type { PathParams, Route } from "../../api/route.ts";
+import type { Key } from "../table/entity.ts";
+import type { TableReader, TableWriter } from "../table/table.ts";
+import { type Claim, readClaim } from "./presented-credential.ts";
+import { type Access, accessFor, Replay } from "./access.ts";
+import { errorFields, log } from "./log.ts";
+import { isPassing } from "../aws/transient.ts";
+import { type Issue, invalid, notFound, Problem, unauthorized, unavailable } from "./problem.ts";
+import { prepareTools, type Tools } from "./tools.ts";
+
+type Parsed<T> = T extends z.ZodType ? z.output<T> : undefined;
+type Definition<R extends Route> = R["definition"];
+
+export interface Call<R extends Route> {
+  params: PathParams<R["path"]>;
+  query: Parsed<Definition<R>["query"]>;
+  body: Parsed<Definition<R>["body"]>;
+  access: Access;
+  /** The credential as presented; `access` proves it. Absent only on routes that are called without one. */
+  claim: R["definition"]["credential"] extends "none" ? undefined : Claim;
+  /** The request's headers, names in lower case. */
+  headers: Readonly<Record<string, string | undefined>>;
+  now: Date;
+  /** The answer to an input that breaks a rule: what was found at the door and `issues`; `undefined` when nothing is wrong. */
+  refusal(issues: Issue[]): Problem | undefined;
+  /** Adds a header to the answer. */
+  header(name: string, value: string): void;
+}
+
+type Uses<R extends Route> = Definition<R>["uses"][number] & Capability;
+type Reply<R extends Route> = z.input<Definition<R>["reply"]>;
+
+interface Inputs {
+  query: unknown;
+  body: unknown;
+  issues: Issue[];
+}
+
+function issuesOf(error: z.ZodError): Issue[] {
+  return error.issues.map((issue) => ({ path: issue.path.join("."), message: issue.message }));
+}
+
+function parseJson(text: string | undefined): { value: unknown } | { issue: Issue } {
+  if (text === undefined || text.trim() === "") return { value: {} };
+  try {
+    const value: unknown = JSON.parse(text);
+    if (typeof value === "object" && value !== null && !Array.isArray(value)) return { value };
+    return { issue: { path: "", message: "the body must be a JSON object" } };
+  } catch {
+    return { issue: { path: "", message: "the body must be valid JSON" } };
+  }
+}
+
+function parseInputs(route: Route, event: APIGatewayProxyEventV2, body: string | undefined): Inputs {
+  const inputs: Inputs = { query: undefined, body: undefined, issues: [] };
+  if (route.definition.query) {
+    const query = route.definition.query.safeParse(event.queryStringParameters ?? {});
+    if (query.success) inputs.query = query.data;
+    else inputs.issues.push(...issuesOf(query.error));
+  }
+  if (route.definition.body) {
+    const json = parseJson(body);
+    if ("issue" in json) inputs.issues.push(json.issue);
+    else {
+      const parsed = route.definition.body.safeParse(json.value);
+      if (parsed.success) inputs.body = parsed.data;
+      else inputs.issues.push(...issuesOf(parsed.error));
+    }
+  }
+  return inputs;
+}
+
+function readBody(event: APIGatewayProxyEventV2): { text?: string; tooLarge?: Problem } {
+  if (event.body === undefined) return {};
+  const bytes = Buffer.from(event.body, event.isBase64Encoded ? "base64" : "utf8");
+  if (bytes.length > limits.bodyBytesMax) {
+    return {
+      tooLarge: new Problem("body_too_large", `The body must have at most ${limits.bodyBytesMax} bytes.`),
+    };
+  }
+  try {
+    return { text: new TextDecoder("utf-8", { fatal: true }).decode(bytes) };
+  } catch {
+    return { text: "\u0000" };
+  }
+}
+
+function idempotencyOf(route: Route, event: APIGatewayProxyEventV2, body: string | undefined, issues: Issue[]) {
+  const key = event.headers["idempotency-key"];
+  if (key === undefined || route.method !== "POST") return undefined;
+  if (key.length < 1 || key.length > limits.idempotencyKeyLengthMax) {
+    issues.push({ path: "Idempotency-Key", message: `must have 1 to ${limits.idempotencyKeyLengthMax} characters` });
+    return undefined;
+  }
+  const bodyHash = createHash("sha256")
+    .update(body ?? "")
+    .digest("base64url");
+  return { key, path: event.rawPath, bodyHash };
+}
+
+function problemOf(error: unknown): Problem {
+  if (error instanceof Problem) return error;
+  if (isPassing(error)) return unavailable(error);
+  return new Problem("internal", "Something went wrong on our side.", { cause: error });
+}
+
+/** Whether an Accept header names the media type of RFC 9457, and not with a weight of zero. */
+function wantsRfc9457(accept: string | undefined): boolean {
+  const ranges = (accept ?? "").toLowerCase().split(",");
+  return ranges.some(
+    (range) => /^\s*application\/problem\+json\s*(;|$)/.test(range) && !/;\s*q=0(\.0*)?\s*(;|$)/.test(range),
+  );
+}
+
+/** The answer to an error, in the service's own shape or as RFC 9457 when the client asks for it (CONTRACT §1). */
+export function errorResponse(
+  error: unknown,
+  requestId: string,
+  accept: string | undefined,
+): APIGatewayProxyStructuredResultV2 {
+  const problem = problemOf(error);
+  if (problem.status >= 500) {
+    log("error", problem.message, { requestId, code: problem.code, ...errorFields(problem.cause ?? problem) });
+  }
+  const { status, title } = errorTable[problem.code];
+  const rfc9457 = wantsRfc9457(accept);
+  const fields = { code: problem.code, requestId, ...problem.fields };
+  const body = rfc9457
+    ? { type: "about:blank", title, status, detail: problem.message, ...fields }
+    : { status: title, message: problem.message, ...fields };
+  return {
+    statusCode: status,
+    headers: {
+      "content-type": rfc9457 ? "application/problem+json" : "application/json",
+      "x-request-id": requestId,
+      ...(status === 401 && { "www-authenticate": "Bearer" }),
+      ...problem.headers,
+    },
+    body: JSON.stringify(body),
+  };
+}
+
+export interface EndpointOptions<R extends Route> {
+  /** Completes a remembered answer with what must not be stored. */
+  replay?: (reply: Reply<R>, call: Call<R>, tools: Tools<Uses<R>>) => Promise<Reply<R>>;
+  /** The rows beyond organization and project that the path names: a missing one is the 404 before the 403 and before a bad input's 400. */
+  exists?: (params: PathParams<R["path"]>) => Key[];
+}
+
+/** Access for routes that are called without a credential: asking for proof is a mistake of ours. */
+const openAccess: Access & { proved(): boolean } = {
+  read: () => Promise.reject(new Error("this route has no credential")),
+  commit: () => Promise.reject(new Error("this route has no credential")),
+  proved: () => true,
+};
+
+/**
+ * Turns a route and its handler into a Lambda handler for API Gateway's HTTP API (payload 2.0): parses and checks the
+ * input, judges in the order 401, 404, 403, 400 (CONTRACT §1), answers with the route's status, words every error.
+ */
+export function endpoint<const R extends Route>(
+  route: R,
+  handle: (call: Call<R>, tools: Tools<Uses<R>>) => Promise<Reply<R>>,
+  { replay = async (reply) => reply, exists = () => [] }: EndpointOptions<R> = {},
+) {
+  const ready = prepareTools<Uses<R>>(route.definition.uses as readonly Uses<R>[]);
+
+  async function answer(event: APIGatewayProxyEventV2): Promise<APIGatewayProxyStructuredResultV2> {
+    const tools = await ready();
+    const now = new Date();
+    const { text, tooLarge } = readBody(event);
+    const headers: Record<string, string> = {};
+    const claim = route.definition.credential === "none" ? undefined : readClaim(event.headers);
+    if (!claim && route.definition.credential !== "none") throw unauthorized();
+
+    const inputs = parseInputs(route, event, text);
+    const params = { ...event.pathParameters } as PathParams<R["path"]>;
+    const idempotency = idempotencyOf(route, event, text, inputs.issues);
+    const path: Record<string, string | undefined> = { ...event.pathParameters };
+    const access = claim
+      ? accessFor(
+          {
+            claim,
+            now,
+            orgId: path.orgId,
+            projectId: path.projectId,
+            managed: route.definition.errors.includes("not_a_manager"),
+            named: exists(params),
+            ...(idempotency && { idempotency }),
+          },
+          (tools as unknown as { table: TableReader & TableWriter }).table,
+        )
+      : openAccess;
+    const refusal = (issues: Issue[]) => {
+      const all = [...inputs.issues, ...issues];
+      return tooLarge ?? (all.length > 0 ? invalid(all) : undefined);
+    };
+    const refused = route.definition.judgedBy === "handler" ? undefined : refusal([]);
+    if (refused) {
+      if (claim) {
+        const { rows } = await access.read(...exists(params));
+        if (rows.includes(undefined)) throw notFound();
+      }
+      throw refused;
+    }
+    const call: Call<R> = {
+      params,
+      query: inputs.query as Call<R>["query"],
+      body: inputs.body as Call<R>["body"],
+      access,
+      claim: claim as Call<R>["claim"],
+      headers: event.headers,
+      now,
+      refusal,
+      header: (name, value) => {
+        headers[name] = value;
+      },
+    };
+    const reply = await handle(call, tools).catch((error) => {
+      if (error instanceof Replay) return replay(error.reply as Reply<R>, call, tools);
+      throw error;
+    });
+    if (!access.proved()) throw new Error(`${route.id} answered without proving its caller`);
+    return {
+      statusCode: route.definition.status,
+      headers: { "content-type": "application/json", "x-request-id": event.requestContext.requestId, ...headers },
+      body: JSON.stringify(reply),
+    };
+  }
+
+  return middy<APIGatewayProxyEventV2, APIGatewayProxyStructuredResultV2>()
+    .onError((request) => {
+      const { event, error } = request;
+      request.response = errorResponse(error, event.requestContext.requestId, event.headers.accept);
+    })
+    .handler(answer);
+}

@@ -1,0 +1,89 @@
+import { createHash, timingSafeEqual } from "node:crypto";
+import { crc32 } from "node:zlib";
+import { base32, idBody, randomText } from "../table/ids.ts";
+
+/**
+ * Keys and tokens begin with a searchable prefix and end in a checksum (CONTRACT §2). What their row is filed under
+ * stands in the text itself, so that one read fetches it together with everything else a request names.
+ */
+const forms = {
+  access: /^slk_([0-9a-z]{26})[0-9a-z]{10}[0-9a-z]{7}$/,
+  secret: /^sls_[0-9a-z]{40}[0-9a-z]{7}$/,
+  token: /^slp_([0-9a-z]{26})([0-9a-z]{26})[0-9a-z]{32}[0-9a-z]{7}$/,
+  session: /^slt_([0-9a-z]{26})([0-9a-z]{16})[0-9a-z]{32}[0-9a-z]{7}$/,
+} as const;
+type KeyKind = keyof typeof forms;
+
+function sealed(text: string): string {
+  return text + base32(crc32(text), 7);
+}
+
+function unsealed(kind: KeyKind, text: string): RegExpExecArray | null {
+  if (text.length > 200) return null;
+  const match = forms[kind].exec(text);
+  return match && sealed(text.slice(0, -7)) === text ? match : null;
+}
+
+/** A new access key of an organization and its secret. */
+export function newKeyPair(organizationId: string): { access: string; secret: string } {
+  return { access: sealed(`slk_${idBody(organizationId)}${randomText(10)}`), secret: sealed(`sls_${randomText(40)}`) };
+}
+
+/** A new personal access token: reaches its row by the user's and the token's id, both part of the text. */
+export function newToken(userId: string, tokenId: string): string {
+  return sealed(`slp_${idBody(userId)}${idBody(tokenId)}${randomText(32)}`);
+}
+
+/** A new session token with the id its row is filed under. */
+export function newSession(organizationId: string): { sessionId: string; token: string } {
+  const sessionId = randomText(16);
+  return { sessionId, token: sealed(`slt_${idBody(organizationId)}${sessionId}${randomText(32)}`) };
+}
+
+/** SHA-256 of a secret in base64url: the only form in which a secret is stored. */
+export function secretHash(secret: string): string {
+  return createHash("sha256").update(secret).digest("base64url");
+}
+
+/** Compares two hashes of secrets in constant time. */
+export function sameHash(one: string, other: string): boolean {
+  const a = Buffer.from(one);
+  const b = Buffer.from(other);
+  return a.length === b.length && timingSafeEqual(a, b);
+}
+
+/** A credential as a request presents it, well-formed but not yet proved. */
+export type Claim =
+  | { kind: "key"; access: string; organizationId: string; hash: string }
+  | { kind: "token"; userId: string; tokenId: string; hash: string }
+  | { kind: "session"; organizationId: string; sessionId: string; hash: string };
+
+function keyClaim(access: string, secret: string): Claim | undefined {
+  const match = unsealed("access", access);
+  if (!match || !unsealed("secret", secret)) return undefined;
+  return { kind: "key", access, organizationId: `org_${match[1]}`, hash: secretHash(secret) };
+}
+
+function bearerClaim(bearer: string): Claim | undefined {
+  const colon = bearer.indexOf(":");
+  if (colon >= 0) return keyClaim(bearer.slice(0, colon), bearer.slice(colon + 1));
+  const token = unsealed("token", bearer);
+  if (token) return { kind: "token", userId: `usr_${token[1]}`, tokenId: `tok_${token[2]}`, hash: secretHash(bearer) };
+  const session = unsealed("session", bearer);
+  if (!session?.[2]) return undefined;
+  return { kind: "session", organizationId: `org_${session[1]}`, sessionId: session[2], hash: secretHash(bearer) };
+}
+
+/**
+ * Reads the credential of a request from its headers (names in lower case): `Authorization: Bearer …` wins over
+ * `X-Access-Key` and `X-Secret-Key` (CONTRACT §2). `undefined` when there is none or it cannot be one.
+ */
+export function readClaim(headers: Readonly<Record<string, string | undefined>>): Claim | undefined {
+  if (headers.authorization !== undefined) {
+    const bearer = /^bearer +(\S+) *$/i.exec(headers.authorization)?.[1];
+    return bearer === undefined ? undefined : bearerClaim(bearer);
+  }
+  const access = headers["x-access-key"];
+  const secret = headers["x-secret-key"];
+  return access === undefined || secret === undefined ? undefined : keyClaim(access.trim(), secret.trim());
+}

@@ -1,0 +1,31 @@
+import type * as z from "zod";
+import { imageBuildServices } from "../../statemachines/steps.ts";
+import { errorFields, log } from "../http/log.ts";
+import { prepareTools } from "../http/tools.ts";
+
+const { input, uses } = imageBuildServices["equip-image-build"];
+type Output = z.infer<(typeof imageBuildServices)["equip-image-build"]["output"]>;
+
+const ready = prepareTools(uses);
+
+/**
+ * An image build runs strangers' code as root, so its own role may do nothing but ask this. Who asks proves it by the
+ * random id that CodeBuild gave the build; what it gets follows from what CodeBuild knows of that build, never from the
+ * question. Run again, it answers the same anew. Errors say nothing to the caller: the log has them.
+ */
+export const handler = async (event: unknown): Promise<Output> => {
+  try {
+    const { imageBuildId } = input.parse(event);
+    const { imageBuilds } = await ready();
+    const inputs = await imageBuilds.running(imageBuildId);
+    if (inputs === undefined) throw new Error("The question came from no image build of ours that runs");
+    const [equipment] = await Promise.all([
+      imageBuilds.equip(inputs, new Date()),
+      imageBuilds.makeRepository(inputs.projectId),
+    ]);
+    return equipment;
+  } catch (error) {
+    log("error", "equip-image-build failed", errorFields(error));
+    throw new Error("The image build could not be equipped.");
+  }
+};

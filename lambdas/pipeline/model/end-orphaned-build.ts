@@ -1,0 +1,33 @@
+import { type BuildKey, endError } from "../../builds/model/transitions.ts";
+import { Build, Lock } from "../../table/rows.ts";
+import type { TableReader, TableWriter } from "../../table/table.ts";
+import { rollbackSentence } from "./health.ts";
+import { settle } from "./restore-revision.ts";
+import type { AppDeployer, AppReader, AppSwitch } from "../../aws/apps.ts";
+
+interface Tools {
+  table: TableReader & TableWriter;
+  apps: AppReader;
+  deployer: AppDeployer;
+  traffic: AppSwitch;
+}
+
+const reason = "The deployment was interrupted on our side. Please create the build again.";
+
+/** A canceled build keeps the status it stopped at (SPEC §3 rule 1): that it was interrupted is no failure of its own. */
+async function free({ projectId, buildId }: BuildKey, table: TableWriter): Promise<void> {
+  await table.write([Lock.delete({ projectId }, { buildId })]);
+}
+
+/** Ends a build whose execution is over, putting the previous version back first; does nothing to one that has ended. */
+export async function recover(key: BuildKey, tools: Tools): Promise<void> {
+  const [item] = await tools.table.get([Build.key({ projectId: key.projectId, id: key.buildId })]);
+  const build = Build.maybe(item);
+  if (build?.canceledAt !== undefined) return free(key, tools.table);
+  if (build?.status !== "deploying") return endError(tools.table, key, reason, new Date());
+  const previous = build.previous ?? null;
+  const settled = await settle(key, previous?.taskDefinition ?? null, tools);
+  if (!settled) throw new Error("The previous version is not confirmed yet");
+  const live = { buildId: previous?.buildId ?? null };
+  return endError(tools.table, key, `${rollbackSentence(previous !== null)} ${reason}`, new Date(), live);
+}

@@ -1,0 +1,87 @@
+import type { FileReply, FileStatus } from "../../../api/storage.ts";
+import { base32, randomText } from "../../table/ids.ts";
+
+/** A file as it is stored: its entry in the table. */
+export interface FileEntry {
+  id: string;
+  storageId: string;
+  name: string;
+  mime: string;
+  size: number;
+  status: FileStatus;
+  object?: Omit<SeenObject, "size"> | undefined;
+  revision: number;
+  createdAt: string;
+  updatedAt: string;
+}
+
+/** Where a file's object and its entry are found. */
+export interface FileOwner {
+  organizationId: string;
+  storageId: string;
+  fileId: string;
+}
+
+/** S3 key of a file's object; it names its owner so that the upload's event leads to the entry. */
+export function objectKey({ organizationId, storageId, fileId }: FileOwner): string {
+  return `${organizationId}/${storageId}/${fileId}`;
+}
+
+/** The owner that an object's key names. */
+export function objectOwner(key: string): FileOwner | undefined {
+  const [, organizationId, storageId, fileId] = /^(org_\w{26})\/(sto_\w{26})\/(fil_\w{26})$/.exec(key) ?? [];
+  return organizationId && storageId && fileId ? { organizationId, storageId, fileId } : undefined;
+}
+
+const idLength = { time: 10, request: 14, index: 2 } as const;
+
+/** Ids for the files of one request: they sort by time, and read backwards (newest first) give the request's own order. */
+export function newFileIds(count: number, now: Date): string[] {
+  const prefix = `fil_${base32(now.getTime(), idLength.time)}${randomText(idLength.request)}`;
+  return Array.from({ length: count }, (_, index) => prefix + base32(count - 1 - index, idLength.index));
+}
+
+/** Entries for what a client wants to upload, in its order: `pending`, size 0 (SPEC §4). */
+export function newFiles(storageId: string, wanted: readonly { name: string; mime: string }[], now: Date): FileEntry[] {
+  const at = now.toISOString();
+  const ids = newFileIds(wanted.length, now);
+  return wanted.map(({ name, mime }, index) => ({
+    id: ids[index] ?? "",
+    storageId,
+    name,
+    mime,
+    size: 0,
+    status: "pending",
+    revision: 0,
+    createdAt: at,
+    updatedAt: at,
+  }));
+}
+
+/** What S3 says of an object. `version` tells two writes of the same bytes in one second apart, where versions are kept. */
+export interface SeenObject {
+  size: number;
+  etag: string;
+  modifiedAt: string;
+  version: string;
+}
+
+function isSeen(known: FileEntry["object"], seen: SeenObject | undefined): boolean {
+  if (!known || !seen) return known === seen;
+  return known.etag === seen.etag && known.modifiedAt === seen.modifiedAt && known.version === seen.version;
+}
+
+/** The entry as it must be with this object, or none, behind it: the very same row when it already says so. */
+export function followed(row: FileEntry, seen: SeenObject | undefined, now: Date): FileEntry {
+  if (isSeen(row.object, seen)) return row;
+  const { object: _, ...rest } = row;
+  const updatedAt = new Date(Math.max(now.getTime(), Date.parse(row.updatedAt))).toISOString();
+  if (!seen) return { ...rest, size: 0, status: "pending", updatedAt };
+  const { size, ...object } = seen;
+  return { ...rest, size, status: "active", object, updatedAt };
+}
+
+/** The path is the storage key as the client knows it, and equals the id (SPEC §2). */
+export function fileReply({ id, name, mime, size, status, createdAt, updatedAt }: FileEntry): FileReply {
+  return { id, name, path: id, mime, size, status, error: null, createdAt, updatedAt };
+}

@@ -1,0 +1,39 @@
+import { File, type FileRow } from "../../table/rows.ts";
+import type { TableReader, TableWriter } from "../../table/table.ts";
+import { type FileOwner, followed, objectKey } from "./files.ts";
+import { unavailable } from "../../http/problem.ts";
+import type { StoredFiles } from "../../aws/files.ts";
+
+const triesMax = 8;
+
+interface Following {
+  owner: FileOwner;
+  /** The entry as just read. */
+  row: FileRow | undefined;
+  /** Writes even what the entry already says, so that a deletion that has looked before must look again. */
+  always: boolean;
+  now: Date;
+}
+
+/**
+ * Makes the entry say what S3 holds now, and gives the entry; `undefined` when there is none (any more). S3 is looked
+ * at after the row was read and the row only written if it is still that one, so entries never go back in time,
+ * in whatever order events arrive. Of an event only its key counts.
+ */
+export async function followObject(
+  { owner, row: first, always, now }: Following,
+  { table, files }: { table: TableReader & TableWriter; files: StoredFiles },
+): Promise<FileRow | undefined> {
+  const id = { storageId: owner.storageId, id: owner.fileId };
+  let row = first;
+  for (let tries = 0; tries < triesMax; tries += 1) {
+    if (!row) return undefined;
+    const next = followed(row, await files.find(objectKey(owner)), now);
+    if (next === row && !always) return row;
+    const written = { ...next, revision: row.revision + 1 };
+    const outcome = await table.write([File.put(id, written, { revision: row.revision })]);
+    if (outcome.ok) return written;
+    row = File.maybe(outcome.failed.get(0));
+  }
+  throw unavailable(new Error("The file kept changing"));
+}

@@ -1,0 +1,75 @@
+import * as z from "zod";
+import type { Route } from "../../../api/route.ts";
+import { isTableName } from "../../../api/tables.ts";
+import { Database } from "../../table/rows.ts";
+import { isId } from "../../table/ids.ts";
+import { type Access, Replay } from "../../http/access.ts";
+import { type Issue, notFound, type Problem } from "../../http/problem.ts";
+
+type DatabaseRow = ReturnType<typeof Database.read>;
+
+type Deferred<R extends Route> = Route<
+  R["id"],
+  R["path"],
+  Omit<R["definition"], "query" | "body"> & { query: z.ZodObject; body: z.ZodUnknown; judgedBy: "handler" }
+>;
+
+/**
+ * The route with its input unjudged: whether a database, a table or a row exists is only known after a look at it, and
+ * 404 comes before 400 (CONTRACT §1). The handler calls `judge` where the input's turn has come.
+ */
+export function deferred<const R extends Route>(route: R): Deferred<R> {
+  const { query: _query, body, ...definition } = route.definition;
+  const unjudged = { ...definition, query: z.looseObject({}), ...(body && { body: z.unknown() }), judgedBy: "handler" };
+  return { ...route, definition: unjudged } as unknown as Deferred<R>;
+}
+
+type Output<S> = S extends z.ZodType ? z.output<S> : undefined;
+type Input<R extends Route> = { query: Output<R["definition"]["query"]>; body: Output<R["definition"]["body"]> };
+
+/** The input as the route declares it; throws 404 when `exists` does, else 400 with every rule that it breaks. */
+export async function judge<const R extends Route>(
+  route: R,
+  call: { query: unknown; body: unknown; refusal(issues: Issue[]): Problem | undefined },
+  exists: () => Promise<unknown> = async () => undefined,
+): Promise<Input<R>> {
+  const query = route.definition.query?.safeParse(call.query);
+  const body = call.body === undefined ? undefined : route.definition.body?.safeParse(call.body);
+  const issues = [...(query?.error?.issues ?? []), ...(body?.error?.issues ?? [])].map(
+    (issue): Issue => ({ path: issue.path.join("."), message: issue.message }),
+  );
+  const refused = call.refusal(issues);
+  if (!refused) return { query: query?.data, body: body?.data } as Input<R>;
+  await exists();
+  throw refused;
+}
+
+/** The database that the path names, once the caller is proved to own it; throws 401 and 404, also for impossible names. */
+export async function openDatabase(
+  access: Access,
+  params: { orgId: string; dbId: string; tableName?: string },
+): Promise<DatabaseRow> {
+  const { orgId, dbId, tableName } = params;
+  const { rows } = await access.read(...(isId("dbs", dbId) ? [Database.key({ id: dbId })] : []));
+  const database = Database.maybe(rows[0]);
+  if (!database || database.organizationId !== orgId) throw notFound();
+  if (tableName !== undefined && !isTableName(tableName)) throw notFound();
+  return database;
+}
+
+/** The row's id in a path; throws 404 for what no row can have as its id. */
+export function rowIdOf(text: string): number {
+  const id = /^[1-9]\d{0,15}$/.test(text) ? Number(text) : Number.NaN;
+  if (!Number.isSafeInteger(id)) throw notFound();
+  return id;
+}
+
+/** Remembers the answer for its Idempotency-Key; throws the first answer when a twin of this request was quicker. */
+export async function remember<T>(access: Access, reply: T): Promise<T> {
+  if (access.once) {
+    await access.commit([], reply).catch((error) => {
+      if (error instanceof Replay) throw error;
+    });
+  }
+  return reply;
+}

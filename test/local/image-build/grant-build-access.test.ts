@@ -1,0 +1,278 @@
+import { mkdtempSync, rmSync } from "node:fs";
+import { createServer } from "node:http";
+import type { AddressInfo } from "node:net";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { text } from "node:stream/consumers";
+import { GetObjectCommand, PutObjectCommand, S3Client } from "@aws-sdk/client-s3";
+import { afterAll, beforeAll, beforeEach, expect, it, vi } from "vitest";
+import * as z from "zod";
+import { newId } from "../../../lambdas/table/ids.ts";
+import { type AwsServer, type JsonService, operation, startAwsServer } from "../../../local/aws/service.ts";
+import { startS3 } from "../../../local/s3/server.ts";
+import { openCredentials } from "../../../local/sts/credentials.ts";
+import { stsService } from "../../../local/sts/sts.ts";
+import { imageBuildServices } from "../../../statemachines/steps.ts";
+
+const now = new Date();
+const [organizationId, projectId, buildId] = [newId("org", now), newId("prj", now), newId("bld", now)];
+const imageBuildId = "Slipway-build:0f8fad5b-d9cb-469f-a165-70867728950e";
+const key = `archives/${organizationId}/${projectId}/${buildId}.zip`;
+const { output } = imageBuildServices["equip-image-build"];
+
+const dir = mkdtempSync(join(tmpdir(), "slipway-equip-"));
+const credentials = openCredentials({ dir });
+const builds = new Map<string, object>();
+const repositories = new Map<string, { settings: object; lifecycle?: string }>();
+/** Each call of the registry with who signed it. */
+const registryCalls: [call: string, principal: string | undefined][] = [];
+/** The policy that each session was opened with. */
+const sessionPolicies: unknown[] = [];
+let sessionSeconds = 0;
+let broken: string | undefined;
+
+/** What AWS documents of BatchGetBuilds: the builds that exist, with the variables that they were started with. */
+const codeBuild: JsonService = {
+  target: "CodeBuild_20161006",
+  operations: {
+    BatchGetBuilds: operation(z.object({ ids: z.array(z.string()) }), ({ ids }) => ({
+      builds: ids.flatMap((id) => builds.get(id) ?? []),
+      buildsNotFound: ids.filter((id) => !builds.has(id)),
+    })),
+  },
+};
+
+const named = z.looseObject({ repositoryName: z.string(), lifecyclePolicyText: z.string().optional() });
+
+/** The registry as far as AWS documents it: a repository is made once, and only one that exists has a lifecycle. */
+function registry(call: string, body: string): [number, object] {
+  if (broken === call) return [500, { __type: "ServerException" }];
+  if (call === "GetAuthorizationToken") {
+    const authorizationToken = Buffer.from("AWS:the-password").toString("base64");
+    return [200, { authorizationData: [{ authorizationToken }] }];
+  }
+  const { repositoryName, lifecyclePolicyText, ...settings } = named.parse(JSON.parse(body));
+  const known = repositories.get(repositoryName);
+  if (call === "CreateRepository") {
+    if (known) return [400, { __type: "RepositoryAlreadyExistsException" }];
+    repositories.set(repositoryName, { settings });
+    return [200, {}];
+  }
+  if (!known) return [400, { __type: "RepositoryNotFoundException" }];
+  repositories.set(repositoryName, { ...known, lifecycle: lifecyclePolicyText ?? "" });
+  return [200, {}];
+}
+
+const ecr = createServer(async (request, response) => {
+  const body = await text(request);
+  const { authorization = "", "x-amz-target": target, "x-amz-security-token": token } = request.headers;
+  const keyId = /Credential=(\w+)\/\d{8}\/us-east-1\/ecr\/aws4_request/.exec(authorization)?.[1] ?? "";
+  const call = String(target).replace("AmazonEC2ContainerRegistry_V20150921.", "");
+  registryCalls.push([call, credentials.find(keyId, token?.toString())?.principalArn]);
+  const [status, answer] = registry(call, body);
+  response.writeHead(status, { "content-type": "application/x-amz-json-1.1" }).end(JSON.stringify(answer));
+});
+
+let aws: AwsServer;
+let s3: Awaited<ReturnType<typeof startS3>>;
+let client: S3Client;
+let pinned = "";
+let handler: (event: unknown) => Promise<z.infer<typeof output>>;
+
+beforeAll(async () => {
+  s3 = await startS3({
+    dir,
+    region: "us-east-1",
+    credentials,
+    buckets: [
+      { name: "archives", versioned: true },
+      { name: "artifacts", versioned: false },
+    ],
+    onObjectCreated: async () => {},
+  });
+  const sts = stsService({ credentials });
+  aws = await startAwsServer({
+    json: [codeBuild],
+    raw: [
+      async (request) => {
+        const form = new URLSearchParams(request.body.toString("utf8"));
+        if (form.has("Policy")) sessionPolicies.push(JSON.parse(form.get("Policy") ?? ""));
+        sessionSeconds = Number(form.get("DurationSeconds"));
+        return sts(request);
+      },
+    ],
+  });
+  await new Promise<void>((resolve) => ecr.listen(0, "127.0.0.1", resolve));
+  const environment = {
+    AWS_REGION: "us-east-1",
+    AWS_ACCESS_KEY_ID: credentials.root.accessKeyId,
+    AWS_SECRET_ACCESS_KEY: credentials.root.secretAccessKey,
+    AWS_ENDPOINT_URL_CODEBUILD: aws.endpoint,
+    AWS_ENDPOINT_URL_STS: aws.endpoint,
+    AWS_ENDPOINT_URL_ECR: `http://127.0.0.1:${(ecr.address() as AddressInfo).port}`,
+    AWS_ENDPOINT_URL_S3: s3.endpoint,
+    IMAGE_BUILD_PROJECT: "Slipway-build",
+    IMAGE_BUILD_ROLE: "arn:aws:iam::000000000000:role/image-builds",
+    IMAGE_KEY: "arn:aws:kms:us-east-1:000000000000:key/1",
+    IMAGE_REPOSITORIES: "arn:aws:ecr:us-east-1:000000000000:repository/slipway",
+  };
+  for (const [name, value] of Object.entries(environment)) vi.stubEnv(name, value);
+  const options = { endpoint: s3.endpoint, region: "us-east-1", forcePathStyle: true };
+  client = new S3Client({ ...options, credentials: { ...credentials.root } });
+  const put = (Bucket: string, Key: string, Body: string) => client.send(new PutObjectCommand({ Bucket, Key, Body }));
+  pinned = (await put("archives", key, "the pinned archive")).VersionId ?? "";
+  await put("archives", key, "an archive that came later");
+  await put("artifacts", `builds/${buildId}/recipe.json`, "the recipe");
+  ({ handler } = await import("../../../lambdas/pipeline/grant-build-access.ts"));
+  return async () => {
+    client.destroy();
+    ecr.close();
+    await Promise.all([aws.close(), s3.close()]);
+  };
+});
+afterAll(() => {
+  vi.unstubAllEnvs();
+  rmSync(dir, { recursive: true, force: true });
+});
+
+const started = (changes: Record<string, string> = {}) =>
+  Object.entries({
+    SOURCE_BUCKET: "archives",
+    SOURCE_KEY: key,
+    SOURCE_VERSION: pinned,
+    ARTIFACT_BUCKET: "artifacts",
+    ARTIFACT_PREFIX: `builds/${buildId}/`,
+    IMAGE_REPOSITORY: "r",
+    IMAGE_TAG: buildId,
+    PROJECT_ID: projectId,
+    ...changes,
+  }).map(([name, value]) => ({ name, value, type: "PLAINTEXT" }));
+const running = (environmentVariables = started(), rest: object = {}) => ({
+  id: imageBuildId,
+  projectName: "Slipway-build",
+  buildStatus: "IN_PROGRESS",
+  environment: { environmentVariables },
+  ...rest,
+});
+
+beforeEach(() => {
+  builds.clear();
+  repositories.clear();
+  registryCalls.length = 0;
+  sessionPolicies.length = 0;
+  broken = undefined;
+});
+
+const textAt = async (address: string) => {
+  const response = await fetch(address);
+  return [response.status, await response.text()];
+};
+
+it("a running image build gets exactly the version that was analysed, and its own recipe", async () => {
+  builds.set(imageBuildId, running());
+  const equipment = output.parse(await handler({ imageBuildId }));
+  expect(await textAt(equipment.archive)).toEqual([200, "the pinned archive"]);
+  expect(await textAt(equipment.recipe)).toEqual([200, "the recipe"]);
+  expect(equipment.registryPassword).toBe("the-password");
+});
+
+it("an address is good for this one object, for reading, and for minutes", async () => {
+  builds.set(imageBuildId, running());
+  const { archive } = await handler({ imageBuildId });
+  expect(Number(new URL(archive).searchParams.get("X-Amz-Expires"))).toBeLessThanOrEqual(300);
+  const newest = new URL(archive);
+  newest.searchParams.delete("versionId");
+  expect((await fetch(newest)).status).toBe(403);
+  const another = archive.replace(buildId, newId("bld", now));
+  expect((await fetch(another)).status).toBe(403);
+  expect((await fetch(archive, { method: "PUT", body: "mine" })).status).toBe(403);
+});
+
+it("the session behind it is cut down to this build's objects and this project's repository", async () => {
+  builds.set(imageBuildId, running());
+  await handler({ imageBuildId });
+  expect(sessionPolicies).toHaveLength(1);
+  const policy = JSON.stringify(sessionPolicies[0]);
+  expect(policy).toContain(`"arn:aws:ecr:us-east-1:000000000000:repository/slipway/${projectId}"`);
+  expect(policy).toContain(`"arn:aws:s3:::archives/${key}"`);
+  const session = "arn:aws:sts::000000000000:assumed-role/image-builds/slipway-signer";
+  expect(registryCalls).toContainEqual(["GetAuthorizationToken", session]);
+  expect(registryCalls.filter(([, principal]) => principal === session)).toHaveLength(1);
+  // The most that a role may have of another; an image build lasts a third of it.
+  expect(sessionSeconds).toBe(3_600);
+});
+
+it("the first build of a project makes its repository, the next one finds it", async () => {
+  builds.set(imageBuildId, running());
+  await handler({ imageBuildId });
+  const [[name, made] = []] = repositories;
+  expect(name).toBe(`slipway/${projectId}`);
+  expect(made?.settings).toMatchObject({ encryptionConfiguration: { encryptionType: "KMS" } });
+  expect(made?.lifecycle).toContain("untagged");
+  await handler({ imageBuildId });
+  expect(repositories.size).toBe(1);
+});
+
+it("a repository whose maker died before its lifecycle was set gets it from the next build", async () => {
+  builds.set(imageBuildId, running());
+  broken = "PutLifecyclePolicy";
+  await expect(handler({ imageBuildId })).rejects.toThrow("could not be equipped");
+  expect(repositories.get(`slipway/${projectId}`)?.lifecycle).toBeUndefined();
+  broken = undefined;
+  await handler({ imageBuildId });
+  expect(repositories.get(`slipway/${projectId}`)?.lifecycle).toContain("untagged");
+});
+
+it.each<[string, () => object | undefined]>([
+  ["unknown", () => undefined],
+  ["over", () => running(undefined, { buildStatus: "FAILED" })],
+  ["of another CodeBuild project", () => running(undefined, { projectName: "another" })],
+  ["started for another project's archive", () => running(started({ PROJECT_ID: newId("prj", now) }))],
+])("a build that is %s gets nothing, makes nothing, and is told nothing", async (_, reported) => {
+  const build = reported();
+  if (build) builds.set(imageBuildId, build);
+  await expect(handler({ imageBuildId })).rejects.toThrow(/^The image build could not be equipped\.$/);
+  expect([registryCalls, sessionPolicies, repositories.size]).toEqual([[], [], 0]);
+});
+
+it.each([
+  [{}],
+  [{ imageBuildId: "Slipway-build" }],
+  [{ imageBuildId: "Slipway-build:1" }],
+  [{ imageBuildId: [imageBuildId] }],
+  [null],
+])("%o is no question", async (event) => {
+  builds.set(imageBuildId, running());
+  await expect(handler(event)).rejects.toThrow("could not be equipped");
+});
+
+it("what the caller says beside its id changes nothing", async () => {
+  builds.set(imageBuildId, running());
+  const asked = { imageBuildId, SOURCE_KEY: "archives/x", PROJECT_ID: newId("prj", now), projectId: "prj_x" };
+  const equipment = await handler(asked);
+  expect(await textAt(equipment.archive)).toEqual([200, "the pinned archive"]);
+  expect([...repositories.keys()]).toEqual([`slipway/${projectId}`]);
+});
+
+it.each(["CreateRepository", "GetAuthorizationToken"])("while %s fails, the build gets nothing", async (call) => {
+  builds.set(imageBuildId, running());
+  broken = call;
+  await expect(handler({ imageBuildId })).rejects.toThrow("could not be equipped");
+});
+
+it("neither an address nor the password is logged", async () => {
+  const written: string[] = [];
+  const spy = vi.spyOn(process.stdout, "write").mockImplementation((line) => written.push(String(line)) > 0);
+  builds.set(imageBuildId, running());
+  await handler({ imageBuildId });
+  broken = "PutLifecyclePolicy";
+  await handler({ imageBuildId }).catch(() => undefined);
+  spy.mockRestore();
+  expect(written.join("")).toContain("equip-image-build failed");
+  expect(written.join("")).not.toMatch(/X-Amz|the-password|http:/);
+});
+
+it("the newest archive is there for whoever may read it, so that the pinned one is no accident", async () => {
+  const object = await client.send(new GetObjectCommand({ Bucket: "archives", Key: key }));
+  expect(await object.Body?.transformToString()).toBe("an archive that came later");
+});

@@ -1,0 +1,168 @@
+import { spawn } from "node:child_process";
+import { mkdtempSync, readFileSync, rmSync, writeFileSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { afterAll, beforeAll, describe, expect, test } from "vitest";
+import { findExecutable } from "../../../local/process/executable.ts";
+import { runTethered } from "../../../local/process/run.ts";
+import { spawnTethered } from "../../../local/process/process-group.ts";
+
+const path = process.env.PATH ?? "/usr/bin:/bin";
+let dir: string;
+beforeAll(() => {
+  dir = mkdtempSync(join(tmpdir(), "tether-"));
+});
+afterAll(() => rmSync(dir, { recursive: true, force: true }));
+
+function isRunning(pid: number): boolean {
+  try {
+    process.kill(pid, 0);
+  } catch {
+    return false;
+  }
+  // A process that init has not reaped yet is dead all the same.
+  if (process.platform !== "linux") return true;
+  try {
+    return !/^\d+ \(.*\) Z/s.test(readFileSync(`/proc/${pid}/stat`, "utf8"));
+  } catch {
+    return false;
+  }
+}
+
+async function until(condition: () => boolean): Promise<void> {
+  for (let tries = 0; tries < 500 && !condition(); tries++) await new Promise((resolve) => setTimeout(resolve, 10));
+  expect(condition()).toBe(true);
+}
+
+function output() {
+  const chunks: Buffer[] = [];
+  return {
+    onOutput: (_: string, chunk: Buffer) => void chunks.push(chunk),
+    text: () => Buffer.concat(chunks).toString("utf8"),
+    pids: () => Buffer.concat(chunks).toString("utf8").trim().split(/\s+/).map(Number),
+  };
+}
+
+describe("a tethered process", () => {
+  test("sees exactly the environment it was given, names that a shell would spoil included", async () => {
+    const out = output();
+    const env = { PATH: path, OPTIND: "x", PPID: "3", PWD: "/nowhere", "a.b'c": "1", TEXT: `"q" $HOME \n\`x\` '✓'` };
+    const child = spawnTethered("node", ["-e", "console.log(JSON.stringify([process.pid, process.env]))"], {
+      cwd: dir,
+      env,
+      onOutput: out.onOutput,
+    });
+    expect(await child.exited).toEqual({ exitCode: 0 });
+    expect(JSON.parse(out.text())).toEqual([child.pid, env]);
+  });
+
+  test("gets SIGTERM itself, and its whole group is killed when it does not end in time", async () => {
+    const polite = output();
+    const app =
+      "process.on('SIGTERM', () => { console.log('bye'); process.exit(3); }); console.log('up'); setInterval(() => {}, 1e3)";
+    const child = spawnTethered("node", ["-e", app], { cwd: dir, env: { PATH: path }, onOutput: polite.onOutput });
+    await until(() => polite.text().includes("up"));
+    expect(await child.stop(5000)).toEqual({ exitCode: 3 });
+    expect(polite.text()).toBe("up\nbye\n");
+
+    const stubborn = output();
+    const shell = spawnTethered("sh", ["-c", "trap '' TERM; sleep 60 & echo $! $$; sleep 60"], {
+      cwd: dir,
+      env: { PATH: path },
+      onOutput: stubborn.onOutput,
+    });
+    await until(() => stubborn.pids().length === 2);
+    expect(await shell.stop(50)).toEqual({ exitCode: 137, signal: "SIGKILL" });
+    await until(() => !stubborn.pids().some(isRunning));
+  });
+
+  test("leaves nothing of its group behind when it ends by itself", async () => {
+    const out = output();
+    const child = spawnTethered("sh", ["-c", "sleep 60 & echo $!; exit 4"], {
+      cwd: dir,
+      env: { PATH: path },
+      onOutput: out.onOutput,
+    });
+    expect((await child.exited).exitCode).toBe(4);
+    await until(() => !out.pids().some(isRunning));
+  });
+
+  test.runIf(process.platform === "linux")("takes daemons with its mark along, and nobody else's", async () => {
+    const daemon = (mark: string) =>
+      `require("node:child_process").spawn("sleep", ["60"], { detached: true, stdio: "ignore", env: { PATH: process.env.PATH, MARK: "${mark}" } }).pid`;
+    const out = output();
+    const script = `console.log(${daemon("a task's")}, ${daemon("another's")}); setInterval(() => {}, 1e3)`;
+    const env = { PATH: path, MARK: "a task's" };
+    const child = spawnTethered("node", ["-e", script], { cwd: dir, env, mark: "MARK", onOutput: out.onOutput });
+    await until(() => out.pids().length === 2);
+    const [own = 0, other = 0] = out.pids();
+    expect([own, other].map(isRunning)).toEqual([true, true]);
+    await child.stop(5000);
+    await until(() => !isRunning(own));
+    expect(isRunning(other)).toBe(true);
+    process.kill(other, "SIGKILL");
+  });
+
+  test("does not see the guard among its children", async () => {
+    const waitForAll = "import os\ntry:\n  os.wait()\nexcept ChildProcessError:\n  print('alone')";
+    const out = output();
+    const python = findExecutable("python3", dir, path);
+    if (!python) return;
+    const child = spawnTethered(python, ["-c", waitForAll], { cwd: dir, env: { PATH: path }, onOutput: out.onOutput });
+    expect(await child.exited).toEqual({ exitCode: 0 });
+    expect(out.text()).toBe("alone\n");
+  });
+
+  test("dies with its parent's SIGKILL, grandchildren included", async () => {
+    const pids = join(dir, "pids");
+    const host = join(dir, "host.ts");
+    const tethered = join(import.meta.dirname, "../../../local/process/tethered.ts");
+    writeFileSync(
+      host,
+      `import { spawnTethered } from ${JSON.stringify(tethered)};
+       import { appendFileSync } from "node:fs";
+       spawnTethered("sh", ["-c", "trap '' TERM HUP; sleep 60 & echo $! $$; sleep 60"], { cwd: "/", env: { PATH: ${JSON.stringify(path)} },
+         onOutput: (_, chunk) => appendFileSync(${JSON.stringify(pids)}, chunk) });`,
+    );
+    const parent = spawn(process.execPath, [host], { stdio: "ignore" });
+    writeFileSync(pids, "");
+    const read = () => readFileSync(pids, "utf8").trim().split(/\s+/).map(Number);
+    await until(() => read().length === 2);
+    expect(read().every(isRunning)).toBe(true);
+    parent.kill("SIGKILL");
+    await until(() => !read().some(isRunning));
+  });
+
+  test("reports what could not be started", async () => {
+    const child = spawnTethered("node", [], { cwd: join(dir, "missing"), env: { PATH: path } });
+    expect((await child.exited).failedToStart).toMatch(/ENOENT/);
+    expect(findExecutable("no-such-command", dir, path)).toBeUndefined();
+    expect(findExecutable("sh", dir, path)).toMatch(/\/sh$/);
+  });
+});
+
+describe("a tethered run", () => {
+  test("gives the exit code and the output", async () => {
+    const out = output();
+    const result = await runTethered("sh", ["-c", "echo one; echo two >&2; exit 5"], {
+      cwd: dir,
+      env: { PATH: path },
+      onOutput: out.onOutput,
+    });
+    expect(result).toEqual({ exitCode: 5, endedBy: "exit" });
+    expect(out.text().split("\n").sort()).toEqual(["", "one", "two"]);
+  });
+
+  test("is killed whole by its time limit and by an abort", async () => {
+    const slow = ["-c", "sleep 60 & sleep 60"];
+    expect(await runTethered("sh", slow, { cwd: dir, env: { PATH: path }, timeoutMs: 50 })).toEqual({
+      exitCode: 137,
+      endedBy: "timeout",
+    });
+    const abort = new AbortController();
+    setTimeout(() => abort.abort(), 50);
+    const run = runTethered("sh", slow, { cwd: dir, env: { PATH: path }, signal: abort.signal });
+    expect((await run).endedBy).toBe("abort");
+    expect((await runTethered("sh", slow, { cwd: dir, env: {}, signal: abort.signal })).endedBy).toBe("abort");
+  });
+});

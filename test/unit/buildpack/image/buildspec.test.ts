@@ -1,0 +1,198 @@
+import { execFile } from "node:child_process";
+import { chmodSync, existsSync, mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from "node:fs";
+import { createServer } from "node:http";
+import type { AddressInfo } from "node:net";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { afterEach, expect, test } from "vitest";
+import * as z from "zod";
+import { renderBuildspec } from "../../../../buildpack/image/buildspec.ts";
+import { imageBuildServices } from "../../../../statemachines/steps.ts";
+
+const spec = z
+  .object({ phases: z.record(z.string(), z.object({ commands: z.array(z.string()) })) })
+  .parse(renderBuildspec());
+const folders: string[] = [];
+afterEach(() => {
+  for (const folder of folders.splice(0)) rmSync(folder, { recursive: true });
+});
+
+const imageBuildId = "slipway-build:0f8fad5b-d9cb-469f-a165-70867728950e";
+const password = "registry-pass-word";
+
+interface Workshop {
+  values?: { name: string; value: string }[];
+  /** What the function answers, once for each time that it is asked; the last one again and again. */
+  answers?: (files: Record<"archive" | "recipe", string>) => object[];
+}
+
+/** Programs that write down how they were called, in front of PATH; /tmp of the scripts is a folder of this test. */
+async function workshop({ values = [], answers }: Workshop) {
+  const folder = mkdtempSync(join(tmpdir(), "buildspec-"));
+  folders.push(folder);
+  const bin = join(folder, "bin");
+  mkdirSync(bin);
+  mkdirSync(join(folder, "store"));
+  const program = (name: string, text: string) => {
+    writeFileSync(join(bin, name), `#!/bin/bash\nprintf '%s\\0' ${name} "$@" >> ${folder}/calls\n${text}\n`);
+    chmodSync(join(bin, name), 0o755);
+  };
+  const store = (name: string, text: string) => {
+    writeFileSync(join(folder, "store", name), text);
+    return `file://${folder}/store/${name}?X-Amz-Signature=signature`;
+  };
+  const files = {
+    archive: store("source.zip", "PK"),
+    recipe: store(
+      "recipe.json",
+      JSON.stringify({
+        plan: { root: "web app" },
+        dockerfile: "FROM x\n",
+        dockerignore: ".git\n",
+        staticServer: null,
+        variables: values,
+      }),
+    ),
+  };
+  const said = answers?.(files) ?? [{ ...files, registryPassword: password }];
+  for (const [index, answer] of said.entries()) store(`answer-${index}`, JSON.stringify(answer));
+  program(
+    "aws",
+    `next=${folder}/store/answer-$(grep -zc '^aws$' ${folder}/calls | awk '{print $1-1}')
+    test -f $next || next=${folder}/store/answer-${said.length - 1}
+    cp $next "\${@: -1}"; echo '{"StatusCode":200}'`,
+  );
+  program("curl", 'exec /usr/bin/curl "$@"');
+  program("sleep", "");
+  program("unzip", "exit 1");
+  program(
+    "docker",
+    `case "$1 $2" in
+      "login "*) cat > ${folder}/login; echo "WARNING! Your password will be stored unencrypted" >&2;;
+      "buildx build") printf '%s\\0' "$@" > ${folder}/arguments
+        ls -a ${folder} ${folder}/build > ${folder}/left; echo '{"containerimage.digest":"sha256:abc"}' > ${folder}/metadata.json;;
+    esac`,
+  );
+  const commands = Object.values(spec.phases).flatMap((phase) => phase.commands);
+  // As CodeBuild does it: behind `||` a shell forgets `set -e`.
+  const script = commands
+    .map((command) => `${command.replaceAll("/tmp/", `${folder}/`)}\n[ $? -eq 0 ] || exit 1`)
+    .join("\n");
+  const env = {
+    PATH: `${bin}:/usr/bin:/bin`,
+    CODEBUILD_BUILD_ID: imageBuildId,
+    EQUIPPER: "Slipway-equip-image-build",
+    IMAGE_REPOSITORY: "1.dkr.ecr/apps",
+    IMAGE_TAG: "bld_1",
+    PROJECT_ID: "prj_1",
+  };
+  const ended = Promise.withResolvers<{ succeeded: boolean; output: string }>();
+  // With -x a shell writes down its commands, as someone who looks for a fault may tell it to.
+  execFile("/bin/bash", ["-x", "-c", `${script}\necho "digest $IMAGE_DIGEST"`], { env }, (error, output, problems) =>
+    ended.resolve({ succeeded: error === null, output: output + problems }),
+  );
+  const result = await ended.promise;
+  const words = (name: string) => {
+    const path = join(folder, name);
+    return existsSync(path) ? readFileSync(path, "utf8").split("\0").slice(0, -1) : [];
+  };
+  return { ...result, folder, words: words("arguments"), calls: words("calls") };
+}
+
+test("every byte of a variable reaches the build as an argument, and none of it the log", async () => {
+  const values = [
+    "plain",
+    "two words",
+    "line\nbreak",
+    "tail\n",
+    "quote ' \" `x` $HOME ${A} \\ \\n",
+    "emoji 🚀",
+    "a=b=c",
+    "",
+    "-x",
+  ];
+  const { words, output } = await workshop({ values: values.map((value, index) => ({ name: `N${index}`, value })) });
+  const passed = words.filter((_, index) => words[index - 1] === "--build-arg");
+  expect(passed).toEqual(values.map((value, index) => `_E${index}=${value}`));
+  for (const value of values.filter((text) => text.length > 3)) expect(output).not.toContain(value);
+  expect(output).toContain("digest sha256:abc");
+});
+
+test("the build has the project's own repository and cache, the app's folder and no provenance", async () => {
+  const { words, folder } = await workshop({});
+  expect(words.at(-1)).toBe(`${folder}/source/web app`);
+  expect(words).toContain("--provenance=false");
+  expect(words).not.toContain("--build-arg");
+  expect(words).toContain("1.dkr.ecr/apps/prj_1:bld_1");
+  expect(words.join(" ")).toContain("ref=1.dkr.ecr/apps/prj_1:cache,mode=max");
+  expect(readFileSync(join(folder, "build", "Dockerfile"), "utf8")).toBe("FROM x\n");
+});
+
+test("the build asks with nothing but its own id, and in the form that the function takes", async () => {
+  const { calls, folder } = await workshop({});
+  const question = JSON.parse(readFileSync(join(folder, "build", "question.json"), "utf8"));
+  expect(imageBuildServices["equip-image-build"].input.parse(question)).toEqual({ imageBuildId });
+  expect(calls.slice(0, 5)).toEqual(["aws", "lambda", "invoke", "--function-name", "Slipway-equip-image-build"]);
+});
+
+test("neither an address nor the registry's password is in the log, on a command line, or left when strangers' code runs", async () => {
+  const { succeeded, output, calls, folder } = await workshop({});
+  expect(succeeded).toBe(true);
+  expect(readFileSync(join(folder, "login"), "utf8")).toBe(password);
+  expect(calls).toContain("--password-stdin");
+  expect(calls.filter((word) => word === "curl")).toHaveLength(2);
+  for (const secret of ["signature", "file://", password]) {
+    expect(output).not.toContain(secret);
+    expect(calls.join(" ")).not.toContain(secret);
+  }
+  expect(readFileSync(join(folder, "left"), "utf8")).toContain("question.json");
+  expect(readFileSync(join(folder, "left"), "utf8")).not.toContain("equipment.json");
+});
+
+test.each([
+  ["refused by S3", 403],
+  ["gone", 404],
+])("an address that is %s ends the build, and the error does not tell it", async (_, status) => {
+  const store = createServer((request, response) => {
+    response.writeHead(status).end(`<Error><Resource>${request.url}</Resource></Error>`);
+  });
+  await new Promise<void>((resolve) => store.listen(0, "127.0.0.1", resolve));
+  const { port } = store.address() as AddressInfo;
+  const archive = `http://127.0.0.1:${port}/archives/a.zip?X-Amz-Signature=signature`;
+  const { succeeded, output, words } = await workshop({
+    answers: (files) => [{ ...files, archive, registryPassword: password }],
+  });
+  store.close();
+  expect([succeeded, words]).toEqual([false, []]);
+  expect(output).toContain(String(status));
+  for (const secret of ["signature", "archives", password]) expect(output).not.toContain(secret);
+});
+
+test("an address that leads nowhere ends the build, and the error does not tell it", async () => {
+  const archive = "http://127.0.0.1:9/archives/a.zip?X-Amz-Signature=signature";
+  const { succeeded, output } = await workshop({
+    answers: (files) => [{ ...files, archive, registryPassword: password }],
+  });
+  expect(succeeded).toBe(false);
+  for (const secret of ["signature", "archives"]) expect(output).not.toContain(secret);
+});
+
+const failed = { errorType: "Error", errorMessage: "The image build could not be equipped." };
+
+test("a function that fails twice is asked a third time", async () => {
+  const { succeeded, calls } = await workshop({
+    answers: (files) => [failed, failed, { ...files, registryPassword: password }],
+  });
+  expect([succeeded, calls.filter((word) => word === "aws").length]).toEqual([true, 3]);
+});
+
+test("a function that keeps failing ends the build with a sentence", async () => {
+  const { succeeded, output, words } = await workshop({ answers: () => [failed] });
+  expect([succeeded, words]).toEqual([false, []]);
+  expect(output).toContain("The service did not hand this build its source. Build again.");
+});
+
+test("the digest is exported, and the buildspec is plain data", () => {
+  expect(renderBuildspec()).toMatchObject({ version: 0.2, env: { "exported-variables": ["IMAGE_DIGEST"] } });
+  expect(JSON.parse(JSON.stringify(renderBuildspec()))).toEqual(renderBuildspec());
+});

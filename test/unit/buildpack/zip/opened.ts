@@ -1,0 +1,32 @@
+import { type Archive, openArchive } from "../../../../buildpack/zip/archive.ts";
+import type { ArchiveEntry } from "../../../../buildpack/zip/entry.ts";
+import { type ArchiveLimits, archiveLimits } from "../../../../buildpack/zip/limits.ts";
+import { ArchiveRefused } from "../../../../buildpack/zip/refused.ts";
+import type { ByteSource } from "../../../../buildpack/zip/source.ts";
+
+/** Bytes in memory as a source. */
+export function sourceOf(bytes: Uint8Array): ByteSource {
+  return { size: bytes.length, read: async (offset, length) => bytes.subarray(offset, offset + length) };
+}
+
+/** Opens and verifies, and gives the contents of all files by path. */
+export async function verified(
+  bytes: Uint8Array,
+  limits: ArchiveLimits = archiveLimits,
+): Promise<{ archive: Archive; files: Map<string, string>; entries: Map<string, ArchiveEntry> }> {
+  const archive = await openArchive(sourceOf(bytes), limits);
+  const files = new Map<string, string>();
+  await archive.verify((entry, contents) => void files.set(entry.path, Buffer.from(contents).toString("latin1")));
+  return { archive, files, entries: new Map(archive.entries.map((entry) => [entry.path, entry])) };
+}
+
+/** The refusal that opening and verifying ends in; anything else is an error of the test. */
+export async function refusal(bytes: Uint8Array, limits?: ArchiveLimits): Promise<ArchiveRefused> {
+  try {
+    await verified(bytes, limits);
+  } catch (error) {
+    if (error instanceof ArchiveRefused) return error;
+    throw error;
+  }
+  throw new Error("the archive was accepted");
+}
