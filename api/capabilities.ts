@@ -1,5 +1,5 @@
 /**
- * What a handler may touch. `lib/` turns each word into explicit IAM actions, `lambdas/kit` into the one object
+ * What a handler may touch. `lib/` turns each word into explicit IAM actions, `lambdas/http` into the one object
  * a handler receives, so that touching anything undeclared neither compiles nor is allowed at run time.
  */
 export const capabilities = [
@@ -36,7 +36,7 @@ export const capabilities = [
   /** Run statements in the organization's databases. */
   "databases:run",
   /** Look at a running image build, make its project's repository, and sign it in to its inputs and that repository. */
-  "image-builds:equip",
+  "image-builds:grant",
 ] as const;
 
 export type Capability = (typeof capabilities)[number];

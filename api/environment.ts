@@ -1,6 +1,6 @@
 import type { Capability } from "./capabilities.ts";
 
-/** The environment variables a Lambda gets, by capability; `lib/` sets exactly these and `lambdas/kit` reads them. */
+/** The environment variables a Lambda gets, by capability; `lib/` sets exactly these and `lambdas/http` reads them. */
 export const capabilityEnvironment = {
   "table:read": ["TABLE_NAME"],
   "table:write": ["TABLE_NAME"],
@@ -28,7 +28,7 @@ export const capabilityEnvironment = {
   "files:sign": ["FILES_BUCKET", "FILES_SIGNER_ROLE"],
   "files:manage": ["FILES_BUCKET"],
   "databases:run": ["DATABASE_ARN", "DATABASE_SECRET_ARN"],
-  "image-builds:equip": ["IMAGE_BUILD_PROJECT", "IMAGE_BUILD_ROLE", "IMAGE_KEY", "IMAGE_REPOSITORIES"],
+  "image-builds:grant": ["IMAGE_BUILD_PROJECT", "IMAGE_BUILD_ROLE", "IMAGE_KEY", "IMAGE_REPOSITORIES"],
 } as const satisfies Record<Capability, readonly string[]>;
 
 export type EnvironmentName = (typeof capabilityEnvironment)[Capability][number];

@@ -28,7 +28,7 @@ export interface Watch {
   text: string;
 }
 
-/** The calls that `lambdas/data` makes. */
+/** The calls that `lambdas/table` makes. */
 const tableOperations = [
   Operation.BATCH_GET_ITEM,
   Operation.QUERY,

@@ -3,7 +3,7 @@ import type { Allowance } from "./allow.ts";
 import type { Resources } from "./resources.ts";
 
 /** Asking CodeBuild who asks, making a project's repository, and opening a session for one build. */
-export const imageBuildsEquip: (r: Resources) => Allowance[] = (r) => [
+export const imageBuildsGrant: (r: Resources) => Allowance[] = (r) => [
   { actions: ["codebuild:BatchGetBuilds"], resources: [r.imageBuild.project.projectArn] },
   {
     actions: ["ecr:CreateRepository", "ecr:PutLifecyclePolicy"],

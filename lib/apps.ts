@@ -3,12 +3,12 @@ import * as ecs from "aws-cdk-lib/aws-ecs";
 import * as iam from "aws-cdk-lib/aws-iam";
 import * as logs from "aws-cdk-lib/aws-logs";
 import { Construct } from "constructs";
-import { acknowledge } from "./nag-suppressions.ts";
 import { roleFor } from "./allow.ts";
+import { acknowledge } from "./nag-suppressions.ts";
 import type { Network } from "./network.ts";
 import type { Removal } from "./removal.ts";
 
-/** The images: a repository for each project, named after it, which `equip-image-build` makes before the first push. */
+/** The images: a repository for each project, named after it, which `grant-build-access` makes before the first push. */
 export interface ImageRepositories {
   /** Their names begin with this and a slash. */
   prefix: string;

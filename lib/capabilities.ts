@@ -11,7 +11,7 @@ import {
   tableRead,
   tableWrite,
 } from "./allow-data.ts";
-import { imageBuildsEquip } from "./allow-image-builds.ts";
+import { imageBuildsGrant } from "./allow-image-builds.ts";
 import type { Resources } from "./resources.ts";
 
 const assumeSigner = (roleArn: string): Allowance[] => [{ actions: ["sts:AssumeRole"], resources: [roleArn] }];
@@ -44,7 +44,7 @@ export const capabilityAllowances: Record<Capability, (r: Resources) => Allowanc
   "files:sign": (r) => assumeSigner(r.signers.files.roleArn),
   "files:manage": filesManage,
   "databases:run": databasesRun,
-  "image-builds:equip": imageBuildsEquip,
+  "image-builds:grant": imageBuildsGrant,
 };
 
 function environmentValues(r: Resources): Record<EnvironmentName, string> {

@@ -5,8 +5,8 @@ import { SqsDestination } from "aws-cdk-lib/aws-lambda-destinations";
 import * as sqs from "aws-cdk-lib/aws-sqs";
 import { Construct } from "constructs";
 import { type ListenerId, listeners } from "../statemachines/steps.ts";
-import { acknowledge } from "./nag-suppressions.ts";
 import type { Functions } from "./functions.ts";
+import { acknowledge } from "./nag-suppressions.ts";
 import type { Resources } from "./resources.ts";
 
 const objectCreated = (bucket: string): events.EventPattern => ({
@@ -26,7 +26,7 @@ const wakes: Record<ListenerId, (r: Resources) => Pick<events.RuleProps, "eventP
       detail: { stateMachineArn: [r.stateMachine.arn], status: ["FAILED", "TIMED_OUT", "ABORTED"] },
     },
   }),
-  sweep: () => ({ schedule: events.Schedule.rate(Duration.minutes(1)) }),
+  "reconcile-locks": () => ({ schedule: events.Schedule.rate(Duration.minutes(1)) }),
 };
 
 /** The listeners of `statemachines/steps.ts` with the events that wake them, and one queue for what could not be handled. */
@@ -56,7 +56,7 @@ export class Events extends Construct {
         onFailure: new SqsDestination(this.lost),
       });
       const rule = new events.Rule(this, `${id}-rule`, wakes[id](props.resources));
-      const every = id === "sweep" ? { retryAttempts: 0, maxEventAge: Duration.minutes(1) } : {};
+      const every = id === "reconcile-locks" ? { retryAttempts: 0, maxEventAge: Duration.minutes(1) } : {};
       rule.addTarget(new targets.LambdaFunction(handler, { deadLetterQueue: this.lost, ...every }));
     }
   }

@@ -6,8 +6,8 @@ import type * as lambda from "aws-cdk-lib/aws-lambda";
 import * as logs from "aws-cdk-lib/aws-logs";
 import { Construct } from "constructs";
 import { routes } from "../api/index.ts";
-import { acknowledge } from "./nag-suppressions.ts";
 import type { Functions } from "./functions.ts";
+import { acknowledge } from "./nag-suppressions.ts";
 
 /** API Gateway gives up after 30 s; the function must have answered before, or the client learns nothing. */
 const routeTimeoutSeconds = 25;

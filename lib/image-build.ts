@@ -13,7 +13,7 @@ import { functionsOf } from "./signers.ts";
 const imageBuildMinutes = { run: 20, queue: 30 };
 
 /** The function that an image build asks for what it may reach. */
-const equipper: keyof typeof imageBuildServices = "equip-image-build";
+const accessFunction: keyof typeof imageBuildServices = "grant-build-access";
 
 /**
  * Turns a plan and a source archive into an image. It runs strangers' code, and BuildKit needs a privileged machine:
@@ -28,7 +28,7 @@ export class ImageBuild extends Construct {
   constructor(scope: Construct, id: string, props: { data: Data; apps: Apps; buildspec: Record<string, unknown> }) {
     super(scope, id);
     this.sessions = this.#sessions(props.data, props.apps);
-    const asked = this.#equipper();
+    const asked = this.#accessFunction();
     this.output = new logs.LogGroup(this, "Output", {
       retention: logs.RetentionDays.ONE_MONTH,
       removalPolicy: RemovalPolicy.DESTROY,
@@ -63,9 +63,9 @@ export class ImageBuild extends Construct {
     });
   }
 
-  /** The function that equips image builds; by name, since it is made after what it works on. */
-  #equipper(): { name: string; arn: string } {
-    const name = `${Aws.STACK_NAME}-${equipper}`;
+  /** The function that gives image builds access; by name, since it is made after what it works on. */
+  #accessFunction(): { name: string; arn: string } {
+    const name = `${Aws.STACK_NAME}-${accessFunction}`;
     const arnFormat = ArnFormat.COLON_RESOURCE_NAME;
     return {
       name,

@@ -1,6 +1,7 @@
 import { chmodSync, mkdirSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { errorFields, log } from "../lambdas/http/log.ts";
+import { startFront } from "./api-gateway.ts";
 import { startAwsServer } from "./aws/service.ts";
 import { createCodeBuild } from "./codebuild/codebuild.ts";
 import { resolveImage } from "./codebuild/image.ts";
@@ -8,7 +9,6 @@ import { createRuntimes } from "./codebuild/runtimes.ts";
 import { createIntegrations, readDefinition } from "./deployment-machine.ts";
 import { startDynamoDb } from "./dynamodb.ts";
 import { createEcs } from "./ecs/ecs.ts";
-import { startFront } from "./api-gateway.ts";
 import { lockHome } from "./home-lock.ts";
 import { createFunctions } from "./lambda/functions.ts";
 import { createLogs } from "./logs/logs.ts";
@@ -37,7 +37,7 @@ const names = {
 const roleArn = (role: string) => `arn:aws:iam::${account}:role/slipway-${role}`;
 const stateMachineArn = `arn:aws:states:${region}:${account}:stateMachine:slipway-deployment`;
 const testHeader = { name: "x-slipway-probe", value: "new-version" };
-const sweepSeconds = 60;
+const reconcileSeconds = 60;
 
 /** A port that somebody else listens on. */
 export class PortInUse extends Error {}
@@ -219,8 +219,11 @@ async function startParts(home: string, port: number, closers: (() => Promise<vo
   await seed({ home, baseUrl, operator: (command, input) => functions.invoke("operator", { command, input }) });
   await ecs.resume();
   await stepFunctions.resume();
-  await functions.invoke("sweep", { all: true });
-  const timer = setInterval(() => functions.invoke("sweep", {}).catch(() => undefined), sweepSeconds * 1000);
+  await functions.invoke("reconcile-locks", { all: true });
+  const timer = setInterval(
+    () => functions.invoke("reconcile-locks", {}).catch(() => undefined),
+    reconcileSeconds * 1000,
+  );
   closers.push(() => clearInterval(timer));
   return baseUrl;
 }

@@ -24,7 +24,7 @@ export function parseRetryAfter(value: string | null | undefined, now: Date): nu
 const passing: ReadonlySet<number> = new Set([429, 502, 503, 504]);
 
 /** True for what the same request may not meet again: no answer, too many requests, a service that is not there for a moment. */
-export function isPassing(error: unknown): error is SlipwayError {
+export function isTransient(error: unknown): error is SlipwayError {
   if (!(error instanceof SlipwayError)) return false;
   return error.status === undefined ? error.code === "network" || error.code === "timeout" : passing.has(error.status);
 }
@@ -43,13 +43,13 @@ interface RetryOptions {
   attemptsMax: number;
   sleep: Sleep;
   signal?: AbortSignal | undefined;
-  /** Which errors are worth another try; `isPassing` when not given. */
+  /** Which errors are worth another try; `isTransient` when not given. */
   passes?: (error: unknown) => error is SlipwayError;
 }
 
 /** Repeats `attempt` while it fails with what may pass; the last error is thrown as it is. */
 export async function withRetries<T>(attempt: () => Promise<T>, options: RetryOptions): Promise<T> {
-  const { attemptsMax, sleep, signal, passes = isPassing } = options;
+  const { attemptsMax, sleep, signal, passes = isTransient } = options;
   for (let count = 1; ; count += 1) {
     try {
       return await attempt();

@@ -1,6 +1,6 @@
 import type { SingleBuildReply } from "../api/builds.ts";
 import type { Client } from "./client.ts";
-import { isPassing, type Sleep, sleepFor } from "./retry.ts";
+import { isTransient, type Sleep, sleepFor } from "./retry.ts";
 
 export interface WaitOptions {
   /** Called with the first read, and whenever the status has changed. */
@@ -44,7 +44,7 @@ export async function waitForBuild(
       if (isFinished(build)) return build;
     } catch (error) {
       failures += 1;
-      if (!isPassing(error) || failures >= failuresMax) throw error;
+      if (!isTransient(error) || failures >= failuresMax) throw error;
       seconds = Math.min(error.retryAfterSeconds ?? pollSecondsStandard * failures, pollSecondsMax);
     }
     await sleep(seconds, signal);

@@ -137,7 +137,7 @@ export const listeners = {
     memory: 512,
   },
   /** Every minute: makes sure that each held lock has a living execution. */
-  sweep: {
+  "reconcile-locks": {
     uses: ["table:read", "table:write", "deployments:start", "apps:read", "apps:deploy", "apps:switch"],
     timeoutSeconds: 120,
     memory: 512,
@@ -149,14 +149,14 @@ export type ListenerId = keyof typeof listeners;
 /** Lambdas that a running image build invokes: `lambdas/pipeline/<id>.ts`. */
 export const imageBuildServices = {
   /** Gives an image build its own inputs and its own project's repository: all that it may reach. */
-  "equip-image-build": {
+  "grant-build-access": {
     input: z.object({
       /** CodeBuild's id, which only the build itself knows: the project's name and a random UUID. */
       imageBuildId: z.string().regex(/^[\w-]{2,255}:[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}$/),
     }),
     /** Presigned addresses of exactly this build's files, and a password for the registry; all of it is secret. */
     output: z.object({ archive: z.url(), recipe: z.url(), registryPassword: z.string() }),
-    uses: ["image-builds:equip"],
+    uses: ["image-builds:grant"],
     timeoutSeconds: 20,
     memory: 512,
   },

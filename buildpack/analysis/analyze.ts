@@ -1,7 +1,7 @@
 import type { App } from "./app.ts";
+import { NoPlan, type Notes, noNotes } from "./diagnostics.ts";
 import { chooseLanguage } from "./language.ts";
 import { nodePlan } from "./node/plan.ts";
-import { NoPlan, type Notes, noNotes } from "./diagnostics.ts";
 import type { AnalysisOutcome, Language, Plan, Suggestion } from "./plan.ts";
 import { pythonPlan } from "./python/plan.ts";
 import { findRoot } from "./root.ts";

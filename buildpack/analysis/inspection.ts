@@ -1,4 +1,8 @@
 import type { Finding, Runtime } from "../../api/builds.ts";
+import { type OnFile, openArchive, packedBytes } from "../zip/archive.ts";
+import type { ArchiveEntry } from "../zip/entry.ts";
+import { ArchiveRefused } from "../zip/refused.ts";
+import type { ByteSource } from "../zip/source.ts";
 import { analyze, withSecrets } from "./analyze.ts";
 import { wrapperOf } from "./app.ts";
 import type { AnalysisOutcome, Plan, Suggestion } from "./plan.ts";
@@ -6,10 +10,6 @@ import { suggestionText, warningText } from "./report.ts";
 import { inOrder, mayHoldSecrets, secretsOf } from "./secrets/scan.ts";
 import { namesLocalUrl } from "./suggestions/local-urls.ts";
 import { decodeText, depthOf, isForDetection, isJunk, type SourceFile, wants } from "./tree.ts";
-import { type OnFile, openArchive, packedBytes } from "../zip/archive.ts";
-import type { ArchiveEntry } from "../zip/entry.ts";
-import { ArchiveRefused } from "../zip/refused.ts";
-import type { ByteSource } from "../zip/source.ts";
 
 export type Inspection =
   | { ok: true; plan: Plan; suggestion: string | null; warning: string | null; findings: Finding[] }

@@ -1,11 +1,11 @@
 import { type App, rootFiles } from "./app.ts";
 import { commandsOf, invocationOf } from "./command.ts";
-import { foreignLanguage, languageOfProgram } from "./unsupported-languages.ts";
-import { packageJson } from "./manifests.ts";
 import { listed, NoPlan, quoted } from "./diagnostics.ts";
+import { packageJson } from "./manifests.ts";
 import type { Language } from "./plan.ts";
 import { procfileEntry } from "./procfile.ts";
 import { isNodeEntry, isPythonManifest } from "./root.ts";
+import { foreignLanguage, languageOfProgram } from "./unsupported-languages.ts";
 import { stringAt } from "./values.ts";
 
 /** The language of an app; `otherwise` is tried when it has no start command, before `error` is given up with. */

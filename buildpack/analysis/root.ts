@@ -1,7 +1,7 @@
 import { type App, appAt } from "./app.ts";
-import { foreignLanguage } from "./unsupported-languages.ts";
 import { listed, NoPlan } from "./diagnostics.ts";
 import { depthOf, type SourceTree } from "./tree.ts";
+import { foreignLanguage } from "./unsupported-languages.ts";
 
 const NODE_ENTRY = /^(server|app|main|index)\.(js|mjs|cjs|ts|mts|cts)$/;
 const PYTHON_ENTRY = /^(main|app|server)\.py$/;

@@ -1,4 +1,5 @@
-import { cacheTag } from "./build-access.ts";
+/** The tag that each build overwrites: the layers kept for the project's next build. A build's own tag is its id, written once. */
+export const cacheTag = "cache";
 
 /** Where BuildKit itself comes from: the default is on a registry that limits anonymous pulls. */
 const buildkit = "public.ecr.aws/vend/moby/buildkit:buildx-stable-1";
@@ -11,26 +12,26 @@ const silent = ["set -euo pipefail", "set +x"];
  * addresses reach curl through a pipe (a command line can be read by others), and its password docker likewise.
  * An answer without an archive is an error of the function, which the aws command counts as success.
  */
-const equip = [
+const requestAccess = [
   ...silent,
   "mkdir -p /tmp/build /tmp/source /tmp/slipway",
   "umask 077",
   `printf '{"imageBuildId":"%s"}' "$CODEBUILD_BUILD_ID" > /tmp/build/question.json`,
   "ask() {",
-  '  aws lambda invoke --function-name "$EQUIPPER" --payload fileb:///tmp/build/question.json /tmp/build/equipment.json > /dev/null &&',
-  "    jq -e .archive /tmp/build/equipment.json > /dev/null",
+  '  aws lambda invoke --function-name "$EQUIPPER" --payload fileb:///tmp/build/question.json /tmp/build/buildAccess.json > /dev/null &&',
+  "    jq -e .archive /tmp/build/buildAccess.json > /dev/null",
   "}",
   "ask || { sleep 2; ask; } || { sleep 8; ask; } ||",
   '  { echo "The service did not hand this build its source. Build again."; exit 1; }',
   "fetch() {",
-  `  jq -r ".$1 | @json \\"url = \\\\(.)\\"" /tmp/build/equipment.json |`,
+  `  jq -r ".$1 | @json \\"url = \\\\(.)\\"" /tmp/build/buildAccess.json |`,
   '    curl --config - --silent --show-error --fail --connect-timeout 10 --retry 3 --output "$2"',
   "}",
   "fetch archive /tmp/source.zip",
   "fetch recipe /tmp/build/recipe.json",
-  "jq -j .registryPassword /tmp/build/equipment.json |",
+  "jq -j .registryPassword /tmp/build/buildAccess.json |",
   '  docker login --username AWS --password-stdin "${IMAGE_REPOSITORY%%/*}" > /dev/null',
-  "rm /tmp/build/equipment.json",
+  "rm /tmp/build/buildAccess.json",
 ];
 
 /** Unpacks what was fetched; unzip's exit code 1 is a mere warning, as for backslashes in names. */
@@ -78,7 +79,7 @@ export function renderBuildspec(): Record<string, unknown> {
     version: 0.2,
     env: { shell: "bash", "exported-variables": ["IMAGE_DIGEST"] },
     phases: {
-      pre_build: { "on-failure": "ABORT", commands: [strict(equip), strict(prepare)] },
+      pre_build: { "on-failure": "ABORT", commands: [strict(requestAccess), strict(prepare)] },
       build: {
         "on-failure": "ABORT",
         commands: [

@@ -9,21 +9,13 @@ import {
   RollbackTransactionCommand,
 } from "@aws-sdk/client-rds-data";
 import { databaseName } from "../../api/tables.ts";
-import type { Statement } from "../tables/model/sql.ts";
-import { Problem } from "../http/problem.ts";
 import { clientDefaults, isNamed, lean } from "./clients.ts";
+import { DatabaseError, DatabaseResuming } from "./errors.ts";
 
-/** PostgreSQL refused a statement. It carries the SQLSTATE and the constraint, never the statement or a value. */
-export class DatabaseError extends Error {
-  readonly state: string;
-  readonly constraint: string | null;
-
-  constructor(state: string, constraint: string | null) {
-    super(`PostgreSQL refused a statement with ${state}`);
-    this.name = "DatabaseError";
-    this.state = state;
-    this.constraint = constraint;
-  }
+/** A statement of the Data API: `:p1`, `:p2`, … stand for the values. */
+export interface Statement {
+  sql: string;
+  values: (string | null)[];
 }
 
 export type Value = string | number | boolean | null;
@@ -74,9 +66,7 @@ export function databaseRunner(
       } catch (error) {
         if (!isNamed(error, "DatabaseResumingException")) throw translated(error);
         if (Date.now() + pauseMs > until) {
-          throw new Problem("database_resuming", "The database was asleep and is waking up; please retry.", {
-            retryAfterSeconds,
-          });
+          throw new DatabaseResuming(retryAfterSeconds);
         }
         await sleep(pauseMs);
       }

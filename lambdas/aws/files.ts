@@ -1,6 +1,13 @@
 import { DeleteObjectCommand, HeadObjectCommand, S3Client } from "@aws-sdk/client-s3";
-import type { SeenObject } from "../storage/model/files.ts";
 import { isNamed, unlogged } from "./clients.ts";
+
+/** What S3 says of an object. `version` tells two writes of the same bytes in one second apart, where versions are kept. */
+export interface SeenObject {
+  size: number;
+  etag: string;
+  modifiedAt: string;
+  version: string;
+}
 
 export interface StoredFiles {
   /** What is stored at this key now; `undefined` when nothing is. */

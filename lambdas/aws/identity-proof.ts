@@ -6,7 +6,7 @@ export interface IdentityProof {
 }
 
 /** The signed header by which a proof is bound to one service: replayed to another host it proves nothing. */
-export const hostHeader = "x-slipway-host";
+const hostHeader = "x-slipway-host";
 
 /** The only request that is replayed, and the only headers that go with it. */
 const provedBody = "Action=GetCallerIdentity&Version=2011-06-15";

@@ -7,7 +7,7 @@ import {
   repositorySettings,
   type StoredObject,
   sessionPolicyOf,
-} from "../../buildpack/image/build-access.ts";
+} from "./build-access.ts";
 import { clientDefaults, isNamed, lean } from "./clients.ts";
 import { presigner } from "./presigner.ts";
 import { callRegistry } from "./registry.ts";
@@ -19,19 +19,19 @@ const addressValidSeconds = 300;
 
 const login = z.object({ authorizationData: z.array(z.object({ authorizationToken: z.string() })).length(1) });
 
-interface Equipment {
+interface BuildAccess {
   archive: string;
   recipe: string;
   registryPassword: string;
 }
 
-export interface ImageBuildEquipper {
+export interface BuildAccessGranter {
   /** What this image build works on, as CodeBuild knows it; `undefined` when it is none of ours that runs. */
   running(imageBuildId: string): Promise<ImageBuildInputs | undefined>;
   /** Makes the project's repository, or finds it made. */
   makeRepository(projectId: string): Promise<void>;
   /** Addresses of exactly these inputs, and a registry password that reaches exactly this project's repository. */
-  equip(inputs: ImageBuildInputs, now: Date): Promise<Equipment>;
+  grant(inputs: ImageBuildInputs, now: Date): Promise<BuildAccess>;
 }
 
 async function registryPassword(credentials: Credentials): Promise<string> {
@@ -41,12 +41,12 @@ async function registryPassword(credentials: Credentials): Promise<string> {
   return text.slice("AWS:".length);
 }
 
-export function imageBuildEquipper(environment: {
+export function buildAccessGranter(environment: {
   IMAGE_BUILD_PROJECT: string;
   IMAGE_BUILD_ROLE: string;
   IMAGE_KEY: string;
   IMAGE_REPOSITORIES: string;
-}): ImageBuildEquipper {
+}): BuildAccessGranter {
   const codeBuild = lean(new CodeBuildClient(clientDefaults));
   const repositoryArn = (projectId: string) => `${environment.IMAGE_REPOSITORIES}/${projectId}`;
 
@@ -66,7 +66,7 @@ export function imageBuildEquipper(environment: {
       const lifecyclePolicyText = JSON.stringify(repositoryLifecycle);
       await callRegistry("PutLifecyclePolicy", { repositoryName, lifecyclePolicyText });
     },
-    async equip(inputs, now) {
+    async grant(inputs, now) {
       const policy = sessionPolicyOf(inputs, repositoryArn(inputs.projectId));
       const credentials = await assumeRole(environment.IMAGE_BUILD_ROLE, policy);
       const address = ({ bucket, key, version }: StoredObject) =>

@@ -1,9 +1,9 @@
 import { cancelBuild } from "../../api/builds.ts";
-import { absent } from "../table/entity.ts";
-import { Build, type BuildRow, Lock } from "../table/rows.ts";
-import { canceledBuildReply } from "./model/replies.ts";
 import { endpoint } from "../http/endpoint.ts";
 import { notFound, Problem, unavailable } from "../http/problem.ts";
+import { absent } from "../table/entity.ts";
+import { canceledBuildReply } from "./model/replies.ts";
+import { Build, type BuildRow, Lock } from "./model/rows.ts";
 
 const triesMax = 5;
 

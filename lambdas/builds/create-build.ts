@@ -1,9 +1,9 @@
 import { createBuild } from "../../api/builds.ts";
-import { newBuild } from "./model/transitions.ts";
-import { archiveKey, buildReply } from "./model/replies.ts";
-import { newId } from "../table/ids.ts";
 import { endpoint } from "../http/endpoint.ts";
+import { newId } from "../table/ids.ts";
+import { archiveKey, buildReply } from "./model/replies.ts";
 import { startBuild } from "./model/start-build.ts";
+import { newBuild } from "./model/transitions.ts";
 
 export const handler = endpoint(
   createBuild,

@@ -1,11 +1,12 @@
 import { listBuildLogs } from "../../api/builds.ts";
 import { limits } from "../../api/limits.ts";
-import { Build, type BuildRow, Variable } from "../table/rows.ts";
+import type { LogReader } from "../aws/logs.ts";
+import { Variable } from "../environments/model/rows.ts";
 import { claimedPosition, isGenuine, sealCursor } from "../http/cursor.ts";
-import { masker } from "./model/mask.ts";
 import { endpoint } from "../http/endpoint.ts";
 import { invalid, notFound } from "../http/problem.ts";
-import type { LogReader } from "../aws/logs.ts";
+import { masker } from "./model/mask.ts";
+import { Build, type BuildRow } from "./model/rows.ts";
 
 interface Stream {
   stage: "building" | "deploying";

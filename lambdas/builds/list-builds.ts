@@ -1,13 +1,13 @@
 import { listBuilds } from "../../api/builds.ts";
+import { isId } from "../../api/ids.ts";
 import { limits } from "../../api/limits.ts";
-import { liveBuild } from "./model/live-build.ts";
-import { Build, Live, Successes } from "../table/rows.ts";
-import { listedBuildReply } from "./model/replies.ts";
+import { buildOf } from "../aws/apps.ts";
 import { claimedPosition, isGenuine, sealCursor } from "../http/cursor.ts";
-import { isId } from "../table/ids.ts";
 import { endpoint } from "../http/endpoint.ts";
 import { invalid } from "../http/problem.ts";
-import { buildOf } from "../aws/apps.ts";
+import { liveBuild } from "./model/live-build.ts";
+import { listedBuildReply } from "./model/replies.ts";
+import { Build, LiveBuildCache, RedeployableBuilds } from "./model/rows.ts";
 
 export const handler = endpoint(listBuilds, async ({ params, query, access }, tools) => {
   const { projectId } = params;
@@ -15,7 +15,7 @@ export const handler = endpoint(listBuilds, async ({ params, query, access }, to
   const position = query.cursor === undefined ? undefined : claimedPosition(query.cursor);
   const readable = position === undefined || isId("bld", position);
   const [{ project, rows }, page] = await Promise.all([
-    access.read(Live.key({ projectId }), Successes.key({ projectId })),
+    access.read(LiveBuildCache.key({ projectId }), RedeployableBuilds.key({ projectId })),
     tools.table.query({
       pk: `PRJ#${projectId}`,
       prefix: "BLD#",
@@ -29,7 +29,7 @@ export const handler = endpoint(listBuilds, async ({ params, query, access }, to
     throw invalid([{ path: "cursor", message: "must be a cursor that this list gave out" }]);
   }
   const live = await liveBuild(rows[0], projectId, tools, buildOf);
-  const successes = Successes.maybe(rows[1])?.buildIds ?? [];
+  const successes = RedeployableBuilds.maybe(rows[1])?.buildIds ?? [];
   const builds = page.items.map(Build.read);
   const last = builds.at(-1);
   return {

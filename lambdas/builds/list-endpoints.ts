@@ -1,6 +1,6 @@
 import { listEndpoints } from "../../api/builds.ts";
-import { Addresses } from "../table/rows.ts";
 import { endpoint } from "../http/endpoint.ts";
+import { Addresses } from "./model/rows.ts";
 
 export const handler = endpoint(listEndpoints, async ({ params, access }, { apps }) => {
   const { projectId } = params;

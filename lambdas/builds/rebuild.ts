@@ -1,14 +1,14 @@
 import { rebuild } from "../../api/builds.ts";
-import { Live, Lock } from "../table/rows.ts";
-import { buildById, copyBuild, knownLive, refuseWhileRunning } from "./model/copy-build.ts";
 import { endpoint } from "../http/endpoint.ts";
 import { Problem } from "../http/problem.ts";
+import { buildById, copyBuild, knownLive, refuseWhileRunning } from "./model/copy-build.ts";
+import { LiveBuildCache, Lock } from "./model/rows.ts";
 
 const gone = "The source archive of the deployed build is gone. Upload the source as a new build.";
 
 export const handler = endpoint(rebuild, async ({ params, access, now }, tools) => {
   const { projectId } = params;
-  const { rows } = await access.read(Lock.key({ projectId }), Live.key({ projectId }));
+  const { rows } = await access.read(Lock.key({ projectId }), LiveBuildCache.key({ projectId }));
   refuseWhileRunning(rows[0]);
   const live = await knownLive(rows[1], projectId, tools);
   const deployed = live.buildId === null ? undefined : await buildById(tools.table, projectId, live.buildId);

@@ -1,10 +1,10 @@
 import { redeployBuild } from "../../api/builds.ts";
 import { limits } from "../../api/limits.ts";
-import { Build, Live, Lock, Successes } from "../table/rows.ts";
-import { redeployBlockOf } from "./model/replies.ts";
-import { copyBuild, knownLive, refuseWhileRunning } from "./model/copy-build.ts";
 import { endpoint } from "../http/endpoint.ts";
 import { notFound, Problem } from "../http/problem.ts";
+import { copyBuild, knownLive, refuseWhileRunning } from "./model/copy-build.ts";
+import { redeployBlockOf } from "./model/replies.ts";
+import { Build, LiveBuildCache, Lock, RedeployableBuilds } from "./model/rows.ts";
 
 const gone = "The source archive of this build is gone. Choose another build.";
 
@@ -15,13 +15,13 @@ export const handler = endpoint(
     const { rows } = await access.read(
       Build.key({ projectId, id: buildId }),
       Lock.key({ projectId }),
-      Live.key({ projectId }),
-      Successes.key({ projectId }),
+      LiveBuildCache.key({ projectId }),
+      RedeployableBuilds.key({ projectId }),
     );
     const target = Build.maybe(rows[0]);
     if (!target) throw notFound();
     refuseWhileRunning(rows[1]);
-    const successes = Successes.maybe(rows[3])?.buildIds ?? [];
+    const successes = RedeployableBuilds.maybe(rows[3])?.buildIds ?? [];
     // What is live matters only to a build that could be redeployed at all.
     const settled = redeployBlockOf(target, null, successes);
     const live =

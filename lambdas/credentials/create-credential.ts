@@ -1,11 +1,11 @@
 import { createCredential } from "../../api/credentials.ts";
 import { limits } from "../../api/limits.ts";
-import { absent } from "../table/entity.ts";
-import { AccessKey, KeyRing } from "../table/rows.ts";
-import { firstCredentialId, ringReply } from "./model/project-keys.ts";
-import { newKeyPair, secretHash } from "../http/presented-credential.ts";
 import { endpoint } from "../http/endpoint.ts";
+import { AccessKey, ProjectKeys } from "../http/model/credentials.ts";
+import { newKeyPair, secretHash } from "../http/presented-credential.ts";
 import { Problem, unavailable } from "../http/problem.ts";
+import { absent } from "../table/entity.ts";
+import { firstCredentialId, projectKeysReply } from "./model/project-keys.ts";
 
 const triesMax = 8;
 
@@ -21,7 +21,7 @@ export const handler = endpoint(createCredential, async ({ params, body, access,
       [
         {
           kind: "update",
-          key: KeyRing.key({ projectId }),
+          key: ProjectKeys.key({ projectId }),
           set: { [`key_${id}`]: { id, access: accessKey, description, createdAt }, lastId: id },
           add: { held: 1 },
           when: {
@@ -47,12 +47,12 @@ export const handler = endpoint(createCredential, async ({ params, body, access,
       { credential },
     );
     if (outcome.ok) return { credential: { ...credential, secret } };
-    const ring = KeyRing.maybe(outcome.failed.get(0));
+    const ring = ProjectKeys.maybe(outcome.failed.get(0));
     if (ring && ring.held >= limits.appKeysPerProjectMax) {
       throw new Problem(
         "credential_limit",
         `The project already holds ${limits.appKeysPerProjectMax} app keys. Reuse one of them, or delete one that its owner names.`,
-        { fields: { credentials: ringReply(ring) } },
+        { fields: { credentials: projectKeysReply(ring) } },
       );
     }
     id = Math.max(id, ring?.lastId ?? 0) + 1;

@@ -1,10 +1,10 @@
 import { createEnvironment } from "../../api/environments.ts";
 import { limits } from "../../api/limits.ts";
-import { absent } from "../table/entity.ts";
-import { Variable, VariableCount, VariableName } from "../table/rows.ts";
-import { newId } from "../table/ids.ts";
 import { endpoint } from "../http/endpoint.ts";
 import { Problem } from "../http/problem.ts";
+import { absent } from "../table/entity.ts";
+import { newId } from "../table/ids.ts";
+import { Variable, VariableCount, VariableName } from "./model/rows.ts";
 import { nameTaken } from "./model/variables.ts";
 
 export const handler = endpoint(createEnvironment, async ({ params, body, access, now }) => {

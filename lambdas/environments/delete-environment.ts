@@ -1,7 +1,7 @@
 import { deleteEnvironment } from "../../api/environments.ts";
-import { Variable, VariableCount, VariableName } from "../table/rows.ts";
 import { endpoint } from "../http/endpoint.ts";
 import { notFound, unavailable } from "../http/problem.ts";
+import { Variable, VariableCount, VariableName } from "./model/rows.ts";
 
 const triesMax = 5;
 

@@ -1,7 +1,7 @@
 import { listEnvironments } from "../../api/environments.ts";
 import { limits } from "../../api/limits.ts";
-import { Variable } from "../table/rows.ts";
 import { endpoint } from "../http/endpoint.ts";
+import { Variable } from "./model/rows.ts";
 
 export const handler = endpoint(listEnvironments, async ({ params, access }, { table }) => {
   const [, page] = await Promise.all([

@@ -1,8 +1,8 @@
 import { updateEnvironment } from "../../api/environments.ts";
-import { absent } from "../table/entity.ts";
-import { Variable, VariableName } from "../table/rows.ts";
 import { endpoint } from "../http/endpoint.ts";
 import { notFound, unavailable } from "../http/problem.ts";
+import { absent } from "../table/entity.ts";
+import { Variable, VariableName } from "./model/rows.ts";
 import { nameTaken } from "./model/variables.ts";
 
 const triesMax = 5;

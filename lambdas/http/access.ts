@@ -1,11 +1,13 @@
 import { createHash } from "node:crypto";
+import { isId } from "../../api/ids.ts";
 import { limits } from "../../api/limits.ts";
 import type { Role } from "../../api/organizations.ts";
 import type { Condition, Key, Write } from "../table/entity.ts";
-import { AccessKey, KeyRing, Membership, Project, type ProjectRow, Remembered, Session, Token } from "../table/rows.ts";
 import type { Item, Outcome, TableReader, TableWriter } from "../table/table.ts";
-import { isId } from "../table/ids.ts";
-import { type Claim, sameHash } from "./presented-credential.ts";
+import { AccessKey, Membership, ProjectKeys, Session, Token } from "./model/credentials.ts";
+import { IdempotencyRecord } from "./model/idempotency-record.ts";
+import { Project, type ProjectRow } from "./model/project.ts";
+import { type PresentedCredential, sameHash } from "./presented-credential.ts";
 import { idempotencyMismatch, notFound, Problem, unauthorized } from "./problem.ts";
 
 /** Who calls, once proved. A user's organization is the one that the path names. */
@@ -45,7 +47,7 @@ export interface Once {
 }
 
 interface Request {
-  claim: Claim;
+  credential: PresentedCredential;
   orgId?: string;
   projectId?: string;
   /** Whether the project's managing members apply to this route (SPEC §5 rule 7). */
@@ -56,36 +58,39 @@ interface Request {
   now: Date;
 }
 
-function claimRows(request: Request): Key[] {
-  const { claim } = request;
-  switch (claim.kind) {
+function credentialRows(request: Request): Key[] {
+  const { credential } = request;
+  switch (credential.kind) {
     case "key":
-      return [AccessKey.key({ access: claim.access })];
+      return [AccessKey.key({ access: credential.access })];
     case "session":
-      return [Session.key({ id: claim.sessionId })];
+      return [Session.key({ id: credential.sessionId })];
     case "token": {
       const membership = request.orgId && isId("org", request.orgId);
-      const ids = { userId: claim.userId, organizationId: request.orgId ?? "" };
-      return [Token.key({ userId: claim.userId, id: claim.tokenId }), ...(membership ? [Membership.key(ids)] : [])];
+      const ids = { userId: credential.userId, organizationId: request.orgId ?? "" };
+      return [
+        Token.key({ userId: credential.userId, id: credential.tokenId }),
+        ...(membership ? [Membership.key(ids)] : []),
+      ];
     }
   }
 }
 
 /** The caller that the fetched rows prove; throws 401, or 404 for an organization that is not the caller's. */
 function proveCaller(request: Request, rows: (Item | undefined)[]): Caller {
-  const { claim, orgId, now } = request;
-  if (claim.kind === "token") {
+  const { credential, orgId, now } = request;
+  if (credential.kind === "token") {
     const token = Token.maybe(rows[0]);
-    if (!token || !sameHash(token.hash, claim.hash)) throw unauthorized();
+    if (!token || !sameHash(token.hash, credential.hash)) throw unauthorized();
     const membership = Membership.maybe(rows[1]);
     if (orgId !== undefined && !membership) throw notFound();
-    return { kind: "token", userId: claim.userId, role: membership?.role ?? null };
+    return { kind: "token", userId: credential.userId, role: membership?.role ?? null };
   }
-  const row = claim.kind === "key" ? AccessKey.maybe(rows[0]) : Session.maybe(rows[0]);
-  if (!row || !sameHash(row.hash, claim.hash)) throw unauthorized();
+  const row = credential.kind === "key" ? AccessKey.maybe(rows[0]) : Session.maybe(rows[0]);
+  if (!row || !sameHash(row.hash, credential.hash)) throw unauthorized();
   if ("expiresAt" in row && row.expiresAt <= now.toISOString()) throw unauthorized();
   if (orgId !== undefined && orgId !== row.organizationId) throw notFound();
-  return { kind: claim.kind, organizationId: row.organizationId };
+  return { kind: credential.kind, organizationId: row.organizationId };
 }
 
 function proveProject(request: Request, caller: Caller, item: Item | undefined): ProjectRow {
@@ -107,32 +112,35 @@ function notAManager(project: ProjectRow): Problem {
 
 /** The same proof as conditions of a transaction: what must hold, and what it means when it does not. */
 function checksOf(request: Request): { write: Write; refuse: (old: Item | undefined) => Problem }[] {
-  const { claim, orgId, projectId, now } = request;
+  const { credential, orgId, projectId, now } = request;
   const checks: { write: Write; refuse: (old: Item | undefined) => Problem }[] = [];
-  switch (claim.kind) {
+  switch (credential.kind) {
     case "key":
-      checks.push({ write: AccessKey.check({ access: claim.access }, { hash: claim.hash }), refuse: unauthorized });
+      checks.push({
+        write: AccessKey.check({ access: credential.access }, { hash: credential.hash }),
+        refuse: unauthorized,
+      });
       break;
     case "session": {
-      const alive: Condition = { hash: claim.hash, expiresAt: { is: "above", value: now.toISOString() } };
-      checks.push({ write: Session.check({ id: claim.sessionId }, alive), refuse: unauthorized });
+      const alive: Condition = { hash: credential.hash, expiresAt: { is: "above", value: now.toISOString() } };
+      checks.push({ write: Session.check({ id: credential.sessionId }, alive), refuse: unauthorized });
       break;
     }
     case "token":
       checks.push({
-        write: Token.check({ userId: claim.userId, id: claim.tokenId }, { hash: claim.hash }),
+        write: Token.check({ userId: credential.userId, id: credential.tokenId }, { hash: credential.hash }),
         refuse: unauthorized,
       });
       if (orgId !== undefined) {
-        const membership = { userId: claim.userId, organizationId: orgId };
+        const membership = { userId: credential.userId, organizationId: orgId };
         checks.push({ write: Membership.check(membership, { organizationId: orgId }), refuse: notFound });
       }
   }
   if (projectId !== undefined && orgId !== undefined) {
-    const byUser = request.managed && claim.kind === "token";
+    const byUser = request.managed && credential.kind === "token";
     const condition: Condition = {
       organizationId: orgId,
-      ...(byUser && { managerIds: { is: "absentOrContains", value: claim.userId } }),
+      ...(byUser && { managerIds: { is: "absentOrContains", value: credential.userId } }),
     };
     checks.push({
       write: Project.check({ id: projectId }, condition),
@@ -145,22 +153,22 @@ function checksOf(request: Request): { write: Write; refuse: (old: Item | undefi
   return checks;
 }
 
-/** Whether the claim and the path can belong together at all; if not, only `read` can tell 401 from 404. */
+/** Whether the credential and the path can belong together at all; if not, only `read` can tell 401 from 404. */
 function isPlausible(request: Request): boolean {
-  const { claim, orgId, projectId } = request;
+  const { credential, orgId, projectId } = request;
   if (orgId !== undefined && !isId("org", orgId)) return false;
   if (projectId !== undefined && !isId("prj", projectId)) return false;
-  return claim.kind === "token" || orgId === undefined || claim.organizationId === orgId;
+  return credential.kind === "token" || orgId === undefined || credential.organizationId === orgId;
 }
 
-function callerName(claim: Claim): string {
-  switch (claim.kind) {
+function callerName(credential: PresentedCredential): string {
+  switch (credential.kind) {
     case "key":
-      return claim.access;
+      return credential.access;
     case "token":
-      return claim.userId;
+      return credential.userId;
     case "session":
-      return claim.sessionId;
+      return credential.sessionId;
   }
 }
 
@@ -168,12 +176,12 @@ function rememberedHash(request: Request): string | undefined {
   if (!request.idempotency) return undefined;
   const { key, path } = request.idempotency;
   return createHash("sha256")
-    .update(JSON.stringify([callerName(request.claim), path, key]))
+    .update(JSON.stringify([callerName(request.credential), path, key]))
     .digest("base64url");
 }
 
 function replayOf(request: Request, item: Item | undefined): void {
-  const row = Remembered.maybe(item);
+  const row = IdempotencyRecord.maybe(item);
   if (!row || row.expiresAt <= request.now.toISOString()) return;
   if (row.bodyHash !== request.idempotency?.bodyHash) throw idempotencyMismatch();
   throw new Replay(JSON.parse(row.reply));
@@ -182,25 +190,25 @@ function replayOf(request: Request, item: Item | undefined): void {
 const touchedMinutes = new Map<string, string>();
 
 /** Moves a key's lastUsedAt forward, to the minute, beside the request: nobody waits for it and its failure is no failure. */
-function touchKey(table: TableWriter, claim: Claim, now: Date): void {
-  if (claim.kind === "session") return;
+function touchKey(table: TableWriter, credential: PresentedCredential, now: Date): void {
+  if (credential.kind === "session") return;
   const minute = new Date(Math.floor(now.getTime() / 60_000) * 60_000).toISOString();
-  const name = claim.kind === "key" ? claim.access : claim.tokenId;
+  const name = credential.kind === "key" ? credential.access : credential.tokenId;
   if (touchedMinutes.get(name) === minute) return;
   if (touchedMinutes.size > 10_000) touchedMinutes.clear();
   touchedMinutes.set(name, minute);
-  const forward: Condition = { hash: claim.hash, lastUsedAt: { is: "absentOrBelow", value: minute } };
+  const forward: Condition = { hash: credential.hash, lastUsedAt: { is: "absentOrBelow", value: minute } };
   const write =
-    claim.kind === "key"
-      ? AccessKey.update({ access: claim.access }, { set: { lastUsedAt: minute } }, forward)
-      : Token.update({ userId: claim.userId, id: claim.tokenId }, { set: { lastUsedAt: minute } }, forward);
+    credential.kind === "key"
+      ? AccessKey.update({ access: credential.access }, { set: { lastUsedAt: minute } }, forward)
+      : Token.update({ userId: credential.userId, id: credential.tokenId }, { set: { lastUsedAt: minute } }, forward);
   if (write.kind !== "update") return;
   table
     .touch(write)
     .then((item) => {
-      const key = claim.kind === "key" ? AccessKey.maybe(item) : undefined;
+      const key = credential.kind === "key" ? AccessKey.maybe(item) : undefined;
       if (!key?.manual) return undefined;
-      const { pk, sk } = KeyRing.key({ projectId: key.projectId });
+      const { pk, sk } = ProjectKeys.key({ projectId: key.projectId });
       const entry = `key_${key.credentialId}`;
       return table.touch({
         kind: "update",
@@ -219,13 +227,13 @@ export function accessFor(request: Request, table: TableReader & TableWriter): A
 
   async function read(...keys: Key[]): Promise<Authorized> {
     const { orgId, projectId } = request;
-    const proof = claimRows(request);
+    const proof = credentialRows(request);
     const scope =
       orgId !== undefined && projectId !== undefined && isId("prj", projectId) ? [Project.key({ id: projectId })] : [];
-    const memory = idempotencyHash ? [Remembered.key({ hash: idempotencyHash })] : [];
+    const memory = idempotencyHash ? [IdempotencyRecord.key({ hash: idempotencyHash })] : [];
     const items = await table.get([...proof, ...scope, ...memory, ...keys]);
     const caller = proveCaller(request, items.slice(0, proof.length));
-    touchKey(table, request.claim, request.now);
+    touchKey(table, request.credential, request.now);
     const found = items.slice(proof.length + scope.length + memory.length);
     const isMissing = (key: Key) => keys.some((one, index) => one.sk === key.sk && one.pk === key.pk && !found[index]);
     if (request.named?.some(isMissing)) throw notFound();
@@ -244,7 +252,7 @@ export function accessFor(request: Request, table: TableReader & TableWriter): A
     const memory = idempotencyHash && remember !== undefined ? [rememberWrite(idempotencyHash, remember)] : [];
     const outcome = await table.write([...checks.map((check) => check.write), ...memory, ...writes]);
     if (outcome.ok) {
-      touchKey(table, request.claim, request.now);
+      touchKey(table, request.credential, request.now);
       proved = true;
       return outcome;
     }
@@ -252,7 +260,7 @@ export function accessFor(request: Request, table: TableReader & TableWriter): A
       if (outcome.failed.has(index)) throw check.refuse(outcome.failed.get(index));
     }
     proved = true;
-    touchKey(table, request.claim, request.now);
+    touchKey(table, request.credential, request.now);
     if (memory.length && outcome.failed.has(checks.length)) replayOf(request, outcome.failed.get(checks.length));
     const skipped = checks.length + memory.length;
     return { ok: false, failed: new Map([...outcome.failed].map(([index, old]) => [index - skipped, old])) };
@@ -260,7 +268,7 @@ export function accessFor(request: Request, table: TableReader & TableWriter): A
 
   function rememberWrite(hash: string, reply: unknown): Write {
     const expires = new Date(request.now.getTime() + limits.idempotencyValidSeconds * 1000);
-    return Remembered.put(
+    return IdempotencyRecord.put(
       { hash },
       {
         bodyHash: request.idempotency?.bodyHash ?? "",

@@ -6,13 +6,14 @@ import type { Capability } from "../../api/capabilities.ts";
 import { errorTable } from "../../api/errors.ts";
 import { limits } from "../../api/limits.ts";
 import type { PathParams, Route } from "../../api/route.ts";
+import { DatabaseResuming } from "../aws/errors.ts";
+import { isTransient } from "../aws/transient.ts";
 import type { Key } from "../table/entity.ts";
 import type { TableReader, TableWriter } from "../table/table.ts";
-import { type Claim, readClaim } from "./presented-credential.ts";
 import { type Access, accessFor, Replay } from "./access.ts";
 import { errorFields, log } from "./log.ts";
-import { isPassing } from "../aws/transient.ts";
-import { type Issue, invalid, notFound, Problem, unauthorized, unavailable } from "./problem.ts";
+import { type PresentedCredential, readCredential } from "./presented-credential.ts";
+import { databaseResuming, type Issue, invalid, notFound, Problem, unauthorized, unavailable } from "./problem.ts";
 import { prepareTools, type Tools } from "./tools.ts";
 
 type Parsed<T> = T extends z.ZodType ? z.output<T> : undefined;
@@ -24,7 +25,7 @@ export interface Call<R extends Route> {
   body: Parsed<Definition<R>["body"]>;
   access: Access;
   /** The credential as presented; `access` proves it. Absent only on routes that are called without one. */
-  claim: R["definition"]["credential"] extends "none" ? undefined : Claim;
+  credential: R["definition"]["credential"] extends "none" ? undefined : PresentedCredential;
   /** The request's headers, names in lower case. */
   headers: Readonly<Record<string, string | undefined>>;
   now: Date;
@@ -107,7 +108,8 @@ function idempotencyOf(route: Route, event: APIGatewayProxyEventV2, body: string
 
 function problemOf(error: unknown): Problem {
   if (error instanceof Problem) return error;
-  if (isPassing(error)) return unavailable(error);
+  if (error instanceof DatabaseResuming) return databaseResuming(error);
+  if (isTransient(error)) return unavailable(error);
   return new Problem("internal", "Something went wrong on our side.", { cause: error });
 }
 
@@ -177,17 +179,17 @@ export function endpoint<const R extends Route>(
     const now = new Date();
     const { text, tooLarge } = readBody(event);
     const headers: Record<string, string> = {};
-    const claim = route.definition.credential === "none" ? undefined : readClaim(event.headers);
-    if (!claim && route.definition.credential !== "none") throw unauthorized();
+    const credential = route.definition.credential === "none" ? undefined : readCredential(event.headers);
+    if (!credential && route.definition.credential !== "none") throw unauthorized();
 
     const inputs = parseInputs(route, event, text);
     const params = { ...event.pathParameters } as PathParams<R["path"]>;
     const idempotency = idempotencyOf(route, event, text, inputs.issues);
     const path: Record<string, string | undefined> = { ...event.pathParameters };
-    const access = claim
+    const access = credential
       ? accessFor(
           {
-            claim,
+            credential,
             now,
             orgId: path.orgId,
             projectId: path.projectId,
@@ -204,7 +206,7 @@ export function endpoint<const R extends Route>(
     };
     const refused = route.definition.judgedBy === "handler" ? undefined : refusal([]);
     if (refused) {
-      if (claim) {
+      if (credential) {
         const { rows } = await access.read(...exists(params));
         if (rows.includes(undefined)) throw notFound();
       }
@@ -215,7 +217,7 @@ export function endpoint<const R extends Route>(
       query: inputs.query as Call<R>["query"],
       body: inputs.body as Call<R>["body"],
       access,
-      claim: claim as Call<R>["claim"],
+      credential: credential as Call<R>["credential"],
       headers: event.headers,
       now,
       refusal,

@@ -1,6 +1,7 @@
 import { createHash, timingSafeEqual } from "node:crypto";
 import { crc32 } from "node:zlib";
-import { base32, idBody, randomText } from "../table/ids.ts";
+import { idBody } from "../../api/ids.ts";
+import { base32, randomText } from "../table/ids.ts";
 
 /**
  * Keys and tokens begin with a searchable prefix and end in a checksum (CONTRACT §2). What their row is filed under
@@ -53,20 +54,20 @@ export function sameHash(one: string, other: string): boolean {
 }
 
 /** A credential as a request presents it, well-formed but not yet proved. */
-export type Claim =
+export type PresentedCredential =
   | { kind: "key"; access: string; organizationId: string; hash: string }
   | { kind: "token"; userId: string; tokenId: string; hash: string }
   | { kind: "session"; organizationId: string; sessionId: string; hash: string };
 
-function keyClaim(access: string, secret: string): Claim | undefined {
+function keyCredential(access: string, secret: string): PresentedCredential | undefined {
   const match = unsealed("access", access);
   if (!match || !unsealed("secret", secret)) return undefined;
   return { kind: "key", access, organizationId: `org_${match[1]}`, hash: secretHash(secret) };
 }
 
-function bearerClaim(bearer: string): Claim | undefined {
+function bearerCredential(bearer: string): PresentedCredential | undefined {
   const colon = bearer.indexOf(":");
-  if (colon >= 0) return keyClaim(bearer.slice(0, colon), bearer.slice(colon + 1));
+  if (colon >= 0) return keyCredential(bearer.slice(0, colon), bearer.slice(colon + 1));
   const token = unsealed("token", bearer);
   if (token) return { kind: "token", userId: `usr_${token[1]}`, tokenId: `tok_${token[2]}`, hash: secretHash(bearer) };
   const session = unsealed("session", bearer);
@@ -78,12 +79,12 @@ function bearerClaim(bearer: string): Claim | undefined {
  * Reads the credential of a request from its headers (names in lower case): `Authorization: Bearer …` wins over
  * `X-Access-Key` and `X-Secret-Key` (CONTRACT §2). `undefined` when there is none or it cannot be one.
  */
-export function readClaim(headers: Readonly<Record<string, string | undefined>>): Claim | undefined {
+export function readCredential(headers: Readonly<Record<string, string | undefined>>): PresentedCredential | undefined {
   if (headers.authorization !== undefined) {
     const bearer = /^bearer +(\S+) *$/i.exec(headers.authorization)?.[1];
-    return bearer === undefined ? undefined : bearerClaim(bearer);
+    return bearer === undefined ? undefined : bearerCredential(bearer);
   }
   const access = headers["x-access-key"];
   const secret = headers["x-secret-key"];
-  return access === undefined || secret === undefined ? undefined : keyClaim(access.trim(), secret.trim());
+  return access === undefined || secret === undefined ? undefined : keyCredential(access.trim(), secret.trim());
 }

@@ -55,3 +55,11 @@ export function unavailable(cause?: unknown): Problem {
     cause,
   });
 }
+
+/** A paused database did not wake up within the request's time. */
+export function databaseResuming(cause: { retryAfterSeconds: number }): Problem {
+  return new Problem("database_resuming", "The database was asleep and is waking up; please retry.", {
+    retryAfterSeconds: cause.retryAfterSeconds,
+    cause,
+  });
+}

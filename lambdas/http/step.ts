@@ -1,8 +1,8 @@
 import type * as z from "zod";
 import type { Capability } from "../../api/capabilities.ts";
 import { type ListenerId, listeners, type StepId, steps } from "../../statemachines/steps.ts";
+import { isTransient } from "../aws/transient.ts";
 import { errorFields, log } from "./log.ts";
-import { isPassing } from "../aws/transient.ts";
 import { prepareTools, type Tools } from "./tools.ts";
 
 /** The build was canceled or has ended: the execution drops it. The name is the ASL error. */
@@ -19,14 +19,14 @@ export class BuildRejected extends Error {
 }
 
 /** A fault of a service below that passes by itself; the state machine tries again. The name is the ASL error. */
-class PassingFault extends Error {
-  override readonly name = "PassingFault";
+class TransientFault extends Error {
+  override readonly name = "TransientFault";
 }
 
 function rethrow(id: string, error: unknown): never {
   if (error instanceof BuildCanceled || error instanceof BuildRejected) throw error;
   log("error", `${id} failed`, errorFields(error));
-  if (isPassing(error)) throw new PassingFault(error instanceof Error ? error.message : String(error));
+  if (isTransient(error)) throw new TransientFault(error instanceof Error ? error.message : String(error));
   throw error;
 }
 

@@ -1,6 +1,5 @@
 import type { Capability } from "../../api/capabilities.ts";
 import { capabilityEnvironment, type EnvironmentName } from "../../api/environment.ts";
-import type { TableReader, TableWriter } from "../table/table.ts";
 import type { AppDeployer, AppReader, AppSwitch } from "../aws/apps.ts";
 import type { ArchiveUploads } from "../aws/archive-uploads.ts";
 import type { ArchiveCopier, ArchiveReader } from "../aws/archives.ts";
@@ -10,8 +9,9 @@ import type { DeploymentResumer, DeploymentStarter } from "../aws/deployments.ts
 import type { FileAddresses } from "../aws/file-addresses.ts";
 import type { StoredFiles } from "../aws/files.ts";
 import type { IdentityProver } from "../aws/identity.ts";
-import type { ImageBuildEquipper } from "../aws/image-builds.ts";
+import type { BuildAccessGranter } from "../aws/image-builds.ts";
 import type { LogReader } from "../aws/logs.ts";
+import type { TableReader, TableWriter } from "../table/table.ts";
 
 /** What each capability puts into a handler's hands. */
 interface ToolsOf {
@@ -31,7 +31,7 @@ interface ToolsOf {
   "files:sign": { addresses: FileAddresses };
   "files:manage": { files: StoredFiles };
   "databases:run": { databases: DatabaseRunner };
-  "image-builds:equip": { imageBuilds: ImageBuildEquipper };
+  "image-builds:grant": { imageBuilds: BuildAccessGranter };
 }
 
 type Intersection<U> = (U extends unknown ? (one: U) => void : never) extends (all: infer I) => void ? I : never;
@@ -59,7 +59,7 @@ const loaders: { [C in Capability]: (environment: Environment) => Promise<ToolsO
   "files:sign": async (e) => ({ addresses: (await import("../aws/file-addresses.ts")).fileAddresses(e) }),
   "files:manage": async (e) => ({ files: (await import("../aws/files.ts")).storedFiles(e) }),
   "databases:run": async (e) => ({ databases: (await import("../aws/databases.ts")).databaseRunner(e) }),
-  "image-builds:equip": async (e) => ({ imageBuilds: (await import("../aws/image-builds.ts")).imageBuildEquipper(e) }),
+  "image-builds:grant": async (e) => ({ imageBuilds: (await import("../aws/image-builds.ts")).buildAccessGranter(e) }),
 };
 
 function environmentOf(uses: readonly Capability[]): Environment {

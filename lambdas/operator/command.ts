@@ -1,8 +1,8 @@
 import * as z from "zod";
 import { isStorableText, lengthOf } from "../../api/common.ts";
 import { limits } from "../../api/limits.ts";
-import type { TableReader, TableWriter } from "../table/table.ts";
 import { invalid } from "../http/problem.ts";
+import type { TableReader, TableWriter } from "../table/table.ts";
 
 export interface OperatorTools {
   table: TableReader & TableWriter;

@@ -1,10 +1,11 @@
 import * as z from "zod";
 import { role } from "../../api/organizations.ts";
-import { absent, present } from "../table/entity.ts";
-import { Membership, Organization, Token, TokenOwner, User } from "../table/rows.ts";
-import { newId } from "../table/ids.ts";
+import { Membership, Token, TokenOwner } from "../http/model/credentials.ts";
 import { newToken, secretHash } from "../http/presented-credential.ts";
 import { notFound } from "../http/problem.ts";
+import { Organization, User } from "../organizations/model/rows.ts";
+import { absent, present } from "../table/entity.ts";
+import { newId } from "../table/ids.ts";
 import { command, description, name } from "./command.ts";
 
 export const createUser = command(z.object({ email: z.email(), name }), async (input, { table, now }) => {

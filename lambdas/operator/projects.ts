@@ -1,10 +1,13 @@
 import * as z from "zod";
-import { absent, present } from "../table/entity.ts";
-import { AccessKey, Addresses, Organization, Project, type ProjectRow, User } from "../table/rows.ts";
+import { Addresses } from "../builds/model/rows.ts";
 import { firstCredentialId } from "../credentials/model/project-keys.ts";
-import { newId, randomText } from "../table/ids.ts";
+import { AccessKey } from "../http/model/credentials.ts";
+import { Project, type ProjectRow } from "../http/model/project.ts";
 import { newKeyPair, secretHash } from "../http/presented-credential.ts";
 import { notFound, Problem } from "../http/problem.ts";
+import { Organization, User } from "../organizations/model/rows.ts";
+import { absent, present } from "../table/entity.ts";
+import { newId, randomText } from "../table/ids.ts";
 import { command, description, name, type OperatorTools } from "./command.ts";
 
 function projectReply({ id, organizationId, name: projectName, managers, createdAt }: ProjectRow) {

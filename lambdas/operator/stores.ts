@@ -1,8 +1,10 @@
 import * as z from "zod";
-import { absent, present } from "../table/entity.ts";
-import { Database, Organization, Storage } from "../table/rows.ts";
-import { newId, randomText } from "../table/ids.ts";
 import { notFound } from "../http/problem.ts";
+import { Organization } from "../organizations/model/rows.ts";
+import { Storage } from "../storage/model/rows.ts";
+import { absent, present } from "../table/entity.ts";
+import { newId, randomText } from "../table/ids.ts";
+import { Database } from "../tables/model/database.ts";
 import { command, name } from "./command.ts";
 
 const input = z.object({ organizationId: z.string(), name });

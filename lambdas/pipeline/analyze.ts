@@ -1,14 +1,15 @@
 import { limits } from "../../api/limits.ts";
-import { advance, type BuildKey } from "../builds/model/transitions.ts";
-import { absent, present } from "../table/entity.ts";
-import { Build, type BuildRow, Variable } from "../table/rows.ts";
-import type { TableReader, TableWriter } from "../table/table.ts";
-import { archiveKey, isFinished } from "../builds/model/replies.ts";
+import { inspect } from "../../buildpack/analysis/inspection.ts";
 import { renderDockerfile, renderDockerignore } from "../../buildpack/image/dockerfile.ts";
 import type { ImageRecipe } from "../../buildpack/image/recipe.ts";
 import { staticServer } from "../../buildpack/image/static-server.ts";
-import { inspect } from "../../buildpack/analysis/inspection.ts";
+import { archiveKey, isFinished } from "../builds/model/replies.ts";
+import { Build, type BuildRow } from "../builds/model/rows.ts";
+import { advance, type BuildKey } from "../builds/model/transitions.ts";
+import { Variable } from "../environments/model/rows.ts";
 import { BuildCanceled, BuildRejected, step } from "../http/step.ts";
+import { absent, present } from "../table/entity.ts";
+import type { TableReader, TableWriter } from "../table/table.ts";
 
 type Table = TableReader & TableWriter;
 

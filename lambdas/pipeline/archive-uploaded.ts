@@ -1,6 +1,6 @@
 import * as z from "zod";
-import { Build } from "../table/rows.ts";
 import { archiveOwner } from "../builds/model/replies.ts";
+import { Build } from "../builds/model/rows.ts";
 import { listener } from "../http/step.ts";
 
 const objectCreated = z.object({

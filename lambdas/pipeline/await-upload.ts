@@ -1,8 +1,8 @@
-import { leaseUntil } from "../builds/model/transitions.ts";
-import { absent } from "../table/entity.ts";
-import { Build, Lock } from "../table/rows.ts";
 import { archiveKey } from "../builds/model/replies.ts";
+import { Build, Lock } from "../builds/model/rows.ts";
+import { leaseUntil } from "../builds/model/transitions.ts";
 import { BuildCanceled, step } from "../http/step.ts";
+import { absent } from "../table/entity.ts";
 
 /** Longer than the wait itself, so that the sweep leaves a waiting build alone. */
 const uploadLeaseSeconds = 4_000;

@@ -2,7 +2,12 @@ import { setTimeout as sleep } from "node:timers/promises";
 import type * as z from "zod";
 import { limits } from "../../api/limits.ts";
 import type { steps } from "../../statemachines/steps.ts";
-import { Build, type BuildRow, Successes, Variable } from "../table/rows.ts";
+import { type AppReader, type AppSwitch, type DeploymentState, type TaskState, taskLog } from "../aws/apps.ts";
+import type { LogReader } from "../aws/logs.ts";
+import { masker } from "../builds/model/mask.ts";
+import { Build, type BuildRow, RedeployableBuilds } from "../builds/model/rows.ts";
+import { Variable } from "../environments/model/rows.ts";
+import { BuildCanceled, step } from "../http/step.ts";
 import type { TableReader, TableWriter } from "../table/table.ts";
 import {
   answerWarning,
@@ -14,10 +19,6 @@ import {
   unhealthyReason,
   withOutput,
 } from "./model/health.ts";
-import { masker } from "../builds/model/mask.ts";
-import { BuildCanceled, step } from "../http/step.ts";
-import { type AppReader, type AppSwitch, type DeploymentState, type TaskState, taskLog } from "../aws/apps.ts";
-import type { LogReader } from "../aws/logs.ts";
 
 interface Tools {
   table: TableReader & TableWriter;
@@ -150,12 +151,15 @@ async function look(watch: Watch, arn: string, url: string | null, tools: Tools)
  */
 export const handler = step("check-health", async ({ deployment, deployed }, tools) => {
   const { projectId, buildId } = deployment;
-  const [item, known] = await tools.table.get([Build.key({ projectId, id: buildId }), Successes.key({ projectId })]);
+  const [item, known] = await tools.table.get([
+    Build.key({ projectId, id: buildId }),
+    RedeployableBuilds.key({ projectId }),
+  ]);
   const build = Build.maybe(item);
   if (build?.status !== "deploying") throw new BuildCanceled();
   const watch: Watch = {
     build,
-    successes: Successes.maybe(known)?.buildIds ?? [],
+    successes: RedeployableBuilds.maybe(known)?.buildIds ?? [],
     since: new Date(deployed.since),
     lastProbe: undefined,
     exitsSeenAt: 0,

@@ -1,6 +1,6 @@
-import { leaseUntil } from "../builds/model/transitions.ts";
-import { Build, Lock } from "../table/rows.ts";
 import { archiveKey } from "../builds/model/replies.ts";
+import { Build, Lock } from "../builds/model/rows.ts";
+import { leaseUntil } from "../builds/model/transitions.ts";
 import { BuildCanceled, BuildRejected, step } from "../http/step.ts";
 
 /** Copies the pinned archive of the build that this one repeats, so that each build owns what it was made of. */

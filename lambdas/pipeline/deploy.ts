@@ -1,7 +1,7 @@
-import { advance } from "../builds/model/transitions.ts";
-import { Addresses, Build, type BuildRow } from "../table/rows.ts";
-import { BuildCanceled, step } from "../http/step.ts";
 import { type AppDeployer, type AppReader, buildOf } from "../aws/apps.ts";
+import { Addresses, Build, type BuildRow } from "../builds/model/rows.ts";
+import { advance } from "../builds/model/transitions.ts";
+import { BuildCanceled, step } from "../http/step.ts";
 
 const moving = /^(PENDING|IN_PROGRESS|.*_REQUESTED|ROLLBACK_IN_PROGRESS)$/;
 

@@ -1,7 +1,7 @@
 import * as z from "zod";
 import { deploymentInput } from "../../statemachines/steps.ts";
-import { recover } from "./model/end-orphaned-build.ts";
 import { listener } from "../http/step.ts";
+import { endOrphanedBuild } from "./model/end-orphaned-build.ts";
 
 const statusChange = z.object({
   detail: z.object({
@@ -17,5 +17,5 @@ const statusChange = z.object({
 
 /** An execution that died leaves no build without an end and no project locked. */
 export const handler = listener("execution-ended", statusChange, async ({ detail }, tools) => {
-  await recover(detail.input, tools);
+  await endOrphanedBuild(detail.input, tools);
 });

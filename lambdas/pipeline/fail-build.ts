@@ -1,9 +1,10 @@
 import { limits } from "../../api/limits.ts";
-import { endError } from "../builds/model/transitions.ts";
-import { Build, Variable } from "../table/rows.ts";
-import { buildFailedReason, caughtReason, failedBuildLog, uploadMissing } from "./model/failures.ts";
 import { masker } from "../builds/model/mask.ts";
+import { Build } from "../builds/model/rows.ts";
+import { endError } from "../builds/model/transitions.ts";
+import { Variable } from "../environments/model/rows.ts";
 import { step } from "../http/step.ts";
+import { buildFailedReason, caughtReason, failedBuildLog, uploadMissing } from "./model/failures.ts";
 
 /** A failure before anything was swapped: the build ends as `error` with a reason, and the project is free. */
 export const handler = step("fail-build", async ({ deployment, error }, { table, logs }) => {

@@ -1,8 +1,8 @@
 import * as z from "zod";
-import { File } from "../table/rows.ts";
-import { objectKey, objectOwner } from "../storage/model/files.ts";
 import { listener } from "../http/step.ts";
+import { objectKey, objectOwner } from "../storage/model/files.ts";
 import { followObject } from "../storage/model/follow-object.ts";
+import { File } from "../storage/model/rows.ts";
 
 const objectCreated = z.object({ detail: z.object({ object: z.object({ key: z.string() }) }) });
 

@@ -3,8 +3,8 @@ import { imageBuildServices } from "../../statemachines/steps.ts";
 import { errorFields, log } from "../http/log.ts";
 import { prepareTools } from "../http/tools.ts";
 
-const { input, uses } = imageBuildServices["equip-image-build"];
-type Output = z.infer<(typeof imageBuildServices)["equip-image-build"]["output"]>;
+const { input, uses } = imageBuildServices["grant-build-access"];
+type Output = z.infer<(typeof imageBuildServices)["grant-build-access"]["output"]>;
 
 const ready = prepareTools(uses);
 
@@ -19,13 +19,13 @@ export const handler = async (event: unknown): Promise<Output> => {
     const { imageBuilds } = await ready();
     const inputs = await imageBuilds.running(imageBuildId);
     if (inputs === undefined) throw new Error("The question came from no image build of ours that runs");
-    const [equipment] = await Promise.all([
-      imageBuilds.equip(inputs, new Date()),
+    const [buildAccess] = await Promise.all([
+      imageBuilds.grant(inputs, new Date()),
       imageBuilds.makeRepository(inputs.projectId),
     ]);
-    return equipment;
+    return buildAccess;
   } catch (error) {
-    log("error", "equip-image-build failed", errorFields(error));
-    throw new Error("The image build could not be equipped.");
+    log("error", "grant-build-access failed", errorFields(error));
+    throw new Error("The image build could not be given access.");
   }
 };

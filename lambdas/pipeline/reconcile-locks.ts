@@ -1,9 +1,9 @@
 import * as z from "zod";
+import { Lock, lockSchema } from "../builds/model/rows.ts";
 import { leaseUntil } from "../builds/model/transitions.ts";
-import { Lock, lockSchema } from "../table/rows.ts";
 import { errorFields, log } from "../http/log.ts";
-import { recover } from "./model/end-orphaned-build.ts";
 import { listener } from "../http/step.ts";
+import { endOrphanedBuild } from "./model/end-orphaned-build.ts";
 
 const locksPerSweep = 100;
 /** Sorts behind every timestamp: `all` looks at the locks whose lease still runs too, as after a restart. */
@@ -13,18 +13,23 @@ const afterEveryLease = "9";
  * Looks at every lock whose lease ended: an execution that was never started is started (its name makes that
  * idempotent), one that runs gets a new lease, and one that is over has its build ended and its project freed.
  */
-export const handler = listener("sweep", z.looseObject({ all: z.boolean().default(false) }), async ({ all }, tools) => {
-  const now = new Date();
-  const locks = await tools.table.expiredLocks(all ? afterEveryLease : now.toISOString(), locksPerSweep);
-  for (const item of locks) {
-    const lock = lockSchema.parse(item);
-    const { organizationId, projectId, buildId, source } = lock;
-    try {
-      const state = await tools.deployments.start({ organizationId, projectId, buildId, source });
-      if (state === "ended") await recover(lock, tools);
-      else await tools.table.write([Lock.update({ projectId }, { set: { leaseUntil: leaseUntil(now) } }, { buildId })]);
-    } catch (error) {
-      log("error", "A lock could not be swept", { buildId, ...errorFields(error) });
+export const handler = listener(
+  "reconcile-locks",
+  z.looseObject({ all: z.boolean().default(false) }),
+  async ({ all }, tools) => {
+    const now = new Date();
+    const locks = await tools.table.expiredLocks(all ? afterEveryLease : now.toISOString(), locksPerSweep);
+    for (const item of locks) {
+      const lock = lockSchema.parse(item);
+      const { organizationId, projectId, buildId, source } = lock;
+      try {
+        const state = await tools.deployments.start({ organizationId, projectId, buildId, source });
+        if (state === "ended") await endOrphanedBuild(lock, tools);
+        else
+          await tools.table.write([Lock.update({ projectId }, { set: { leaseUntil: leaseUntil(now) } }, { buildId })]);
+      } catch (error) {
+        log("error", "A lock could not be swept", { buildId, ...errorFields(error) });
+      }
     }
-  }
-});
+  },
+);

@@ -1,10 +1,10 @@
-import { endError } from "../builds/model/transitions.ts";
-import { Build } from "../table/rows.ts";
 import { isFinished } from "../builds/model/replies.ts";
+import { Build } from "../builds/model/rows.ts";
+import { endError } from "../builds/model/transitions.ts";
+import { step } from "../http/step.ts";
 import { caughtReason } from "./model/failures.ts";
 import { rollbackSentence } from "./model/health.ts";
-import { settle } from "./model/restore-revision.ts";
-import { step } from "../http/step.ts";
+import { restoreRevision } from "./model/restore-revision.ts";
 
 /** The previous version serves again, confirmed, before the build says so and the project is free. */
 export const handler = step("roll-back", async ({ deployment, reason, error }, tools) => {
@@ -18,7 +18,7 @@ export const handler = step("roll-back", async ({ deployment, reason, error }, t
     return { done: true };
   }
   const previous = build.previous ?? null;
-  if (!(await settle(deployment, previous?.taskDefinition ?? null, tools))) return { done: false };
+  if (!(await restoreRevision(deployment, previous?.taskDefinition ?? null, tools))) return { done: false };
   const text = `${rollbackSentence(previous !== null)} ${because}`.trim();
   await endError(tools.table, deployment, text, new Date(), { buildId: previous?.buildId ?? null });
   return { done: true };

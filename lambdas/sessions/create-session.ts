@@ -1,11 +1,12 @@
 import { limits } from "../../api/limits.ts";
 import { createSession } from "../../api/sessions.ts";
-import { absent } from "../table/entity.ts";
-import { Project, Session } from "../table/rows.ts";
-import { newSession, readClaim, secretHash } from "../http/presented-credential.ts";
 import { accessFor } from "../http/access.ts";
 import { endpoint } from "../http/endpoint.ts";
+import { Session } from "../http/model/credentials.ts";
+import { Project } from "../http/model/project.ts";
+import { newSession, readCredential, secretHash } from "../http/presented-credential.ts";
 import { unauthorized } from "../http/problem.ts";
+import { absent } from "../table/entity.ts";
 
 /** A session token, its row and its answer; the token itself is stored nowhere. */
 function sessionOf(organizationId: string, now: Date) {
@@ -24,12 +25,12 @@ function sessionOf(organizationId: string, now: Date) {
 }
 
 export const handler = endpoint(createSession, async ({ body, headers, now, refusal }, { table, apps, identity }) => {
-  const claim = readClaim(headers);
+  const credential = readCredential(headers);
   const refused = refusal([]);
   if (refused) {
     // An unreadable body proves nobody: 401 comes before 400 (CONTRACT §1).
-    if (claim?.kind !== "key") throw unauthorized();
-    await accessFor({ claim, now, managed: false }, table).read();
+    if (credential?.kind !== "key") throw unauthorized();
+    await accessFor({ credential, now, managed: false }, table).read();
     throw refused;
   }
   if (body.proof) {
@@ -43,8 +44,8 @@ export const handler = endpoint(createSession, async ({ body, headers, now, refu
     await table.write([write]);
     return reply;
   }
-  if (claim?.kind !== "key") throw unauthorized();
-  const { write, reply } = sessionOf(claim.organizationId, now);
-  await accessFor({ claim, now, managed: false }, table).commit([write]);
+  if (credential?.kind !== "key") throw unauthorized();
+  const { write, reply } = sessionOf(credential.organizationId, now);
+  await accessFor({ credential, now, managed: false }, table).commit([write]);
   return reply;
 });

@@ -1,12 +1,12 @@
 import { setImmediate } from "node:timers/promises";
 import { createFiles } from "../../api/storage.ts";
-import { File, type FileRow } from "../table/rows.ts";
-import { fileReply, newFiles, objectKey } from "./model/files.ts";
+import type { FileSigning } from "../aws/file-addresses.ts";
 import { type Access, Replay } from "../http/access.ts";
 import { endpoint } from "../http/endpoint.ts";
 import { notFound, Problem, unavailable } from "../http/problem.ts";
-import type { FileSigning } from "../aws/file-addresses.ts";
+import { fileReply, newFiles, objectKey } from "./model/files.ts";
 import { storageKey } from "./model/keys.ts";
+import { File, type FileRow } from "./model/rows.ts";
 
 /** TransactWriteItems takes no more. */
 const transactionWritesMax = 100;

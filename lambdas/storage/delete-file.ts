@@ -1,9 +1,9 @@
 import { deleteFile } from "../../api/storage.ts";
-import { File } from "../table/rows.ts";
-import { objectKey } from "./model/files.ts";
 import { endpoint } from "../http/endpoint.ts";
 import { notFound, unavailable } from "../http/problem.ts";
+import { objectKey } from "./model/files.ts";
 import { fileKey, storageKey } from "./model/keys.ts";
+import { File } from "./model/rows.ts";
 
 const triesMax = 5;
 

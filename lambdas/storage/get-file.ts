@@ -1,10 +1,10 @@
 import { getFile } from "../../api/storage.ts";
-import { File } from "../table/rows.ts";
-import { fileReply, objectKey } from "./model/files.ts";
 import { endpoint } from "../http/endpoint.ts";
 import { notFound } from "../http/problem.ts";
+import { fileReply, objectKey } from "./model/files.ts";
 import { followObject } from "./model/follow-object.ts";
 import { fileKey, storageKey } from "./model/keys.ts";
+import { File } from "./model/rows.ts";
 
 /** Looks at S3 too, beside the signing: what an event has not told yet, or never will, does not show. */
 export const handler = endpoint(getFile, async ({ params, access, now }, tools) => {

@@ -1,11 +1,11 @@
+import { isId } from "../../api/ids.ts";
 import { listFiles } from "../../api/storage.ts";
-import { File, Storage } from "../table/rows.ts";
 import { claimedPosition, isGenuine, sealCursor } from "../http/cursor.ts";
-import { isId } from "../table/ids.ts";
-import { fileReply } from "./model/files.ts";
 import { endpoint } from "../http/endpoint.ts";
 import { invalid, notFound } from "../http/problem.ts";
+import { fileReply } from "./model/files.ts";
 import { idInKey, storageKey } from "./model/keys.ts";
+import { File, Storage } from "./model/rows.ts";
 
 export const handler = endpoint(
   listFiles,

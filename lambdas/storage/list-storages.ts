@@ -1,7 +1,7 @@
 import { listStorages } from "../../api/storage.ts";
-import { Storage } from "../table/rows.ts";
 import { endpoint } from "../http/endpoint.ts";
 import { idInKey } from "./model/keys.ts";
+import { Storage } from "./model/rows.ts";
 
 /** More than an organization ever has: the list has no pages (SPEC §4). */
 const storagesMax = 1_000;

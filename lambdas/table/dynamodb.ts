@@ -14,9 +14,9 @@ import type {
   UpdateItemOutput,
 } from "@aws-sdk/client-dynamodb";
 import * as z from "zod";
-import { isPassing } from "../aws/transient.ts";
 import { refusalOf } from "../aws/refusal.ts";
 import { ownRegion, signedPost } from "../aws/signature.ts";
+import { isTransient } from "../aws/transient.ts";
 
 /** The calls of DynamoDB that are made, with what they take and give. Binary attributes are not among it. */
 interface Calls {
@@ -91,7 +91,7 @@ export function connectDynamoDb(): DynamoDb {
         if (answer.status !== 200) throw refused(call, answer.status, answer.body);
         return outputOf(call, answer.body);
       } catch (error) {
-        if (attempt === attemptsMax || !isPassing(error)) throw error;
+        if (attempt === attemptsMax || !isTransient(error)) throw error;
       }
       await sleep(pauseMs * 2 ** attempt * Math.random());
     }

@@ -1,7 +1,7 @@
 import { setTimeout as sleep } from "node:timers/promises";
 import type { AttributeValue } from "@aws-sdk/client-dynamodb";
 import { unmarshall } from "@aws-sdk/util-dynamodb";
-import { unavailable } from "../http/problem.ts";
+import { RetriesExhausted } from "../aws/transient.ts";
 import { connectDynamoDb, DynamoDbError } from "./dynamodb.ts";
 import type { Key, Write } from "./entity.ts";
 import { transactItem } from "./expression.ts";
@@ -63,7 +63,7 @@ export function connectTable(tableName: string): TableReader & TableWriter {
     );
     let pending: Row[] = [...distinct.values()];
     for (let attempt = 0; pending.length > 0; attempt += 1) {
-      if (attempt === attemptsMax) throw unavailable();
+      if (attempt === attemptsMax) throw new RetriesExhausted("Some keys stayed unprocessed");
       if (attempt > 0) await sleep(20 * 2 ** attempt * Math.random());
       const output = await dynamoDb("BatchGetItem", {
         RequestItems: { [tableName]: { Keys: pending.slice(0, 100), ConsistentRead: true } },
@@ -129,7 +129,7 @@ export function connectTable(tableName: string): TableReader & TableWriter {
         if (reasons.some((reason) => reason.Code === "ValidationError")) throw error;
       }
     }
-    throw unavailable();
+    throw new RetriesExhausted("The transaction kept conflicting with others");
   }
 
   async function touch(one: Extract<Write, { kind: "update" }>): Promise<Item | undefined> {

@@ -1,12 +1,12 @@
 import { createRow } from "../../api/tables.ts";
-import { getStatement, insertStatement } from "./model/rows.ts";
-import { assignments } from "./model/values.ts";
 import { endpoint } from "../http/endpoint.ts";
 import { invalid, notFound } from "../http/problem.ts";
 import { readTable } from "./model/catalog.ts";
 import { earlierWork } from "./model/idempotency.ts";
-import { deferred, judge, openDatabase, remember } from "./model/validate.ts";
+import { getStatement, insertStatement } from "./model/rows.ts";
 import { writeRow } from "./model/stored-rows.ts";
+import { deferred, judge, openDatabase, remember } from "./model/validate.ts";
+import { assignments } from "./model/values.ts";
 
 export const handler = endpoint(deferred(createRow), async (call, { databases }) => {
   const table = call.params.tableName;

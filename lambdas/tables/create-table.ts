@@ -1,11 +1,11 @@
 import { createTable } from "../../api/tables.ts";
-import { claimAct } from "./model/idempotency-statements.ts";
-import { newColumn, tableReply } from "./model/definition.ts";
-import { createStatements } from "./model/statements.ts";
 import { endpoint } from "../http/endpoint.ts";
 import { changeTable, newInnerName, readTable } from "./model/catalog.ts";
-import { earlierWork } from "./model/idempotency.ts";
 import { changeProblem, tableExists } from "./model/conflict.ts";
+import { newColumn, tableReply } from "./model/definition.ts";
+import { earlierWork } from "./model/idempotency.ts";
+import { claimAct } from "./model/idempotency-statements.ts";
+import { createStatements } from "./model/statements.ts";
 import { deferred, judge, openDatabase, remember } from "./model/validate.ts";
 
 export const handler = endpoint(deferred(createTable), async (call, { databases }) => {

@@ -1,8 +1,8 @@
 import { deleteRow } from "../../api/tables.ts";
-import { deleteStatement } from "./model/rows.ts";
 import { endpoint } from "../http/endpoint.ts";
 import { notFound } from "../http/problem.ts";
 import { runOnTable } from "./model/catalog.ts";
+import { deleteStatement } from "./model/rows.ts";
 import { openDatabase, rowIdOf } from "./model/validate.ts";
 
 export const handler = endpoint(deleteRow, async ({ params, access }, { databases }) => {

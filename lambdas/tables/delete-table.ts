@@ -1,9 +1,9 @@
 import { deleteTable } from "../../api/tables.ts";
-import { dropStatements } from "./model/statements.ts";
 import { endpoint } from "../http/endpoint.ts";
 import { notFound } from "../http/problem.ts";
 import { changeTable } from "./model/catalog.ts";
 import { changeProblem } from "./model/conflict.ts";
+import { dropStatements } from "./model/statements.ts";
 import { openDatabase } from "./model/validate.ts";
 
 /** Any version of the table may go. */

@@ -1,11 +1,11 @@
 import { listRows } from "../../api/tables.ts";
 import { claimedPosition, isGenuine, sealCursor } from "../http/cursor.ts";
-import { listStatement } from "./model/rows.ts";
 import { endpoint } from "../http/endpoint.ts";
 import { invalid } from "../http/problem.ts";
 import { readTable } from "./model/catalog.ts";
-import { deferred, judge, openDatabase } from "./model/validate.ts";
+import { listStatement } from "./model/rows.ts";
 import { fetchRows } from "./model/stored-rows.ts";
+import { deferred, judge, openDatabase } from "./model/validate.ts";
 
 export const handler = endpoint(deferred(listRows), async (call, { databases }) => {
   const { tableName } = call.params;

@@ -1,7 +1,7 @@
 import { listTables } from "../../api/tables.ts";
-import { tableReply } from "./model/definition.ts";
 import { endpoint } from "../http/endpoint.ts";
 import { readTables } from "./model/catalog.ts";
+import { tableReply } from "./model/definition.ts";
 import { openDatabase } from "./model/validate.ts";
 
 export const handler = endpoint(listTables, async ({ params, access }, { databases }) => {

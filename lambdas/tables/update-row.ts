@@ -1,10 +1,10 @@
 import { updateRow } from "../../api/tables.ts";
-import { getStatement, updateStatement } from "./model/rows.ts";
-import { assignments } from "./model/values.ts";
 import { endpoint } from "../http/endpoint.ts";
 import { invalid, notFound } from "../http/problem.ts";
-import { deferred, judge, openDatabase, rowIdOf } from "./model/validate.ts";
+import { getStatement, updateStatement } from "./model/rows.ts";
 import { fetchRow, writeRow } from "./model/stored-rows.ts";
+import { deferred, judge, openDatabase, rowIdOf } from "./model/validate.ts";
+import { assignments } from "./model/values.ts";
 
 export const handler = endpoint(deferred(updateRow), async (call, { databases }) => {
   const table = call.params.tableName;

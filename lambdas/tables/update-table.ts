@@ -1,13 +1,13 @@
 import { updateTable } from "../../api/tables.ts";
+import { endpoint } from "../http/endpoint.ts";
+import { notFound, unavailable } from "../http/problem.ts";
+import { changeTable, newInnerName, readTable } from "./model/catalog.ts";
 import { planChange } from "./model/change.ts";
+import { changeProblem, refusalProblem } from "./model/conflict.ts";
 import { tableReply } from "./model/definition.ts";
 import { ownStates } from "./model/setup.ts";
 import { changeStatements } from "./model/statements.ts";
 import { isDestructive, wordsOf } from "./model/steps.ts";
-import { endpoint } from "../http/endpoint.ts";
-import { notFound, unavailable } from "../http/problem.ts";
-import { changeTable, newInnerName, readTable } from "./model/catalog.ts";
-import { changeProblem, refusalProblem } from "./model/conflict.ts";
 import { deferred, judge, openDatabase } from "./model/validate.ts";
 
 const triesMax = 5;

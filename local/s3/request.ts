@@ -1,7 +1,7 @@
 import type { IncomingHttpHeaders, IncomingMessage } from "node:http";
 import { headerValue } from "../sts/canonical.ts";
-import { isPresigned } from "../sts/signature-header.ts";
 import type { CredentialStore } from "../sts/credentials.ts";
+import { isPresigned } from "../sts/signature-header.ts";
 import { type VerifiedSignature, verifySignature } from "../sts/sigv4.ts";
 import { S3Error } from "./errors.ts";
 

@@ -1,8 +1,8 @@
 import { timingSafeEqual } from "node:crypto";
 import { canonicalRequest, headerValue, type SignedRequest, sha256Hex, sign, signingKey } from "./canonical.ts";
-import { type ClaimProblem, isPresigned, readClaim, type SignatureClaim } from "./signature-header.ts";
 import type { CredentialStore, Principal } from "./credentials.ts";
 import { type Refusal, type RefusalReason, refusalOf } from "./refusals.ts";
+import { type ClaimProblem, isPresigned, readClaim, type SignatureClaim } from "./signature-header.ts";
 
 export interface VerifyOptions {
   /** The service named in the credential's scope. */

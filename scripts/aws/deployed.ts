@@ -32,7 +32,7 @@ export async function findDeployed(stack: string, lambda = new LambdaClient()): 
     "create-build",
     "analyze",
     "create-files",
-    "equip-image-build",
+    "grant-build-access",
     "list-tables",
   ];
   const found = await Promise.all(functions.map((id) => variablesOf(lambda, `${stack}-${id}`)));

@@ -10,7 +10,7 @@ import { type LambdaClient, PutFunctionConcurrencyCommand } from "@aws-sdk/clien
 import { paginateListExecutions, type SFNClient, StopExecutionCommand } from "@aws-sdk/client-sfn";
 
 /** The functions that start deployments, or put services back after one. */
-const starters = ["create-build", "rebuild", "redeploy-build", "sweep", "execution-ended"];
+const starters = ["create-build", "rebuild", "redeploy-build", "reconcile-locks", "execution-ended"];
 
 /** Lets no deployment begin any more: afterwards nothing makes services by itself, but what runs goes on. */
 export async function freeze(stack: string, lambda: LambdaClient): Promise<void> {

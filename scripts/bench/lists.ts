@@ -2,8 +2,8 @@ import { readFileSync, rmSync } from "node:fs";
 import { join } from "node:path";
 import { DynamoDBClient } from "@aws-sdk/client-dynamodb";
 import { BatchWriteCommand, DynamoDBDocumentClient } from "@aws-sdk/lib-dynamodb";
+import { Build } from "../../lambdas/builds/model/rows.ts";
 import { newBuild } from "../../lambdas/builds/model/transitions.ts";
-import { Build } from "../../lambdas/table/rows.ts";
 import { newId } from "../../lambdas/table/ids.ts";
 import { jsonOf, type Measured, median, type ServiceProcess, startProcess } from "./measure.ts";
 

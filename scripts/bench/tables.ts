@@ -1,11 +1,11 @@
 import { mkdtemp, rm } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
+import { type DatabaseRunner, databaseRunner } from "../../lambdas/aws/databases.ts";
+import { changeTable, newInnerName, readTables } from "../../lambdas/tables/model/catalog.ts";
 import type { Definition } from "../../lambdas/tables/model/definition.ts";
 import { insertStatement, listStatement, readRows } from "../../lambdas/tables/model/rows.ts";
 import { createStatements } from "../../lambdas/tables/model/statements.ts";
-import { type DatabaseRunner, databaseRunner } from "../../lambdas/aws/databases.ts";
-import { changeTable, newInnerName, readTables } from "../../lambdas/tables/model/catalog.ts";
 import { startAwsServer } from "../../local/aws/service.ts";
 import { createRdsData } from "../../local/rds/rds-data.ts";
 import { type Measured, median } from "./measure.ts";

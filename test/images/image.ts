@@ -5,12 +5,12 @@ import { join } from "node:path";
 import { buffer } from "node:stream/consumers";
 import { ZipFile } from "yazl";
 import * as z from "zod";
+import { inspect } from "../../buildpack/analysis/inspection.ts";
 import type { Plan } from "../../buildpack/analysis/plan.ts";
 import { renderBuildspec } from "../../buildpack/image/buildspec.ts";
 import { renderDockerfile, renderDockerignore } from "../../buildpack/image/dockerfile.ts";
 import type { ImageRecipe } from "../../buildpack/image/recipe.ts";
 import { staticServer } from "../../buildpack/image/static-server.ts";
-import { inspect } from "../../buildpack/analysis/inspection.ts";
 import { buildah } from "../../scripts/images/buildah.ts";
 
 /** An app's files by path; an object is written as JSON. */
@@ -69,12 +69,12 @@ function furnish(folder: string): string {
     writeFileSync(join(bin, name), `#!/bin/bash\n${script}\n`);
     chmodSync(join(bin, name), 0o755);
   };
-  const equipment = {
+  const buildAccess = {
     archive: `file://${folder}/bucket/source.zip`,
     recipe: `file://${folder}/bucket/recipe.json`,
     registryPassword: "password",
   };
-  program("aws", `printf '%s' '${JSON.stringify(equipment)}' > "\${@: -1}"`);
+  program("aws", `printf '%s' '${JSON.stringify(buildAccess)}' > "\${@: -1}"`);
   program("docker", `exec "${process.execPath}" "${join(import.meta.dirname, "docker.ts")}" "$@"`);
   return bin;
 }
@@ -90,7 +90,7 @@ async function runBuildspec(folder: string, name: string): Promise<{ succeeded: 
     ...process.env,
     PATH: `${furnish(folder)}:${process.env.PATH}`,
     CODEBUILD_BUILD_ID: "images:00000000-0000-0000-0000-000000000000",
-    EQUIPPER: "equip-image-build",
+    EQUIPPER: "grant-build-access",
     IMAGE_REPOSITORY: repository?.slice(0, repository.lastIndexOf("/")),
     IMAGE_TAG: tag,
     PROJECT_ID: "prj_images",

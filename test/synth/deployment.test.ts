@@ -94,8 +94,8 @@ it("inner time limits end before outer ones", () => {
 const commandSeconds = 60;
 
 it("an image build is equipped before its command gives up, and ends well within the session behind its password", () => {
-  const equipper = functions().find(({ id }) => id === "equip-image-build");
-  expect(equipper?.timeout).toBeLessThan(commandSeconds);
+  const accessFunction = functions().find(({ id }) => id === "grant-build-access");
+  expect(accessFunction?.timeout).toBeLessThan(commandSeconds);
   const [, project] = ofType("AWS::CodeBuild::Project")[0] ?? [];
   expect(project?.Properties.TimeoutInMinutes * 60).toBeLessThanOrEqual(3_600 / 2);
 });
@@ -104,7 +104,7 @@ const imageBuild = z.object({
   Arguments: z.object({ EnvironmentVariablesOverride: z.array(z.object({ Name: z.string() })) }),
 });
 
-it("the image build runs the buildspec of the image rules, and is told every name that it or its equipper uses", () => {
+it("the image build runs the buildspec of the image rules, and is told every name that it or the function that gives it access uses", () => {
   const [, project] = ofType("AWS::CodeBuild::Project")[0] ?? [];
   const buildspec = JSON.parse(project?.Properties.Source.BuildSpec);
   expect(buildspec).toEqual(renderBuildspec());
@@ -115,9 +115,9 @@ it("the image build runs the buildspec of the image rules, and is told every nam
   const used = commands.join("\n").matchAll(/\$\{?((?:SOURCE|ARTIFACT|IMAGE|PROJECT)_[A-Z]+)/g);
   const exported: string[] = buildspec.env["exported-variables"];
   const names = new Set([...used].map(([, name = ""]) => name).filter((name) => !exported.includes(name)));
-  // The others are read by the function that equips it, from what CodeBuild says that the build was started with.
-  const equipment = readFileSync(join(root, "lambdas/domain/image/equipment.ts"), "utf8");
-  for (const [, name = ""] of equipment.matchAll(/^ {2}([A-Z]+_[A-Z]+): z\./gm)) names.add(name);
+  // The function that gives it access reads the others from what CodeBuild says the build was started with.
+  const buildAccess = readFileSync(join(root, "lambdas/aws/build-access.ts"), "utf8");
+  for (const [, name = ""] of buildAccess.matchAll(/^ {2}([A-Z]+_[A-Z]+): z\./gm)) names.add(name);
   expect([...names].sort()).toEqual(told.sort());
   expect(exported).toContain("IMAGE_DIGEST");
 });

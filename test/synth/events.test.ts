@@ -12,7 +12,7 @@ it("each listener is woken by its own event", () => {
     archiveuploaded: "Object Created",
     fileuploaded: "Object Created",
     executionended: "Step Functions Execution Status Change",
-    sweep: "rate(1 minute)",
+    reconcilelocks: "rate(1 minute)",
   });
   expect(wakes).toHaveLength(Object.keys(listeners).length);
 });

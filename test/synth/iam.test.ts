@@ -1,7 +1,7 @@
 import { expect, it } from "vitest";
 import { type Capability, capabilities } from "../../api/capabilities.ts";
 import { routes } from "../../api/index.ts";
-import { pushActions } from "../../buildpack/image/build-access.ts";
+import { pushActions } from "../../lambdas/aws/build-access.ts";
 import { imageBuildServices, listeners, operatorUses, steps } from "../../statemachines/steps.ts";
 import { ofType, resources } from "./assembly.ts";
 import { functions, type Grant, grantsFor, grantsOf, lineOf, written } from "./policies.ts";
@@ -59,7 +59,6 @@ it("who may do what, in one line per function", () => {
     delete-row: databases:run table:read table:write
     delete-table: databases:run table:read table:write
     deploy: apps:deploy apps:read apps:switch table:read table:write
-    equip-image-build: image-builds:equip
     execution-ended: apps:deploy apps:read apps:switch table:read table:write
     fail-build: logs:read table:read table:write
     file-uploaded: files:manage table:read table:write
@@ -67,6 +66,7 @@ it("who may do what, in one line per function", () => {
     get-build: apps:read table:read table:write
     get-file: files:manage files:sign table:read table:write
     get-row: databases:run table:read table:write
+    grant-build-access: image-builds:grant
     list-build-logs: logs:read table:read
     list-builds: apps:read table:read table:write
     list-credentials: table:read
@@ -81,9 +81,9 @@ it("who may do what, in one line per function", () => {
     operator: table:read table:write
     ping: table:read
     rebuild: apps:read archives:read deployments:start table:read table:write
+    reconcile-locks: apps:deploy apps:read apps:switch deployments:start table:read table:write
     redeploy-build: apps:read archives:read deployments:start table:read table:write
     roll-back: apps:deploy apps:read apps:switch table:read table:write
-    sweep: apps:deploy apps:read apps:switch deployments:start table:read table:write
     update-environment: table:read table:write
     update-row: databases:run table:read table:write
     update-table: databases:run table:read table:write"
@@ -170,7 +170,7 @@ it("what a capability stands for", () => {
       rds-data:ExecuteStatement arn:<Partition>:rds:<Region>:<AccountId>:cluster:<DatabaseCluster>
       rds-data:RollbackTransaction arn:<Partition>:rds:<Region>:<AccountId>:cluster:<DatabaseCluster>
       secretsmanager:GetSecretValue <DatabaseCluster>
-    image-builds:equip
+    image-builds:grant
       codebuild:BatchGetBuilds <ImageBuildProject>
       ecr:CreateRepository arn:<Partition>:ecr:<Region>:<AccountId>:repository/slipway/*
       ecr:PutLifecyclePolicy arn:<Partition>:ecr:<Region>:<AccountId>:repository/slipway/*
@@ -241,7 +241,7 @@ const roleNamed = (prefix: string) =>
 it("the image build runs strangers' code: it may write its log and ask one function, and nothing else", () => {
   const [id, role] = roleNamed("ImageBuildRole");
   expect(lines(grantsOf(id)).join("\n")).toMatchInlineSnapshot(`
-    "lambda:InvokeFunction arn:<Partition>:lambda:<Region>:<AccountId>:function:<StackName>-equip-image-build
+    "lambda:InvokeFunction arn:<Partition>:lambda:<Region>:<AccountId>:function:<StackName>-grant-build-access
     logs:CreateLogStream <ImageBuildOutput>
     logs:PutLogEvents <ImageBuildOutput>"
   `);
@@ -278,7 +278,7 @@ it("what an image build may reach is a session's, which only the function that e
   const openers = functions().filter(({ roleId }) =>
     grantsOf(roleId).some(({ action, resource }) => action === "sts:AssumeRole" && resource === `<${id}>`),
   );
-  expect(openers.map((one) => one.id)).toEqual(["equip-image-build"]);
+  expect(openers.map((one) => one.id)).toEqual(["grant-build-access"]);
   const allowed = grantsOf(id).map(({ action }) => action);
   expect([...pushActions].filter((action) => !allowed.includes(action))).toEqual([]);
 });

@@ -135,7 +135,7 @@ it("the database stops when idle, is reached through the Data API only, encrypte
 
 it("the stack owns no repository: each project's is made by its first build, and stays when the stack goes", () => {
   expect([...ofType("AWS::ECR::Repository"), ...ofType("AWS::ECR::RepositoryCreationTemplate")]).toEqual([]);
-  const variables = functions().find(({ id }) => id === "equip-image-build")?.environment;
+  const variables = functions().find(({ id }) => id === "grant-build-access")?.environment;
   expect(written(variables?.IMAGE_REPOSITORIES)).toBe("arn:<Partition>:ecr:<Region>:<AccountId>:repository/slipway");
   expect(written(variables?.IMAGE_KEY)).toBe(`<${dataKey()}>`);
 });

@@ -2,7 +2,7 @@ import { readFileSync } from "node:fs";
 import { join } from "node:path";
 import { type Capability, capabilities } from "../../api/capabilities.ts";
 
-const kit = "lambdas/kit";
+const kit = "lambdas/http";
 const source = readFileSync(join(import.meta.dirname, "../..", kit, "tools.ts"), "utf8");
 
 function moduleOf(capability: Capability): [Capability, string][] {

@@ -1,7 +1,7 @@
 import semver from "semver";
 import type { App } from "../app.ts";
-import { optionalJson } from "../manifests.ts";
 import { escapeRegExp } from "../diagnostics.ts";
+import { optionalJson } from "../manifests.ts";
 import { isVendored } from "../tree.ts";
 import { entriesAt, isTable, stringAt, type Table, tableAt, valueAt } from "../values.ts";
 import type { Dependencies } from "./dependencies.ts";

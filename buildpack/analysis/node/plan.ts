@@ -1,6 +1,6 @@
 import type { App } from "../app.ts";
-import { packageJson } from "../manifests.ts";
 import type { Notes } from "../diagnostics.ts";
+import { packageJson } from "../manifests.ts";
 import { type Plan, runtimeSchema } from "../plan.ts";
 import { containerPort, type FixedPort, portDefault, portInCommand, serverEnvironment } from "../port.ts";
 import { staticServerCommand } from "../static-command.ts";

@@ -1,7 +1,7 @@
 import { type App, rootFiles } from "../app.ts";
 import { invocationOf } from "../command.ts";
-import { optionalJson } from "../manifests.ts";
 import { lineOfKey, listed, NoPlan } from "../diagnostics.ts";
+import { optionalJson } from "../manifests.ts";
 import type { StaticSite } from "../plan.ts";
 import { procfileEntry } from "../procfile.ts";
 import { isVendored } from "../tree.ts";

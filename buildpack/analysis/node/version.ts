@@ -1,7 +1,7 @@
 import semver from "semver";
 import type { App } from "../app.ts";
-import { optionalToml } from "../manifests.ts";
 import { lineOf, lineOfKey, type Notes, quoted, suggest } from "../diagnostics.ts";
+import { optionalToml } from "../manifests.ts";
 import { isTable, stringAt, type Table, valueAt } from "../values.ts";
 import { toolVersion } from "../version-files.ts";
 import { nodeCodenames, nodeEndOfLife, nodeLineDefault, nodeLines } from "./release-lines.ts";

@@ -1,6 +1,6 @@
 import type { App } from "../app.ts";
-import { optionalToml } from "../manifests.ts";
 import { lineOf, type Notes, suggest } from "../diagnostics.ts";
+import { optionalToml } from "../manifests.ts";
 import { entriesAt, stringAt, type Table, tableAt, valueAt } from "../values.ts";
 import { type PythonPackages, unlockedDependency } from "./package-manager.ts";
 import { requirementFiles, requirementLines, requirementOptions } from "./requirements.ts";

@@ -1,7 +1,7 @@
 import type { App } from "../app.ts";
 import { commandsOf, folderOf, invocationOf } from "../command.ts";
-import { optionalToml } from "../manifests.ts";
 import { escapeRegExp, lineAt, type Notes, suggest } from "../diagnostics.ts";
+import { optionalToml } from "../manifests.ts";
 import type { FixedPort } from "../port.ts";
 import { blankPythonComments, type Source } from "../source.ts";
 import { stringAt } from "../values.ts";

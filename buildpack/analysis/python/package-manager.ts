@@ -1,6 +1,6 @@
 import type { App } from "../app.ts";
-import { optionalJson, optionalToml } from "../manifests.ts";
 import { listed, type Notes, suggest } from "../diagnostics.ts";
+import { optionalJson, optionalToml } from "../manifests.ts";
 import { entriesAt, isTable, listAt, type Table, valueAt } from "../values.ts";
 import { packageName, requirementsFile } from "./requirements.ts";
 

@@ -1,6 +1,6 @@
 import type { App } from "../app.ts";
-import { tomlManifest } from "../manifests.ts";
 import { type Notes, suggest } from "../diagnostics.ts";
+import { tomlManifest } from "../manifests.ts";
 import { type Plan, runtimeSchema } from "../plan.ts";
 import { containerPort, type FixedPort, portInCommand, serverEnvironment } from "../port.ts";
 import { suggestDevelopmentStart } from "../suggestions/development-start.ts";

@@ -1,7 +1,7 @@
 import type { App } from "../app.ts";
+import { lineOf, lineOfKey, NoPlan, type Notes, quoted, suggest } from "../diagnostics.ts";
 import { optionalJson, optionalToml } from "../manifests.ts";
 import { miseTool } from "../node/version.ts";
-import { lineOf, lineOfKey, NoPlan, type Notes, quoted, suggest } from "../diagnostics.ts";
 import { isTable, type Table, valueAt } from "../values.ts";
 import { toolVersion } from "../version-files.ts";
 import { pythonEndOfLife, pythonLineDefault, pythonLines } from "./release-lines.ts";

@@ -1,17 +1,17 @@
 import type { BuildReply } from "../../../api/builds.ts";
 import { limits } from "../../../api/limits.ts";
-import { newBuild } from "./transitions.ts";
-import { type LiveBuild, liveBuild } from "./live-build.ts";
-import { Build, type BuildRow, Lock, type LockRow } from "../../table/rows.ts";
-import type { Item, TableReader, TableWriter } from "../../table/table.ts";
-import { buildReply } from "./replies.ts";
-import { newId } from "../../table/ids.ts";
-import type { Access } from "../../http/access.ts";
-import { Problem } from "../../http/problem.ts";
-import { buildInProgress, startBuild } from "./start-build.ts";
 import { type AppReader, buildOf } from "../../aws/apps.ts";
 import type { ArchiveReader } from "../../aws/archives.ts";
 import type { DeploymentStarter } from "../../aws/deployments.ts";
+import type { Access } from "../../http/access.ts";
+import { Problem } from "../../http/problem.ts";
+import { newId } from "../../table/ids.ts";
+import type { Item, TableReader, TableWriter } from "../../table/table.ts";
+import { type LiveBuild, liveBuild } from "./live-build.ts";
+import { buildReply } from "./replies.ts";
+import { Build, type BuildRow, Lock, type LockRow } from "./rows.ts";
+import { buildInProgress, startBuild } from "./start-build.ts";
+import { newBuild } from "./transitions.ts";
 
 export interface CopyTools {
   table: TableReader & TableWriter;

@@ -1,6 +1,6 @@
 import { limits } from "../../../api/limits.ts";
-import { Live } from "../../table/rows.ts";
 import type { Item, TableWriter } from "../../table/table.ts";
+import { LiveBuildCache } from "./rows.ts";
 
 /** The id of the build that serves; null when nothing does; `undefined` when that could not be told. */
 export type LiveBuild = { buildId: string | null } | undefined;
@@ -21,14 +21,14 @@ export async function liveBuild(
   buildOf: (taskDefinition: string) => string | null,
 ): Promise<LiveBuild> {
   const readAt = new Date();
-  const row = Live.maybe(cached);
+  const row = LiveBuildCache.maybe(cached);
   if (row && readAt.getTime() - Date.parse(row.readAt) < limits.liveCacheSeconds * 1000)
     return { buildId: row.buildId };
   try {
     const taskDefinition = await tools.apps.live(projectId);
     const buildId = taskDefinition === null ? null : buildOf(taskDefinition);
     const at = readAt.toISOString();
-    const write = Live.update(
+    const write = LiveBuildCache.update(
       { projectId },
       { set: { buildId, readAt: at } },
       { readAt: { is: "absentOrBelow", value: at } },

@@ -7,7 +7,7 @@ import type {
   SingleBuildReply,
 } from "../../../api/builds.ts";
 import { limits } from "../../../api/limits.ts";
-import type { BuildRow } from "../../table/schemas.ts";
+import type { BuildRow } from "./rows.ts";
 
 export const unfinishedStatuses = ["pending", "analyzing", "building", "deploying"] as const;
 const finalStatuses: readonly BuildStatus[] = ["ready", "error"];
@@ -18,7 +18,7 @@ export function isFinished(build: Pick<BuildRow, "status" | "canceledAt">): bool
 }
 
 /** isLive is computed only for `ready` and `error`; before that it stays false (SPEC §2, isLive rule 3). */
-export function isLive(build: Pick<BuildRow, "id" | "status">, liveBuildId: string | null | undefined): boolean {
+function isLive(build: Pick<BuildRow, "id" | "status">, liveBuildId: string | null | undefined): boolean {
   return finalStatuses.includes(build.status) && build.id === liveBuildId;
 }
 
@@ -40,7 +40,7 @@ export function redeployBlockOf(
 }
 
 /** How many successes must be remembered so that the window can be told whichever of them is live. */
-export const successesKept = limits.redeployCandidatesMax + 1;
+const successesKept = limits.redeployCandidatesMax + 1;
 
 /** The remembered successes after another one, newest first. */
 export function withSuccess(successes: readonly string[], buildId: string): string[] {

@@ -1,9 +1,9 @@
-import type { Write } from "../../table/entity.ts";
-import { type BuildRow, Lock, type LockRow } from "../../table/rows.ts";
+import type { DeploymentStarter } from "../../aws/deployments.ts";
 import type { Access } from "../../http/access.ts";
 import { errorFields, log } from "../../http/log.ts";
 import { Problem } from "../../http/problem.ts";
-import type { DeploymentStarter } from "../../aws/deployments.ts";
+import type { Write } from "../../table/entity.ts";
+import { type BuildRow, Lock, type LockRow } from "./rows.ts";
 
 /** The 409 of SPEC §7: names the build that holds the project. */
 export function buildInProgress(lock: Pick<LockRow, "buildId" | "status" | "createdAt">): Problem {
@@ -18,7 +18,7 @@ export function buildInProgress(lock: Pick<LockRow, "buildId" | "status" | "crea
 
 /**
  * Takes the project's lock, stores the build and starts its execution. A build whose start is refused or forgotten is
- * started by the sweep: the lock names it.
+ * started by the "reconcile-locks": the lock names it.
  */
 export async function startBuild(start: {
   row: BuildRow;

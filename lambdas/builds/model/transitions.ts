@@ -1,8 +1,16 @@
 import type { BuildStatus } from "../../../api/builds.ts";
-import { unfinishedStatuses, withSuccess } from "./replies.ts";
 import { absent, oneOf, type Write } from "../../table/entity.ts";
-import { Build, type BuildRow, type BuildSource, Live, Lock, type LockRow, Successes } from "../../table/rows.ts";
 import type { TableReader, TableWriter } from "../../table/table.ts";
+import { unfinishedStatuses, withSuccess } from "./replies.ts";
+import {
+  Build,
+  type BuildRow,
+  type BuildSource,
+  LiveBuildCache,
+  Lock,
+  type LockRow,
+  RedeployableBuilds,
+} from "./rows.ts";
 
 type Table = TableReader & TableWriter;
 
@@ -106,8 +114,8 @@ export async function endReady(
       { status: "deploying", canceledAt: absent },
     ),
     Lock.delete(project, { buildId: key.buildId }),
-    Live.put(project, { buildId: key.buildId, readAt: now.toISOString() }),
-    Successes.put(project, { buildIds: withSuccess(successes, key.buildId) }),
+    LiveBuildCache.put(project, { buildId: key.buildId, readAt: now.toISOString() }),
+    RedeployableBuilds.put(project, { buildIds: withSuccess(successes, key.buildId) }),
   ]);
   if (outcome.ok) return true;
   const [again] = await table.get([Build.key(id)]);
@@ -133,7 +141,7 @@ export async function endError(
     { status: oneOf(...unfinishedStatuses) },
   );
   const release = Lock.delete(project, { buildId: key.buildId });
-  const seen = live ? [Live.put(project, { buildId: live.buildId, readAt: now.toISOString() })] : [];
+  const seen = live ? [LiveBuildCache.put(project, { buildId: live.buildId, readAt: now.toISOString() })] : [];
   const outcome = await table.write([end, release, ...seen]);
   if (outcome.ok) return;
   if (!outcome.failed.has(0)) await table.write([end]);

@@ -1,5 +1,5 @@
 import type { ListedCredentialReply } from "../../../api/credentials.ts";
-import type { RingRow } from "../../table/schemas.ts";
+import type { ProjectKeysRow } from "../../http/model/credentials.ts";
 
 const epochMs = Date.UTC(2026, 0, 1);
 
@@ -9,7 +9,7 @@ export function firstCredentialId(now: Date): number {
 }
 
 /** A project's app keys without secrets, oldest first. */
-export function ringReply(ring: RingRow): ListedCredentialReply[] {
+export function projectKeysReply(ring: ProjectKeysRow): ListedCredentialReply[] {
   return ring.keys
     .map(({ lastUsedAt, ...key }) => ({ ...key, expiredAt: null, lastUsedAt: lastUsedAt ?? null }))
     .sort((one, other) => one.id - other.id);

@@ -1,9 +1,9 @@
+import type { AppDeployer, AppReader, AppSwitch } from "../../aws/apps.ts";
+import { Build, Lock } from "../../builds/model/rows.ts";
 import { type BuildKey, endError } from "../../builds/model/transitions.ts";
-import { Build, Lock } from "../../table/rows.ts";
 import type { TableReader, TableWriter } from "../../table/table.ts";
 import { rollbackSentence } from "./health.ts";
-import { settle } from "./restore-revision.ts";
-import type { AppDeployer, AppReader, AppSwitch } from "../../aws/apps.ts";
+import { restoreRevision } from "./restore-revision.ts";
 
 interface Tools {
   table: TableReader & TableWriter;
@@ -20,13 +20,13 @@ async function free({ projectId, buildId }: BuildKey, table: TableWriter): Promi
 }
 
 /** Ends a build whose execution is over, putting the previous version back first; does nothing to one that has ended. */
-export async function recover(key: BuildKey, tools: Tools): Promise<void> {
+export async function endOrphanedBuild(key: BuildKey, tools: Tools): Promise<void> {
   const [item] = await tools.table.get([Build.key({ projectId: key.projectId, id: key.buildId })]);
   const build = Build.maybe(item);
   if (build?.canceledAt !== undefined) return free(key, tools.table);
   if (build?.status !== "deploying") return endError(tools.table, key, reason, new Date());
   const previous = build.previous ?? null;
-  const settled = await settle(key, previous?.taskDefinition ?? null, tools);
+  const settled = await restoreRevision(key, previous?.taskDefinition ?? null, tools);
   if (!settled) throw new Error("The previous version is not confirmed yet");
   const live = { buildId: previous?.buildId ?? null };
   return endError(tools.table, key, `${rollbackSentence(previous !== null)} ${reason}`, new Date(), live);

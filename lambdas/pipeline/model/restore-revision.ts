@@ -1,8 +1,8 @@
 import { setTimeout as sleep } from "node:timers/promises";
-import type { BuildKey } from "../../builds/model/transitions.ts";
-import { Lock } from "../../table/rows.ts";
-import type { TableReader } from "../../table/table.ts";
 import type { AppDeployer, AppReader, AppSwitch } from "../../aws/apps.ts";
+import { Lock } from "../../builds/model/rows.ts";
+import type { BuildKey } from "../../builds/model/transitions.ts";
+import type { TableReader } from "../../table/table.ts";
 
 interface Tools {
   table: TableReader;
@@ -14,7 +14,7 @@ interface Tools {
 const lookSeconds = 20;
 
 /** One step towards the wanted task definition; true when it serves and nothing moves any more. */
-async function settleOnce(projectId: string, wanted: string | null, tools: Tools): Promise<boolean> {
+async function restoreOnce(projectId: string, wanted: string | null, tools: Tools): Promise<boolean> {
   const [live, newest] = await Promise.all([tools.apps.live(projectId), tools.traffic.newest(projectId)]);
   const moving = newest !== undefined && /^(PENDING|IN_PROGRESS)$/.test(newest.status);
   if (moving) {
@@ -35,12 +35,16 @@ async function settleOnce(projectId: string, wanted: string | null, tools: Tools
  * it says true. Once the build has lost the project it touches nothing: a late or repeated call must not undo what a later
  * build has deployed.
  */
-export async function settle({ projectId, buildId }: BuildKey, wanted: string | null, tools: Tools): Promise<boolean> {
+export async function restoreRevision(
+  { projectId, buildId }: BuildKey,
+  wanted: string | null,
+  tools: Tools,
+): Promise<boolean> {
   const until = Date.now() + lookSeconds * 1000;
   for (let pauseMs = 20; Date.now() < until; pauseMs = Math.min(pauseMs * 2, 1_000)) {
     const [lock] = await tools.table.get([Lock.key({ projectId })]);
     if (Lock.maybe(lock)?.buildId !== buildId) return true;
-    if (await settleOnce(projectId, wanted, tools)) return true;
+    if (await restoreOnce(projectId, wanted, tools)) return true;
     await sleep(pauseMs);
   }
   return false;

@@ -1,4 +1,5 @@
 import type { FileReply, FileStatus } from "../../../api/storage.ts";
+import type { SeenObject } from "../../aws/files.ts";
 import { base32, randomText } from "../../table/ids.ts";
 
 /** A file as it is stored: its entry in the table. */
@@ -56,14 +57,6 @@ export function newFiles(storageId: string, wanted: readonly { name: string; mim
     createdAt: at,
     updatedAt: at,
   }));
-}
-
-/** What S3 says of an object. `version` tells two writes of the same bytes in one second apart, where versions are kept. */
-export interface SeenObject {
-  size: number;
-  etag: string;
-  modifiedAt: string;
-  version: string;
 }
 
 function isSeen(known: FileEntry["object"], seen: SeenObject | undefined): boolean {

@@ -1,8 +1,8 @@
-import { File, type FileRow } from "../../table/rows.ts";
+import type { StoredFiles } from "../../aws/files.ts";
+import { unavailable } from "../../http/problem.ts";
 import type { TableReader, TableWriter } from "../../table/table.ts";
 import { type FileOwner, followed, objectKey } from "./files.ts";
-import { unavailable } from "../../http/problem.ts";
-import type { StoredFiles } from "../../aws/files.ts";
+import { File, type FileRow } from "./rows.ts";
 
 const triesMax = 8;
 

@@ -1,6 +1,6 @@
+import { type IdPrefix, isId } from "../../../api/ids.ts";
 import type { Key } from "../../table/entity.ts";
-import { File, Storage } from "../../table/rows.ts";
-import { type IdPrefix, isId } from "../../table/ids.ts";
+import { File, Storage } from "./rows.ts";
 
 /** A path's id as it stands in a key; what is no such id becomes one that no row has, whatever its length. */
 export function idInKey(prefix: IdPrefix, text: string): string {

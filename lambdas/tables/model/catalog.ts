@@ -1,12 +1,13 @@
 import { randomUUID } from "node:crypto";
 import * as z from "zod";
+import type { DatabaseRunner, Statement, Value } from "../../aws/databases.ts";
+import { DatabaseError } from "../../aws/errors.ts";
+import { notFound, unavailable } from "../../http/problem.ts";
 import { type Definition, definitionSchema } from "./definition.ts";
 import { catalogStatement, isFull } from "./result-chunks.ts";
 import { setupStatements } from "./setup.ts";
-import { compile, type Statement } from "./sql.ts";
+import { compile } from "./sql.ts";
 import { type Act, callStatement } from "./statements.ts";
-import { notFound, unavailable } from "../../http/problem.ts";
-import { DatabaseError, type DatabaseRunner, type Value } from "../../aws/databases.ts";
 
 /** A table with the version that a change to it must still find. */
 export interface StoredTable {

@@ -1,10 +1,10 @@
 import { tableLimits } from "../../../api/tables.ts";
+import { DatabaseError } from "../../aws/errors.ts";
+import { invalid, notFound, Problem, unavailable } from "../../http/problem.ts";
+import type { ChangeResult } from "./catalog.ts";
 import { ownStates } from "./setup.ts";
 import type { Act } from "./statements.ts";
 import type { Refusal } from "./steps.ts";
-import { invalid, notFound, Problem, unavailable } from "../../http/problem.ts";
-import { DatabaseError } from "../../aws/databases.ts";
-import type { ChangeResult } from "./catalog.ts";
 
 export function tableExists(name: string): Problem {
   return new Problem("table_exists", `A table named ${name} exists; case does not tell names apart.`);

@@ -1,6 +1,7 @@
 import { sql } from "kysely";
 import { limits } from "../../../api/limits.ts";
-import { compile, type Sql, type Statement } from "./sql.ts";
+import type { Statement } from "../../aws/databases.ts";
+import { compile, type Sql } from "./sql.ts";
 import { type Act, act, claimTable } from "./statements.ts";
 
 /** What an Idempotency-Key claims, written in one statement with the work: neither is ever there without the other. */

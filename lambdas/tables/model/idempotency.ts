@@ -1,10 +1,10 @@
 import * as z from "zod";
-import { claimStatement } from "./idempotency-statements.ts";
-import { setupStatements } from "./setup.ts";
+import type { DatabaseRunner } from "../../aws/databases.ts";
 import type { Once } from "../../http/access.ts";
 import { idempotencyMismatch } from "../../http/problem.ts";
-import type { DatabaseRunner } from "../../aws/databases.ts";
 import { isNotThere } from "./catalog.ts";
+import { claimStatement } from "./idempotency-statements.ts";
+import { setupStatements } from "./setup.ts";
 
 const claimed = z.tuple([z.string(), z.int().nullable()]);
 

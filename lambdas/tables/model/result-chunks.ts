@@ -1,5 +1,6 @@
 import { type RawBuilder, sql } from "kysely";
-import { compile, type Sql, type Statement } from "./sql.ts";
+import type { Statement } from "../../aws/databases.ts";
+import { compile, type Sql } from "./sql.ts";
 import { catalogTable } from "./statements.ts";
 
 /**

@@ -1,9 +1,10 @@
 import { sql } from "kysely";
 import * as z from "zod";
 import { type ColumnType, columnType, type RowReply } from "../../../api/tables.ts";
+import type { Statement } from "../../aws/databases.ts";
 import { claimRows, type NewClaim } from "./idempotency-statements.ts";
 import { framedRows } from "./result-chunks.ts";
-import { castTypes, column, compile, physicalName, type Sql, type Statement } from "./sql.ts";
+import { castTypes, column, compile, physicalName, type Sql } from "./sql.ts";
 
 /** A value for a column of a row, as text of the column's type. */
 export interface Assignment {

@@ -1,7 +1,8 @@
 import { sql } from "kysely";
 import { tableLimits } from "../../../api/tables.ts";
+import type { Statement } from "../../aws/databases.ts";
 import { claimConstraint } from "./idempotency-statements.ts";
-import { compile, type Sql, type Statement } from "./sql.ts";
+import { compile, type Sql } from "./sql.ts";
 import { catalogTable, changeFunction, claimTable, rowFunction } from "./statements.ts";
 
 /** SQLSTATEs of our own, in a class that PostgreSQL does not use. */

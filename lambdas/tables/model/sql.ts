@@ -1,13 +1,8 @@
 import { createQueryId, PostgresQueryCompiler, type RawBuilder, sql } from "kysely";
 import type { ColumnType } from "../../../api/tables.ts";
+import type { Statement } from "../../aws/databases.ts";
 
 export type Sql = RawBuilder<unknown>;
-
-/** A statement of the Data API: `:p1`, `:p2`, … stand for the values. */
-export interface Statement {
-  sql: string;
-  values: (string | null)[];
-}
 
 class DataApiCompiler extends PostgresQueryCompiler {
   protected override getCurrentParameterPlaceholder(): string {

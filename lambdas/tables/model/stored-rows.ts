@@ -1,13 +1,13 @@
 import * as z from "zod";
 import type { RowReply } from "../../../api/tables.ts";
-import { claimConstraint } from "./idempotency-statements.ts";
-import type { Definition } from "./definition.ts";
-import { getStatement, readRows } from "./rows.ts";
-import type { Statement } from "./sql.ts";
+import type { DatabaseRunner, Statement } from "../../aws/databases.ts";
+import { DatabaseError } from "../../aws/errors.ts";
 import { notFound, unavailable } from "../../http/problem.ts";
-import { DatabaseError, type DatabaseRunner } from "../../aws/databases.ts";
 import { readTable, runOnTable } from "./catalog.ts";
 import { rowProblem } from "./conflict.ts";
+import type { Definition } from "./definition.ts";
+import { claimConstraint } from "./idempotency-statements.ts";
+import { getStatement, readRows } from "./rows.ts";
 
 const piece = z.tuple([z.int(), z.string()]).transform(([id, text]) => ({ id, piece: text }));
 

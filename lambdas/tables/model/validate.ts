@@ -1,10 +1,10 @@
 import * as z from "zod";
+import { isId } from "../../../api/ids.ts";
 import type { Route } from "../../../api/route.ts";
 import { isTableName } from "../../../api/tables.ts";
-import { Database } from "../../table/rows.ts";
-import { isId } from "../../table/ids.ts";
 import { type Access, Replay } from "../../http/access.ts";
 import { type Issue, notFound, type Problem } from "../../http/problem.ts";
+import { Database } from "./database.ts";
 
 type DatabaseRow = ReturnType<typeof Database.read>;
 

@@ -1,8 +1,10 @@
 import { DynamoDBClient } from "@aws-sdk/client-dynamodb";
 import { DynamoDBDocumentClient, ScanCommand } from "@aws-sdk/lib-dynamodb";
 import * as z from "zod";
-import { Build, KeyRing, Lock, Variable } from "../../../lambdas/table/rows.ts";
 import { isFinished } from "../../../lambdas/builds/model/replies.ts";
+import { Build, Lock } from "../../../lambdas/builds/model/rows.ts";
+import { Variable } from "../../../lambdas/environments/model/rows.ts";
+import { ProjectKeys } from "../../../lambdas/http/model/credentials.ts";
 
 const row = z.looseObject({ pk: z.string(), sk: z.string() });
 export type Row = z.infer<typeof row>;
@@ -48,7 +50,7 @@ function brokenBuilds(project: string, rows: Row[]): string[] {
 }
 
 function brokenKeys(project: string, rows: Row[], keys: Row[]): string[] {
-  const ring = KeyRing.maybe(rows.find(({ sk }) => sk === "KEYS"));
+  const ring = ProjectKeys.maybe(rows.find(({ sk }) => sk === "KEYS"));
   const ringed = (ring?.keys ?? []).map(({ id, access }) => `${id} ${access}`).sort();
   const own = keys
     .filter((key) => key.manual && project === `PRJ#${key.projectId}`)

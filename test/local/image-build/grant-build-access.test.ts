@@ -18,7 +18,7 @@ const now = new Date();
 const [organizationId, projectId, buildId] = [newId("org", now), newId("prj", now), newId("bld", now)];
 const imageBuildId = "Slipway-build:0f8fad5b-d9cb-469f-a165-70867728950e";
 const key = `archives/${organizationId}/${projectId}/${buildId}.zip`;
-const { output } = imageBuildServices["equip-image-build"];
+const { output } = imageBuildServices["grant-build-access"];
 
 const dir = mkdtempSync(join(tmpdir(), "slipway-equip-"));
 const credentials = openCredentials({ dir });
@@ -170,10 +170,10 @@ const textAt = async (address: string) => {
 
 it("a running image build gets exactly the version that was analysed, and its own recipe", async () => {
   builds.set(imageBuildId, running());
-  const equipment = output.parse(await handler({ imageBuildId }));
-  expect(await textAt(equipment.archive)).toEqual([200, "the pinned archive"]);
-  expect(await textAt(equipment.recipe)).toEqual([200, "the recipe"]);
-  expect(equipment.registryPassword).toBe("the-password");
+  const buildAccess = output.parse(await handler({ imageBuildId }));
+  expect(await textAt(buildAccess.archive)).toEqual([200, "the pinned archive"]);
+  expect(await textAt(buildAccess.recipe)).toEqual([200, "the recipe"]);
+  expect(buildAccess.registryPassword).toBe("the-password");
 });
 
 it("an address is good for this one object, for reading, and for minutes", async () => {
@@ -216,7 +216,7 @@ it("the first build of a project makes its repository, the next one finds it", a
 it("a repository whose maker died before its lifecycle was set gets it from the next build", async () => {
   builds.set(imageBuildId, running());
   broken = "PutLifecyclePolicy";
-  await expect(handler({ imageBuildId })).rejects.toThrow("could not be equipped");
+  await expect(handler({ imageBuildId })).rejects.toThrow("could not be given access");
   expect(repositories.get(`slipway/${projectId}`)?.lifecycle).toBeUndefined();
   broken = undefined;
   await handler({ imageBuildId });
@@ -231,7 +231,7 @@ it.each<[string, () => object | undefined]>([
 ])("a build that is %s gets nothing, makes nothing, and is told nothing", async (_, reported) => {
   const build = reported();
   if (build) builds.set(imageBuildId, build);
-  await expect(handler({ imageBuildId })).rejects.toThrow(/^The image build could not be equipped\.$/);
+  await expect(handler({ imageBuildId })).rejects.toThrow(/^The image build could not be given access\.$/);
   expect([registryCalls, sessionPolicies, repositories.size]).toEqual([[], [], 0]);
 });
 
@@ -243,21 +243,21 @@ it.each([
   [null],
 ])("%o is no question", async (event) => {
   builds.set(imageBuildId, running());
-  await expect(handler(event)).rejects.toThrow("could not be equipped");
+  await expect(handler(event)).rejects.toThrow("could not be given access");
 });
 
 it("what the caller says beside its id changes nothing", async () => {
   builds.set(imageBuildId, running());
   const asked = { imageBuildId, SOURCE_KEY: "archives/x", PROJECT_ID: newId("prj", now), projectId: "prj_x" };
-  const equipment = await handler(asked);
-  expect(await textAt(equipment.archive)).toEqual([200, "the pinned archive"]);
+  const buildAccess = await handler(asked);
+  expect(await textAt(buildAccess.archive)).toEqual([200, "the pinned archive"]);
   expect([...repositories.keys()]).toEqual([`slipway/${projectId}`]);
 });
 
 it.each(["CreateRepository", "GetAuthorizationToken"])("while %s fails, the build gets nothing", async (call) => {
   builds.set(imageBuildId, running());
   broken = call;
-  await expect(handler({ imageBuildId })).rejects.toThrow("could not be equipped");
+  await expect(handler({ imageBuildId })).rejects.toThrow("could not be given access");
 });
 
 it("neither an address nor the password is logged", async () => {
@@ -268,7 +268,7 @@ it("neither an address nor the password is logged", async () => {
   broken = "PutLifecyclePolicy";
   await handler({ imageBuildId }).catch(() => undefined);
   spy.mockRestore();
-  expect(written.join("")).toContain("equip-image-build failed");
+  expect(written.join("")).toContain("grant-build-access failed");
   expect(written.join("")).not.toMatch(/X-Amz|the-password|http:/);
 });
 

@@ -4,8 +4,8 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import { findExecutable } from "../../../local/process/executable.ts";
-import { runTethered } from "../../../local/process/run.ts";
 import { spawnTethered } from "../../../local/process/process-group.ts";
+import { runTethered } from "../../../local/process/run.ts";
 
 const path = process.env.PATH ?? "/usr/bin:/bin";
 let dir: string;

@@ -127,11 +127,11 @@ describe("events that come late, twice or for a build that is over", () => {
   test("a lock whose execution was never started is started by the sweep, and one that is over is freed", async () => {
     const created = await project.call("POST", `${project.project}/builds`);
     const { id } = created.body.build;
-    await Promise.all([invoke("sweep", { all: true }), invoke("sweep", { all: true })]);
+    await Promise.all([invoke("reconcile-locks", { all: true }), invoke("reconcile-locks", { all: true })]);
     expect(await read(id)).toMatchObject({ status: "pending", canceledAt: null });
     expect(await guarded.broken()).toEqual([]);
     expect((await project.call("POST", `${project.project}/builds/${id}/cancel`)).status).toBe(200);
-    await invoke("sweep", { all: true });
+    await invoke("reconcile-locks", { all: true });
     expect((await deploy(project, says("after the sweep"))).status).toBe("ready");
   });
 });

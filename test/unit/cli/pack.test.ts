@@ -1,9 +1,9 @@
 import { chmodSync, existsSync, readFileSync, statSync, utimesSync, writeFileSync } from "node:fs";
 import { dirname, join } from "node:path";
 import { expect, test } from "vitest";
+import { openArchive } from "../../../buildpack/zip/archive.ts";
 import { packFolder } from "../../../cli/folder/pack.ts";
 import { selectFiles } from "../../../cli/folder/select-files.ts";
-import { openArchive } from "../../../buildpack/zip/archive.ts";
 import { folderWith } from "./slipway.ts";
 
 async function unpacked(path: string) {

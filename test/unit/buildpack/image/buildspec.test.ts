@@ -81,7 +81,7 @@ async function workshop({ values = [], answers }: Workshop) {
   const env = {
     PATH: `${bin}:/usr/bin:/bin`,
     CODEBUILD_BUILD_ID: imageBuildId,
-    EQUIPPER: "Slipway-equip-image-build",
+    EQUIPPER: "Slipway-grant-build-access",
     IMAGE_REPOSITORY: "1.dkr.ecr/apps",
     IMAGE_TAG: "bld_1",
     PROJECT_ID: "prj_1",
@@ -131,8 +131,8 @@ test("the build has the project's own repository and cache, the app's folder and
 test("the build asks with nothing but its own id, and in the form that the function takes", async () => {
   const { calls, folder } = await workshop({});
   const question = JSON.parse(readFileSync(join(folder, "build", "question.json"), "utf8"));
-  expect(imageBuildServices["equip-image-build"].input.parse(question)).toEqual({ imageBuildId });
-  expect(calls.slice(0, 5)).toEqual(["aws", "lambda", "invoke", "--function-name", "Slipway-equip-image-build"]);
+  expect(imageBuildServices["grant-build-access"].input.parse(question)).toEqual({ imageBuildId });
+  expect(calls.slice(0, 5)).toEqual(["aws", "lambda", "invoke", "--function-name", "Slipway-grant-build-access"]);
 });
 
 test("neither an address nor the registry's password is in the log, on a command line, or left when strangers' code runs", async () => {
@@ -146,7 +146,7 @@ test("neither an address nor the registry's password is in the log, on a command
     expect(calls.join(" ")).not.toContain(secret);
   }
   expect(readFileSync(join(folder, "left"), "utf8")).toContain("question.json");
-  expect(readFileSync(join(folder, "left"), "utf8")).not.toContain("equipment.json");
+  expect(readFileSync(join(folder, "left"), "utf8")).not.toContain("buildAccess.json");
 });
 
 test.each([
@@ -177,7 +177,7 @@ test("an address that leads nowhere ends the build, and the error does not tell 
   for (const secret of ["signature", "archives"]) expect(output).not.toContain(secret);
 });
 
-const failed = { errorType: "Error", errorMessage: "The image build could not be equipped." };
+const failed = { errorType: "Error", errorMessage: "The image build could not be given access." };
 
 test("a function that fails twice is asked a third time", async () => {
   const { succeeded, calls } = await workshop({

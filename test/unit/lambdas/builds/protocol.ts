@@ -57,7 +57,7 @@ export const isOver = (build: Build) => build.canceled || build.status === "read
 
 type Change = (own: Build, next: State, id: number) => void;
 
-/** The conditional writes of `lambdas/data/builds.ts`, each condition of which is a safeguard. */
+/** The conditional writes of `lambdas/builds/model/transitions.ts`, each condition of which is a safeguard. */
 function writes(keeps: (safeguard: Safeguard) => boolean) {
   const release: Change = (_, next, id) => {
     if (next.lock === id || !keeps("a lock is released by its owner only")) next.lock = null;

@@ -1,5 +1,6 @@
 import { describe, expect, test } from "vitest";
-import { isId } from "../../../../lambdas/table/ids.ts";
+import { isId } from "../../../../api/ids.ts";
+import type { SeenObject } from "../../../../lambdas/aws/files.ts";
 import {
   type FileEntry,
   fileReply,
@@ -8,7 +9,6 @@ import {
   newFiles,
   objectKey,
   objectOwner,
-  type SeenObject,
 } from "../../../../lambdas/storage/model/files.ts";
 
 const now = new Date("2026-11-20T01:02:03.456Z");

@@ -1,13 +1,13 @@
 import { expect, test } from "vitest";
-import { newId } from "../../../../lambdas/table/ids.ts";
+import { cacheTag } from "../../../../buildpack/image/buildspec.ts";
 import {
-  cacheTag,
   inputsOf,
   pushActions,
   repositoryLifecycle,
   repositorySettings,
   sessionPolicyOf,
-} from "../../../../buildpack/image/build-access.ts";
+} from "../../../../lambdas/aws/build-access.ts";
+import { newId } from "../../../../lambdas/table/ids.ts";
 
 const now = new Date("2026-11-21T07:00:00Z");
 const [organizationId, projectId, buildId] = [newId("org", now), newId("prj", now), newId("bld", now)];

@@ -1,5 +1,6 @@
 import * as z from "zod";
-import { isId } from "../../lambdas/table/ids.ts";
+import { isId } from "../../api/ids.ts";
+import { cacheTag } from "../../buildpack/image/buildspec.ts";
 
 const reported = z.object({
   projectName: z.string(),
@@ -88,9 +89,6 @@ export function sessionPolicyOf(inputs: ImageBuildInputs, repositoryArn: string)
     ],
   };
 }
-
-/** The tag that each build overwrites: the layers kept for the project's next build. A build's own tag is its id, written once. */
-export const cacheTag = "cache";
 
 /** What a project's repository is made with. */
 export function repositorySettings(repositoryName: string, kmsKey: string) {

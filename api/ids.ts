@@ -1,0 +1,13 @@
+export type IdPrefix = "org" | "usr" | "prj" | "bld" | "env" | "sto" | "fil" | "dbs" | "tok" | "req";
+
+const idPattern = /^[a-z]{3}_[0-9a-hjkmnp-tv-z]{26}$/;
+
+/** Whether a text has the form of an id of this kind; one that has not cannot exist and costs no look-up. */
+export function isId(prefix: IdPrefix, text: string): boolean {
+  return idPattern.test(text) && text.startsWith(`${prefix}_`);
+}
+
+/** The 26 characters behind an id's prefix. */
+export function idBody(id: string): string {
+  return id.slice(4);
+}

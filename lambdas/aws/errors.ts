@@ -1,0 +1,22 @@
+/** The database was asleep and did not wake up in time; the caller may retry. */
+export class DatabaseResuming extends Error {
+  override readonly name = "DatabaseResuming";
+  readonly retryAfterSeconds: number;
+  constructor(retryAfterSeconds: number) {
+    super("The database is resuming");
+    this.retryAfterSeconds = retryAfterSeconds;
+  }
+}
+
+/** PostgreSQL refused a statement. It carries the SQLSTATE and the constraint, never the statement or a value. */
+export class DatabaseError extends Error {
+  readonly state: string;
+  readonly constraint: string | null;
+
+  constructor(state: string, constraint: string | null) {
+    super(`PostgreSQL refused a statement with ${state}`);
+    this.name = "DatabaseError";
+    this.state = state;
+    this.constraint = constraint;
+  }
+}

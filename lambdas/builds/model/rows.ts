@@ -1,0 +1,92 @@
+import * as z from "zod";
+import { buildStatus, finding, runtime } from "../../../api/builds.ts";
+import { entity } from "../../table/entity.ts";
+
+const at = z.iso.datetime({ precision: 3 });
+
+/** Where a build's archive comes from: uploaded by the client, or copied from another build's pinned version. */
+const buildSource = z.discriminatedUnion("kind", [
+  z.object({ kind: z.literal("upload") }),
+  z.object({ kind: z.literal("copy"), buildId: z.string(), key: z.string(), version: z.string(), size: z.int() }),
+]);
+export type BuildSource = z.infer<typeof buildSource>;
+
+const buildSchema = z.object({
+  id: z.string(),
+  projectId: z.string(),
+  organizationId: z.string(),
+  title: z.string().nullable(),
+  description: z.string().nullable(),
+  status: buildStatus,
+  source: buildSource,
+  runtime: runtime.nullable(),
+  size: z.int().nullable(),
+  error: z.string().nullable(),
+  suggestion: z.string().nullable(),
+  warning: z.string().nullable(),
+  findings: z.array(finding),
+  createdAt: at,
+  updatedAt: at,
+  canceledAt: at.optional(),
+  /** The object version that is analyzed and built, pinned when the upload is seen. */
+  archive: z.object({ key: z.string(), version: z.string() }).optional(),
+  /** The task token of the execution while it waits for the upload. */
+  uploadToken: z.string().optional(),
+  /** The port its container listens on. */
+  port: z.int().optional(),
+  /** The task definition this build runs as. */
+  taskDefinition: z.string().optional(),
+  /** What served before the swap, recorded by the write that sets `deploying`; null when nothing did. */
+  previous: z.object({ taskDefinition: z.string(), buildId: z.string().nullable() }).nullable().optional(),
+  /** Log streams of the image build and of the app's first task. */
+  buildLog: z.string().optional(),
+  appLog: z.string().optional(),
+});
+export type BuildRow = z.infer<typeof buildSchema>;
+
+export const Build = entity(buildSchema, (k: { projectId: string; id: string }) => ({
+  pk: `PRJ#${k.projectId}`,
+  sk: `BLD#${k.id}`,
+}));
+
+export const lockSchema = z.object({
+  organizationId: z.string(),
+  projectId: z.string(),
+  buildId: z.string(),
+  status: buildStatus,
+  source: z.enum(["upload", "copy"]),
+  createdAt: at,
+  /** After this instant whoever meets the lock makes sure that its execution still lives. */
+  leaseUntil: at,
+  /** Partition of the sparse index `locks`: only locks are in it. */
+  lockShard: z.literal("LOCK"),
+});
+export type LockRow = z.infer<typeof lockSchema>;
+/** One build at a time: the row exists while a build of the project runs, and names it. */
+export const Lock = entity(lockSchema, (k: { projectId: string }) => ({ pk: `PRJ#${k.projectId}`, sk: "LOCK" }));
+
+/** What serves the project, as last read from the container service; trusted for a few seconds. */
+export const LiveBuildCache = entity(
+  z.object({ buildId: z.string().nullable(), readAt: at }),
+  (k: { projectId: string }) => ({
+    pk: `PRJ#${k.projectId}`,
+    sk: "LIVE",
+  }),
+);
+
+/** The newest successful builds, newest first, from which canRedeploy follows without reading history. */
+export const RedeployableBuilds = entity(z.object({ buildIds: z.array(z.string()) }), (k: { projectId: string }) => ({
+  pk: `PRJ#${k.projectId}`,
+  sk: "READY",
+}));
+
+/** The project's addresses: the container gateway's, once known, and custom domains. */
+export const Addresses = entity(
+  z.object({
+    url: z.string().optional(),
+    domains: z.record(z.string(), z.enum(["pending", "active"])).default({}),
+    /** Counts the changes of `domains`. */
+    revision: z.int().optional(),
+  }),
+  (k: { projectId: string }) => ({ pk: `PRJ#${k.projectId}`, sk: "ADDR" }),
+);

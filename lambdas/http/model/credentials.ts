@@ -1,0 +1,77 @@
+import * as z from "zod";
+import { role } from "../../../api/organizations.ts";
+import { entity } from "../../table/entity.ts";
+
+const at = z.iso.datetime({ precision: 3 });
+
+export const Membership = entity(
+  z.object({ userId: z.string(), organizationId: z.string(), organizationName: z.string(), role }),
+  (k: { userId: string; organizationId: string }) => ({ pk: `USR#${k.userId}`, sk: `MEM#${k.organizationId}` }),
+);
+
+export const Token = entity(
+  z.object({
+    id: z.string(),
+    userId: z.string(),
+    hash: z.string(),
+    description: z.string(),
+    createdAt: at,
+    lastUsedAt: at.optional(),
+  }),
+  (k: { userId: string; id: string }) => ({ pk: `USR#${k.userId}`, sk: `TOK#${k.id}` }),
+);
+/** Finds a token's user by the token's id alone, for its revocation. */
+export const TokenOwner = entity(z.object({ userId: z.string() }), (k: { id: string }) => ({
+  pk: `TOK#${k.id}`,
+  sk: "TOK",
+}));
+
+/** A key by its access key. `manual` keys are the project's own, listed on its key ring; the others are the operator's. */
+export const AccessKey = entity(
+  z.object({
+    access: z.string(),
+    hash: z.string(),
+    organizationId: z.string(),
+    projectId: z.string(),
+    credentialId: z.int(),
+    manual: z.boolean(),
+    description: z.string(),
+    createdAt: at,
+    lastUsedAt: at.optional(),
+  }),
+  (k: { access: string }) => ({ pk: `KEY#${k.access}`, sk: "KEY" }),
+);
+
+const projectKey = z.object({
+  id: z.int(),
+  access: z.string(),
+  description: z.string(),
+  createdAt: at,
+  lastUsedAt: at.optional(),
+});
+/** A key ring as the table holds it, an attribute `key_<id>` for each key, turned into a list. */
+const projectKeysSchema = z
+  .looseObject({ lastId: z.int(), held: z.int() })
+  .transform(({ lastId, held, ...rest }) => ({
+    lastId,
+    held,
+    keys: Object.entries(rest)
+      .filter(([name]) => name.startsWith("key_"))
+      .map(([, key]) => projectKey.parse(key)),
+  }));
+export type ProjectKeysRow = z.infer<typeof projectKeysSchema>;
+
+/**
+ * The app keys of a project in one row, an attribute `key_<id>` each, so that "at most three" (`held`) and "ids only
+ * grow" (`lastId`) are conditions of one write.
+ */
+export const ProjectKeys = {
+  key: (k: { projectId: string }) => ({ pk: `PRJ#${k.projectId}`, sk: "KEYS" }),
+  maybe: (item: Record<string, unknown> | undefined): ProjectKeysRow | undefined =>
+    item ? projectKeysSchema.parse(item) : undefined,
+};
+
+export const Session = entity(
+  z.object({ organizationId: z.string(), hash: z.string(), expiresAt: at, ttl: z.int() }),
+  (k: { id: string }) => ({ pk: `SES#${k.id}`, sk: "SES" }),
+);

@@ -1,0 +1,19 @@
+import * as z from "zod";
+import { entity } from "../../table/entity.ts";
+
+const at = z.iso.datetime({ precision: 3 });
+
+const managerSchema = z.object({ id: z.string(), name: z.string(), email: z.string() });
+
+/** `secret` seals the project's cursors; `managerIds` is absent when the project is open to every member. */
+const projectSchema = z.object({
+  id: z.string(),
+  organizationId: z.string(),
+  name: z.string(),
+  secret: z.string(),
+  managerIds: z.array(z.string()).optional(),
+  managers: z.array(managerSchema).optional(),
+  createdAt: at,
+});
+export type ProjectRow = z.infer<typeof projectSchema>;
+export const Project = entity(projectSchema, (k: { id: string }) => ({ pk: `PRJ#${k.id}`, sk: "PRJ" }));

@@ -1,0 +1,17 @@
+import * as z from "zod";
+import { entity } from "../../table/entity.ts";
+
+const at = z.iso.datetime({ precision: 3 });
+
+export const Organization = entity(
+  z.object({ id: z.string(), name: z.string(), createdAt: at }),
+  (k: { id: string }) => ({
+    pk: `ORG#${k.id}`,
+    sk: "ORG",
+  }),
+);
+
+export const User = entity(
+  z.object({ id: z.string(), email: z.string(), name: z.string(), createdAt: at }),
+  (k: { id: string }) => ({ pk: `USR#${k.id}`, sk: "USR" }),
+);

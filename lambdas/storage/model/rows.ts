@@ -1,0 +1,39 @@
+import * as z from "zod";
+import { fileStatus } from "../../../api/storage.ts";
+import { entity } from "../../table/entity.ts";
+
+const at = z.iso.datetime({ precision: 3 });
+
+/** A storage of an organization, filed under it so that its storages are one query; `secret` seals its cursors. */
+export const Storage = entity(
+  z.object({
+    id: z.string(),
+    organizationId: z.string(),
+    name: z.string(),
+    status: z.literal("active"),
+    secret: z.string(),
+    createdAt: at,
+    updatedAt: at,
+  }),
+  (k: { organizationId: string; id: string }) => ({ pk: `ORG#${k.organizationId}`, sk: `STO#${k.id}` }),
+);
+
+const fileSchema = z.object({
+  id: z.string(),
+  storageId: z.string(),
+  name: z.string(),
+  mime: z.string(),
+  size: z.int(),
+  status: fileStatus,
+  /** The object that size and status were read from; absent while nothing is stored. */
+  object: z.object({ etag: z.string(), modifiedAt: at, version: z.string() }).optional(),
+  /** Rises with every write: who has looked at S3 writes what it saw only if nobody has written since it read the row. */
+  revision: z.int(),
+  createdAt: at,
+  updatedAt: at,
+});
+export type FileRow = z.infer<typeof fileSchema>;
+export const File = entity(fileSchema, (k: { storageId: string; id: string }) => ({
+  pk: `STO#${k.storageId}`,
+  sk: `FIL#${k.id}`,
+}));
