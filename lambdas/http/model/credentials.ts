@@ -50,15 +50,13 @@ const projectKey = z.object({
   lastUsedAt: at.optional(),
 });
 /** A key ring as the table holds it, an attribute `key_<id>` for each key, turned into a list. */
-const projectKeysSchema = z
-  .looseObject({ lastId: z.int(), held: z.int() })
-  .transform(({ lastId, held, ...rest }) => ({
-    lastId,
-    held,
-    keys: Object.entries(rest)
-      .filter(([name]) => name.startsWith("key_"))
-      .map(([, key]) => projectKey.parse(key)),
-  }));
+const projectKeysSchema = z.looseObject({ lastId: z.int(), held: z.int() }).transform(({ lastId, held, ...rest }) => ({
+  lastId,
+  held,
+  keys: Object.entries(rest)
+    .filter(([name]) => name.startsWith("key_"))
+    .map(([, key]) => projectKey.parse(key)),
+}));
 export type ProjectKeysRow = z.infer<typeof projectKeysSchema>;
 
 /**
