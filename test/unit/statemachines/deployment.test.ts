@@ -1,0 +1,102 @@
+import { readFileSync } from "node:fs";
+import { expect, test } from "vitest";
+import * as z from "zod";
+
+const retryRule = z.object({ ErrorEquals: z.array(z.string()) }).catchall(z.unknown());
+const state = z.looseObject({
+  Type: z.string(),
+  Retry: z.array(retryRule).optional(),
+  Catch: z.array(z.object({ ErrorEquals: z.array(z.string()), Next: z.string() }).catchall(z.unknown())).optional(),
+  Next: z.string().optional(),
+  Default: z.string().optional(),
+  Choices: z.array(z.looseObject({ Next: z.string() })).optional(),
+});
+const file = new URL("../../../statemachines/deployment.asl.json", import.meta.url);
+const machine = z
+  .object({ StartAt: z.string(), States: z.record(z.string(), state) })
+  .parse(JSON.parse(readFileSync(file, "utf8")));
+const tasks = Object.entries(machine.States).filter(([, { Type }]) => Type === "Task");
+const retryOf = (name: string) => machine.States[name]?.Retry;
+
+const transientErrors = [
+  "Lambda.ServiceException",
+  "Lambda.AWSLambdaException",
+  "Lambda.SdkClientException",
+  "Lambda.TooManyRequestsException",
+  "TransientFault",
+];
+
+test("the steps before the swap share one retry rule: transient errors, for some two minutes", () => {
+  const shared = [
+    {
+      ErrorEquals: transientErrors,
+      IntervalSeconds: 1,
+      MaxAttempts: 8,
+      BackoffRate: 2,
+      MaxDelaySeconds: 30,
+      JitterStrategy: "FULL",
+    },
+  ];
+  for (const name of ["AwaitUpload", "CopyArchive", "Analyze", "Deploy"])
+    expect([name, retryOf(name)]).toEqual([name, shared]);
+});
+
+test("the health check retries the same errors, for a shorter time: a new version waits for its verdict", () => {
+  const [shared] = retryOf("Deploy") ?? [];
+  expect(retryOf("CheckHealth")).toEqual([{ ...shared, MaxAttempts: 6, MaxDelaySeconds: 10 }]);
+});
+
+test("the steps that end a build share one retry rule: every error, for some ten minutes", () => {
+  const shared = [
+    {
+      ErrorEquals: ["States.ALL"],
+      IntervalSeconds: 1,
+      MaxAttempts: 20,
+      BackoffRate: 2,
+      MaxDelaySeconds: 30,
+      JitterStrategy: "FULL",
+    },
+  ];
+  for (const name of ["Finish", "RollBack", "FailBuild"]) expect([name, retryOf(name)]).toEqual([name, shared]);
+});
+
+test("every task retries, and every task that can leave a build unfinished says where its errors lead", () => {
+  for (const [name, { Retry, Catch }] of tasks) {
+    expect([name, Retry?.length]).not.toEqual([name, undefined]);
+    const caught = Catch?.map(({ ErrorEquals, Next }) => [...ErrorEquals, Next]);
+    const ends = ["Finish", "RollBack", "FailBuild"].includes(name);
+    expect([name, caught?.at(-1)?.[0]]).toEqual([name, ends ? undefined : "States.ALL"]);
+  }
+});
+
+test("an error leads to FailBuild before the swap, and to RollBack once a new version may run", () => {
+  const leads = Object.fromEntries(tasks.map(([name, { Catch }]) => [name, Catch?.at(-1)?.Next]));
+  expect(leads).toEqual({
+    AwaitUpload: "FailBuild",
+    CopyArchive: "FailBuild",
+    Analyze: "FailBuild",
+    BuildImage: "FailBuild",
+    Deploy: "RollBack",
+    CheckHealth: "RollBack",
+    Finish: undefined,
+    RollBack: undefined,
+    FailBuild: undefined,
+  });
+});
+
+test("a repeated StartBuild finds the build that it has started: its idempotency token is the execution's name", () => {
+  expect(machine.States.BuildImage).toMatchObject({
+    Arguments: { IdempotencyToken: "{% $states.context.Execution.Name %}" },
+  });
+});
+
+test("the file reads from top to bottom: no state but a loop's leads upward", () => {
+  const names = Object.keys(machine.States);
+  const upward = Object.entries(machine.States).flatMap(([name, { Next, Default, Choices = [], Catch = [] }]) =>
+    [Next, Default, ...Choices.map((choice) => choice.Next), ...Catch.map((rule) => rule.Next)]
+      .filter((target) => target !== undefined && names.indexOf(target) < names.indexOf(name))
+      .map((target) => `${name} → ${target}`),
+  );
+  expect(names[0]).toBe(machine.StartAt);
+  expect(upward).toEqual(["AwaitQuietService → Deploy", "IsHealthy → CheckHealth", "IsRolledBack → RollBack"]);
+});
