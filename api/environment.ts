@@ -27,7 +27,7 @@ export const capabilityEnvironment = {
   "identity:prove": ["APP_TASK_ROLE", "SERVICE_HOST"],
   "files:sign": ["FILES_BUCKET", "FILES_SIGNER_ROLE"],
   "files:manage": ["FILES_BUCKET"],
-  "databases:run": ["DATABASE_ARN", "DATABASE_SECRET_ARN"],
+  "databases:run": ["DATABASE_ARN", "DATABASE_SECRET_ARN", "DATABASE_WAIT_SECONDS"],
   "image-builds:grant": ["IMAGE_BUILD_PROJECT", "IMAGE_BUILD_ROLE", "IMAGE_KEY", "IMAGE_REPOSITORIES"],
 } as const satisfies Record<Capability, readonly string[]>;
 

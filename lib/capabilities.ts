@@ -70,6 +70,8 @@ function environmentValues(r: Resources): Record<EnvironmentName, string> {
     FILES_SIGNER_ROLE: r.signers.files.roleArn,
     DATABASE_ARN: r.database?.cluster.clusterArn ?? "none",
     DATABASE_SECRET_ARN: r.database?.secretArn ?? "none",
+    // A request has 29 s at API Gateway; a paused database usually takes 15 s to come back.
+    DATABASE_WAIT_SECONDS: "20",
     IMAGE_BUILD_PROJECT: r.imageBuild.project.projectName,
     IMAGE_BUILD_ROLE: r.imageBuild.sessions.roleArn,
     IMAGE_KEY: r.data.key.keyArn,

@@ -88,6 +88,8 @@ function setEnvironment(found: {
     FILES_SIGNER_ROLE: roleArn("files-signer"),
     DATABASE_ARN: `arn:aws:rds:${region}:${account}:cluster:slipway`,
     DATABASE_SECRET_ARN: `arn:aws:secretsmanager:${region}:${account}:secret:slipway`,
+    // The first call of all makes the database, which takes seconds, and minutes on a slow machine.
+    DATABASE_WAIT_SECONDS: "240",
   });
   delete process.env.AWS_SESSION_TOKEN;
   delete process.env.AWS_PROFILE;

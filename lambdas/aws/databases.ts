@@ -39,15 +39,15 @@ function translated(error: unknown): unknown {
   return new DatabaseError(state, /constraint "([^"]+)"/.exec(message)?.[1] ?? null);
 }
 
-/** A request has 29 s at API Gateway; a paused database usually takes 15 s to come back. */
-const resumeMs = 20_000;
 const retryAfterSeconds = 10;
 
-/** Runs statements through the Data API, and waits `waitMs` for a paused cluster to come back. */
-export function databaseRunner(
-  environment: { DATABASE_ARN: string; DATABASE_SECRET_ARN: string },
-  waitMs: number = resumeMs,
-): DatabaseRunner {
+/** Runs statements through the Data API, and waits `DATABASE_WAIT_SECONDS` for a paused cluster to come back. */
+export function databaseRunner(environment: {
+  DATABASE_ARN: string;
+  DATABASE_SECRET_ARN: string;
+  DATABASE_WAIT_SECONDS: string;
+}): DatabaseRunner {
+  const waitMs = Number(environment.DATABASE_WAIT_SECONDS) * 1000;
   // One attempt: the SDK would repeat an insert whose answer got lost.
   const client = lean(
     new RDSDataClient({

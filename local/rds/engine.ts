@@ -1,7 +1,7 @@
-import { once } from "node:events";
 import { existsSync, mkdirSync, renameSync, rmSync } from "node:fs";
-import { Worker } from "node:worker_threads";
+import { setTimeout as sleep } from "node:timers/promises";
 import { AwsError } from "../aws/service.ts";
+import { type PostgresThread, type StartingThread, startPostgresThread } from "./postgres-thread.ts";
 
 export interface Outcome {
   columns: { name: string; type: number }[];
@@ -24,13 +24,15 @@ export interface Complaint {
   position?: string | undefined;
 }
 
-/** What the thread of PostgreSQL says to one statement. */
+/** The PostgreSQL thread's answer to one statement. */
 export type Answer = { id: number; inTransaction: boolean } & ({ outcome: Outcome } | { complaint: Complaint });
 
 /** One PostgreSQL on one folder; it starts with its first statement, and again after it has crashed. */
 export interface Engine {
   /** Makes the folder when there is none, which takes seconds; PostgreSQL does not stay up for it. */
   make(): Promise<void>;
+  /** Resolves when PostgreSQL runs; rejects with DatabaseResumingException when that takes long, while it goes on starting. */
+  started(): Promise<void>;
   run(sql: string, bound?: Bound[]): Promise<Outcome>;
   inTransaction(): boolean;
   close(): Promise<void>;
@@ -52,27 +54,28 @@ interface Waiting {
   reject(error: Error): void;
 }
 
-/** How long a database may take to close by itself; what was committed is safe either way. */
+/** How long a database may take to close by itself; committed rows are on disk either way. */
 const closeMs = 2_500;
+/** A start takes a second, or several for a new folder. A thread that needs longer than this hangs and is ended. */
+const startMsMax = 300_000;
 
-/** Making a database takes seconds: it is made beside its folder, so that a crash never leaves half of one in it. */
-async function make(dir: string, thread: (folder: string) => Promise<Worker>): Promise<void> {
-  const unfinished = `${dir}.new`;
-  rmSync(unfinished, { recursive: true, force: true });
-  mkdirSync(unfinished, { recursive: true });
-  const maker = await thread(unfinished);
-  const exited = once(maker, "exit");
-  maker.postMessage("close");
-  await exited;
-  renameSync(unfinished, dir);
+export interface EngineOptions {
+  dir: string;
+  /** A statement that takes longer ends with the whole engine, which then starts again. */
+  statementMs: number;
+  /** A call that has waited this long for PostgreSQL to start is told to come back, as AWS does for a paused cluster. */
+  startWaitMs: number;
 }
 
-/** PostgreSQL runs in a thread of its own: WebAssembly does not yield, and the service has to go on serving. */
-export function createEngine(dir: string, statementMs: number): Engine {
+const resuming = () =>
+  new AwsError("DatabaseResumingException", "The database is starting. Please retry in a few seconds.", 400);
+
+/** Starts PostgreSQL with the first statement, and again with the first one after it has ended. */
+export function createEngine({ dir, statementMs, startWaitMs }: EngineOptions): Engine {
   const waiting = new Map<number, Waiting>();
-  let starting: Promise<Worker> | undefined;
+  let starting: Promise<PostgresThread> | undefined;
   let making: Promise<void> | undefined;
-  let current: Worker | undefined;
+  let current: StartingThread | undefined;
   let inTransaction = false;
   let closed = false;
   let lastId = 0;
@@ -93,47 +96,64 @@ export function createEngine(dir: string, statementMs: number): Engine {
     waiting.clear();
   }
 
-  async function thread(folder: string): Promise<Worker> {
+  async function thread(folder: string): Promise<PostgresThread> {
     if (closed) throw new Error("The database is shutting down");
-    const workerData = { dir: folder };
-    const worker = new Worker(new URL("./postgres-worker.ts", import.meta.url), { workerData, execArgv: [] });
-    current = worker;
-    let reason: unknown;
-    worker.on("error", (error) => {
-      reason = error;
-    });
-    const exited = once(worker, "exit").then(() => {
-      if (current === worker) current = undefined;
-      throw new Error("PostgreSQL ended while it started", { cause: reason });
-    });
-    exited.catch(() => undefined);
-    await Promise.race([once(worker, "message"), exited]);
-    return worker;
+    const started = startPostgresThread(folder);
+    current = started;
+    const timer = setTimeout(() => started.close(0), startMsMax);
+    try {
+      return await started.ready;
+    } finally {
+      clearTimeout(timer);
+    }
+  }
+
+  /** The folder is made beside its place and then renamed, so that a crash never leaves half of one. */
+  async function make(): Promise<void> {
+    const unfinished = `${dir}.new`;
+    rmSync(unfinished, { recursive: true, force: true });
+    mkdirSync(unfinished, { recursive: true, mode: 0o700 });
+    const maker = await thread(unfinished);
+    await maker.close(closeMs);
+    renameSync(unfinished, dir);
   }
 
   function made(): Promise<void> {
-    making ??= existsSync(dir) ? Promise.resolve() : make(dir, thread);
-    making.catch(() => {
+    making ??= (existsSync(dir) ? Promise.resolve() : make()).catch((error: unknown) => {
       making = undefined;
+      throw error;
     });
     return making;
   }
 
-  async function start(): Promise<Worker> {
+  async function start(): Promise<PostgresThread> {
     await made();
-    const worker = await thread(dir);
-    worker.on("message", settle);
-    worker.once("exit", ended);
-    return worker;
+    const started = await thread(dir);
+    started.worker.on("message", settle);
+    void started.ended.then(ended);
+    return started;
+  }
+
+  /** The running PostgreSQL. A failed start is forgotten, so that the next statement tries again. */
+  async function running(): Promise<PostgresThread> {
+    starting ??= start().catch((error: unknown) => {
+      starting = undefined;
+      throw new AwsError("InternalServerErrorException", `The database does not start: ${error}`, 500);
+    });
+    const late = new AbortController();
+    try {
+      return await Promise.race([
+        starting,
+        sleep(startWaitMs, undefined, { signal: late.signal }).then(() => Promise.reject(resuming())),
+      ]);
+    } finally {
+      late.abort();
+    }
   }
 
   async function run(sql: string, bound: Bound[] = []): Promise<Outcome> {
     if (closed) throw new AwsError("ServiceUnavailableError", "The database is shutting down", 503);
-    starting ??= start().catch((error) => {
-      starting = undefined;
-      throw new AwsError("InternalServerErrorException", `The database does not start: ${error}`, 500);
-    });
-    const worker = await starting;
+    const { worker } = await running();
     lastId += 1;
     const id = lastId;
     const { promise, resolve, reject } = Promise.withResolvers<Outcome>();
@@ -149,14 +169,8 @@ export function createEngine(dir: string, statementMs: number): Engine {
 
   async function close(): Promise<void> {
     closed = true;
-    const worker = current;
-    if (!worker) return;
-    const exited = once(worker, "exit");
-    worker.postMessage("close");
-    const timer = setTimeout(() => worker.terminate(), closeMs);
-    await exited.catch(() => undefined);
-    clearTimeout(timer);
+    await current?.close(closeMs);
   }
 
-  return { make: made, run, inTransaction: () => inTransaction, close };
+  return { make: made, started: async () => void (await running()), run, inTransaction: () => inTransaction, close };
 }

@@ -6,6 +6,8 @@ import { runStatement, statementAnswer } from "./statements.ts";
 import { patience as awsPatience, createTransactions, type Patience } from "./transactions.ts";
 
 const requestBytesMax = 4 * 1024 * 1024;
+/** Well below the time-out of a client's call, so that a slow start is answered as a start and not as a fault. */
+const startWaitMsDefault = 15_000;
 
 const target = z.object({
   resourceArn: z.string().min(11).max(100),
@@ -47,9 +49,9 @@ export interface RdsData {
  * The RDS Data API over one PostgreSQL in `dir`, which starts with the first statement. It has one connection: a
  * transaction makes all others wait, at most as long as AWS lets a statement run.
  */
-export function createRdsData(options: { dir: string; patience?: Patience }): RdsData {
-  const patience = options.patience ?? awsPatience;
-  const engine = createEngine(options.dir, patience.statementMs);
+export function createRdsData(options: { dir: string; patience?: Patience; startWaitMs?: number }): RdsData {
+  const { dir, patience = awsPatience, startWaitMs = startWaitMsDefault } = options;
+  const engine = createEngine({ dir, statementMs: patience.statementMs, startWaitMs });
   const transactions = createTransactions(engine, patience);
 
   const operations: Record<string, Operation> = {

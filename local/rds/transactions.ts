@@ -1,4 +1,5 @@
 import { randomUUID } from "node:crypto";
+import { setTimeout as sleep } from "node:timers/promises";
 import { AwsError } from "../aws/service.ts";
 import type { Engine } from "./engine.ts";
 import { turnstile } from "./mutex.ts";
@@ -16,6 +17,9 @@ interface Open {
   /** The calls of one transaction run one after the other, in the order they came. */
   tail: Promise<unknown>;
 }
+
+/** What is still open when the service stops is lost either way, so a long statement is not waited for. */
+const closeMsMax = 1_000;
 
 export interface Transactions {
   begin(): Promise<string>;
@@ -37,6 +41,8 @@ export function createTransactions(engine: Engine, { idleMs, statementMs }: Pati
   const open = new Map<string, Open>();
 
   async function enter(): Promise<() => void> {
+    // Before the turn is taken: while PostgreSQL starts, each caller is answered after its own wait, not after all others'.
+    await engine.started();
     const leave = await door.enter(statementMs);
     if (leave) return leave;
     throw new AwsError("StatementTimeoutException", "The statement has waited too long for another transaction", 400, {
@@ -118,7 +124,8 @@ export function createTransactions(engine: Engine, { idleMs, statementMs }: Pati
     rollback: (id) => end(id, "ROLLBACK"),
     within: (id, work) => (id === undefined ? alone(work) : inside(id, work)),
     async close() {
-      await Promise.allSettled([...open.keys()].map((id) => end(id, "ROLLBACK")));
+      const ended = Promise.allSettled([...open.keys()].map((id) => end(id, "ROLLBACK")));
+      await Promise.race([ended, sleep(closeMsMax, undefined, { ref: false })]);
     },
   };
 }

@@ -128,6 +128,7 @@ export async function benchTables(): Promise<Measured[]> {
     const databases = databaseRunner({
       DATABASE_ARN: "arn:aws:rds:us-east-1:000000000000:cluster:bench",
       DATABASE_SECRET_ARN: "arn:aws:secretsmanager:us-east-1:000000000000:secret:bench",
+      DATABASE_WAIT_SECONDS: "20",
     });
     await databases.run({ sql: "select 1", values: [] });
     await create(databases, "warm");

@@ -29,7 +29,7 @@ let server: AwsServer;
 let client: RDSDataClient;
 
 async function open(): Promise<void> {
-  data = createRdsData({ dir: join(dir, "pg"), patience });
+  data = createRdsData({ dir: join(dir, "pg"), patience, startWaitMs: 100_000 });
   server = await startAwsServer({ raw: [data.service] });
   client = new RDSDataClient({
     endpoint: server.endpoint,
@@ -250,7 +250,7 @@ describe("durability", () => {
     await once(child, "exit");
     expect(existsSync(folder)).toBe(false);
     expect(started()).toBe(true);
-    const again = createRdsData({ dir: folder });
+    const again = createRdsData({ dir: folder, startWaitMs: 100_000 });
     await again.prepare();
     expect(existsSync(folder)).toBe(true);
     const body = Buffer.from(JSON.stringify({ ...target, sql: "select 1" }));
@@ -280,7 +280,7 @@ describe("durability", () => {
     expect(String(said)).toBe("written");
     child.kill("SIGKILL");
     await once(child, "exit");
-    const again = createRdsData({ dir: join(dir, "killed") });
+    const again = createRdsData({ dir: join(dir, "killed"), startWaitMs: 100_000 });
     const body = Buffer.from(JSON.stringify({ ...target, sql: "select count(*), max(a) from k" }));
     const answer = await again.service({
       method: "POST",
