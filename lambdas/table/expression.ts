@@ -1,5 +1,4 @@
-import type { TransactWriteItem } from "@aws-sdk/client-dynamodb";
-import { marshall } from "@aws-sdk/util-dynamodb";
+import type { TransactWriteCommandInput } from "@aws-sdk/lib-dynamodb";
 import type { Condition, Requirement, Write } from "./entity.ts";
 
 interface Expression {
@@ -69,10 +68,10 @@ function updateText(expression: Expression, write: Extract<Write, { kind: "updat
   return clauses.filter(Boolean).join(" ");
 }
 
-const attributes = (values: Record<string, unknown>) => marshall(values, { removeUndefinedValues: true });
+type TransactItem = NonNullable<TransactWriteCommandInput["TransactItems"]>[number];
 
 /** A write as one element of TransactWriteItems, with the old row returned when its condition fails. */
-export function transactItem(tableName: string, write: Write): TransactWriteItem {
+export function transactItem(tableName: string, write: Write): TransactItem {
   const expression: Expression = { names: {}, values: {} };
   const update = write.kind === "update" ? updateText(expression, write) : "";
   const condition = write.when ? conditionText(expression, write.when) : undefined;
@@ -81,12 +80,12 @@ export function transactItem(tableName: string, write: Write): TransactWriteItem
     ConditionExpression: condition,
     ...(condition && { ReturnValuesOnConditionCheckFailure: "ALL_OLD" as const }),
     ...(Object.keys(expression.names).length > 0 && { ExpressionAttributeNames: expression.names }),
-    ...(Object.keys(expression.values).length > 0 && { ExpressionAttributeValues: attributes(expression.values) }),
+    ...(Object.keys(expression.values).length > 0 && { ExpressionAttributeValues: expression.values }),
   };
-  const Key = marshall(write.key);
+  const Key = { ...write.key };
   switch (write.kind) {
     case "put":
-      return { Put: { ...common, Item: attributes({ ...write.item, ...write.key }) } };
+      return { Put: { ...common, Item: { ...write.item, ...write.key } } };
     case "update":
       return { Update: { ...common, Key, UpdateExpression: update } };
     case "delete":

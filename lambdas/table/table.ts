@@ -1,16 +1,14 @@
+import { randomUUID } from "node:crypto";
 import { setTimeout as sleep } from "node:timers/promises";
-import type { AttributeValue } from "@aws-sdk/client-dynamodb";
+import { TransactionCanceledException } from "@aws-sdk/client-dynamodb";
+import { BatchGetCommand, QueryCommand, TransactWriteCommand, UpdateCommand } from "@aws-sdk/lib-dynamodb";
 import { unmarshall } from "@aws-sdk/util-dynamodb";
 import { RetriesExhausted } from "../aws/transient.ts";
-import { connectDynamoDb, DynamoDbError } from "./dynamodb.ts";
+import { documentClient, rethrowWithoutQuotes } from "./client.ts";
 import type { Key, Write } from "./entity.ts";
 import { transactItem } from "./expression.ts";
 
 export type Item = Record<string, unknown>;
-/** An item as DynamoDB writes it, each value with its type. */
-type Row = Record<string, AttributeValue>;
-
-const itemsOf = (rows: Row[] = []): Item[] => rows.map((row) => unmarshall(row));
 
 export interface Page {
   items: Item[];
@@ -53,25 +51,24 @@ function isPossible({ pk, sk }: Key): boolean {
 }
 
 /** Reading and writing of the single table; one client per process, keep-alive, with a bounded time per call. */
-export function connectTable(tableName: string): TableReader & TableWriter {
-  const dynamoDb = connectDynamoDb();
+export function connectTable(tableName: string, silenceMs = 3_000): TableReader & TableWriter {
+  const client = documentClient(silenceMs);
 
   async function get(keys: readonly Key[]): Promise<(Item | undefined)[]> {
     const found = new Map<string, Item>();
-    const distinct = new Map(
-      keys.filter(isPossible).map(({ pk, sk }) => [`${pk}\n${sk}`, { pk: { S: pk }, sk: { S: sk } }]),
-    );
-    let pending: Row[] = [...distinct.values()];
+    const distinct = new Map(keys.filter(isPossible).map(({ pk, sk }) => [`${pk}\n${sk}`, { pk, sk }]));
+    let pending: Item[] = [...distinct.values()];
     for (let attempt = 0; pending.length > 0; attempt += 1) {
       if (attempt === attemptsMax) throw new RetriesExhausted("Some keys stayed unprocessed");
       if (attempt > 0) await sleep(20 * 2 ** attempt * Math.random());
-      const output = await dynamoDb("BatchGetItem", {
-        RequestItems: { [tableName]: { Keys: pending.slice(0, 100), ConsistentRead: true } },
-      });
-      for (const row of output.Responses?.[tableName] ?? []) {
-        const item = unmarshall(row);
-        found.set(`${item.pk}\n${item.sk}`, item);
-      }
+      const output = await client
+        .send(
+          new BatchGetCommand({
+            RequestItems: { [tableName]: { Keys: pending.slice(0, 100), ConsistentRead: true } },
+          }),
+        )
+        .catch(rethrowWithoutQuotes);
+      for (const item of output.Responses?.[tableName] ?? []) found.set(`${item.pk}\n${item.sk}`, item);
       pending = [...(output.UnprocessedKeys?.[tableName]?.Keys ?? []), ...pending.slice(100)];
     }
     return keys.map((key) => found.get(`${key.pk}\n${key.sk}`));
@@ -80,45 +77,50 @@ export function connectTable(tableName: string): TableReader & TableWriter {
   async function query(range: Range): Promise<Page> {
     if (!isPossible({ pk: range.pk, sk: range.after ?? range.prefix })) return { items: [], more: false };
     const items: Item[] = [];
-    let start: Row | undefined =
-      range.after === undefined ? undefined : { pk: { S: range.pk }, sk: { S: range.after } };
+    let start: Item | undefined = range.after === undefined ? undefined : { pk: range.pk, sk: range.after };
     do {
-      const output = await dynamoDb("Query", {
+      const command = new QueryCommand({
         TableName: tableName,
         KeyConditionExpression: "pk = :pk AND begins_with(sk, :prefix)",
-        ExpressionAttributeValues: { ":pk": { S: range.pk }, ":prefix": { S: range.prefix } },
+        ExpressionAttributeValues: { ":pk": range.pk, ":prefix": range.prefix },
         ConsistentRead: true,
         ScanIndexForward: !range.newestFirst,
         Limit: range.limit + 1 - items.length,
         ExclusiveStartKey: start,
       });
-      items.push(...itemsOf(output.Items));
+      const output = await client.send(command).catch(rethrowWithoutQuotes);
+      items.push(...(output.Items ?? []));
       start = output.LastEvaluatedKey;
     } while (start !== undefined && items.length <= range.limit);
     return { items: items.slice(0, range.limit), more: items.length > range.limit };
   }
 
   async function expiredLocks(before: string, limit: number): Promise<Item[]> {
-    const output = await dynamoDb("Query", {
+    const command = new QueryCommand({
       TableName: tableName,
       IndexName: "locks",
       KeyConditionExpression: "lockShard = :shard AND leaseUntil < :before",
-      ExpressionAttributeValues: { ":shard": { S: "LOCK" }, ":before": { S: before } },
+      ExpressionAttributeValues: { ":shard": "LOCK", ":before": before },
       Limit: limit,
     });
-    return itemsOf(output.Items);
+    const output = await client.send(command).catch(rethrowWithoutQuotes);
+    return output.Items ?? [];
   }
 
   async function write(writes: readonly Write[]): Promise<Outcome> {
-    const input = { TransactItems: writes.map((one) => transactItem(tableName, one)) };
+    // One token over all attempts, the SDK's and ours: an answer that got lost never carries the writes out twice.
+    const command = new TransactWriteCommand({
+      TransactItems: writes.map((one) => transactItem(tableName, one)),
+      ClientRequestToken: randomUUID(),
+    });
     for (let attempt = 0; attempt < attemptsMax; attempt += 1) {
       if (attempt > 0) await sleep(15 * 2 ** attempt * Math.random());
       try {
-        await dynamoDb("TransactWriteItems", input);
+        await client.send(command).catch(rethrowWithoutQuotes);
         return { ok: true };
       } catch (error) {
-        if (!(error instanceof DynamoDbError && error.name === "TransactionCanceledException")) throw error;
-        const { reasons } = error;
+        if (!(error instanceof TransactionCanceledException)) throw error;
+        const reasons = error.CancellationReasons ?? [];
         const failed = new Map<number, Item | undefined>();
         for (const [index, reason] of reasons.entries()) {
           if (reason.Code === "ConditionalCheckFailed") failed.set(index, reason.Item && unmarshall(reason.Item));
@@ -134,16 +136,11 @@ export function connectTable(tableName: string): TableReader & TableWriter {
 
   async function touch(one: Extract<Write, { kind: "update" }>): Promise<Item | undefined> {
     const { Update } = transactItem(tableName, one);
-    const output = await dynamoDb("UpdateItem", {
-      TableName: tableName,
-      Key: Update?.Key,
-      UpdateExpression: Update?.UpdateExpression,
-      ConditionExpression: Update?.ConditionExpression,
-      ExpressionAttributeNames: Update?.ExpressionAttributeNames,
-      ExpressionAttributeValues: Update?.ExpressionAttributeValues,
-      ReturnValues: "ALL_NEW",
-    });
-    return output.Attributes && unmarshall(output.Attributes);
+    if (!Update) return undefined;
+    const { ReturnValuesOnConditionCheckFailure: _, ...update } = Update;
+    const command = new UpdateCommand({ ...update, ReturnValues: "ALL_NEW" });
+    const output = await client.send(command).catch(rethrowWithoutQuotes);
+    return output.Attributes;
   }
 
   return { get, query, expiredLocks, write, touch };

@@ -8,14 +8,18 @@ import { toolModules } from "./tools.ts";
 const packages: Record<string, string> = {
   "client-cloudwatch-logs": "logs",
   "client-codebuild": "codebuild",
+  "client-dynamodb": "dynamodb",
   "client-ecs": "ecs",
   "client-rds-data": "rds-data",
   "client-s3": "s3",
   "client-sfn": "states",
+  "lib-dynamodb": "dynamodb",
 };
 /** Calls whose IAM action has another name. */
 const actionsOf: Record<string, string[]> = {
-  "dynamodb:TransactWriteItems": [
+  "dynamodb:BatchGet": ["dynamodb:BatchGetItem"],
+  "dynamodb:Update": ["dynamodb:UpdateItem"],
+  "dynamodb:TransactWrite": [
     "dynamodb:ConditionCheckItem",
     "dynamodb:DeleteItem",
     "dynamodb:PutItem",
@@ -36,10 +40,6 @@ function calledActions(file: string): string[] {
         return actionsOf[action] ?? [action];
       }),
   );
-  // DynamoDB is called without the SDK's client.
-  for (const [, call] of source.matchAll(/\bdynamoDb\("(\w+)"/g)) {
-    called.push(...(actionsOf[`dynamodb:${call}`] ?? [`dynamodb:${call}`]));
-  }
   // ECR is called without its client; a session's calls are that session's own matter.
   const registry = [...source.matchAll(/callRegistry\("(\w+)", [^;]*?\)(?=\)?;)/g)]
     .filter(([call]) => !call.endsWith(", credentials)"))

@@ -1,0 +1,34 @@
+import { DynamoDBClient } from "@aws-sdk/client-dynamodb";
+import { DynamoDBDocumentClient } from "@aws-sdk/lib-dynamodb";
+import { StandardRetryStrategy } from "@smithy/core/retry";
+import { clientDefaults } from "../aws/clients.ts";
+
+/** Random pauses of 25, 50 and 100 ms at most. The SDK's own, up to 7 seconds after throttling, are for batch jobs. */
+const backoff = {
+  setDelayBase: () => undefined,
+  computeNextBackoffDelay: (attempt: number) => 25 * 2 ** attempt * Math.random(),
+};
+
+/**
+ * The SDK's document client with bounds that fit into an API request: a call is made up to four times, and given up
+ * when nothing of its answer comes for `silenceMs`.
+ */
+export function documentClient(silenceMs: number): DynamoDBDocumentClient {
+  const client = new DynamoDBClient({
+    ...clientDefaults,
+    retryStrategy: new StandardRetryStrategy({ maxAttempts: clientDefaults.maxAttempts, backoff }),
+    requestHandler: { ...clientDefaults.requestHandler, requestTimeout: silenceMs, socketTimeout: silenceMs },
+  });
+  return DynamoDBDocumentClient.from(client, { marshallOptions: { removeUndefinedValues: true } });
+}
+
+/** DynamoDB's answer could not be read, so whether a write happened is unknown; the caller may repeat the request. */
+class UnreadableAnswer extends Error {
+  override readonly name = "UnreadableAnswer";
+  readonly $fault = "server";
+}
+
+/** JSON.parse errors quote row contents and would reach the log, so they are replaced. */
+export function rethrowWithoutQuotes(error: unknown): never {
+  throw error instanceof SyntaxError ? new UnreadableAnswer("DynamoDB's answer could not be read") : error;
+}
