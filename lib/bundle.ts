@@ -1,7 +1,7 @@
 import { existsSync, readFileSync } from "node:fs";
 import { join } from "node:path";
 
-/** What `scripts/bundle.ts` leaves in dist/: the functions' one asset and the image build's buildspec. */
+/** The output of `scripts/bundle.ts` in dist/: the folder of all functions' code, and the image build's buildspec. */
 export interface Bundle {
   functions: string;
   buildspec: Record<string, unknown>;
@@ -14,13 +14,15 @@ function jsonObject(text: string, file: string): Record<string, unknown> {
   return { ...value };
 }
 
-/** Finds the bundle below `folder`; an error says how to make it. */
+/** Reads the bundle below `folder`; throws with the way to make it when it is missing. */
 export function readBundle(folder: string): Bundle {
   const functions = join(folder, "lambdas");
   const buildspec = join(folder, "image-build.buildspec.json");
   for (const path of [functions, buildspec]) {
     if (!existsSync(path))
-      throw new Error(`${path} is missing. Run "npx node scripts/bundle.ts" first, or "npm run deploy", which does.`);
+      throw new Error(
+        `${path} is missing. Run "npx cdk" from the root of the repository: the build command of cdk.json makes it.`,
+      );
   }
   return { functions, buildspec: jsonObject(readFileSync(buildspec, "utf8"), buildspec) };
 }

@@ -5,7 +5,10 @@ import { bundleLambdas } from "./bundle/bundle.ts";
 
 const dist = join(import.meta.dirname, "..", "dist");
 
-/** The first half of `npm run deploy`: writes dist/lambdas, the one asset that all functions share, and the image build's buildspec. */
+/**
+ * The build of cdk.json, which the CDK runs before every synth, diff and deploy: writes dist/lambdas, the one asset that all
+ * functions share, and the image build's buildspec. It reports on stderr, because stdout of `cdk synth` is the template.
+ */
 try {
   const startedMs = performance.now();
   const { outputs } = await bundleLambdas(join(dist, "lambdas"));
@@ -15,7 +18,7 @@ try {
     (output) => output.entryPoint?.startsWith("lambdas/") && output.exports.includes("handler"),
   );
   const seconds = ((performance.now() - startedMs) / 1000).toFixed(1);
-  console.log(`${entries.length} functions, ${Math.round(bytes / 1024)} KB, in ${seconds} s: dist/lambdas`);
+  console.error(`${entries.length} functions, ${Math.round(bytes / 1024)} KB, in ${seconds} s: dist/lambdas`);
 } catch (error) {
   console.error(error instanceof Error ? error.message : error);
   process.exitCode = 1;

@@ -84,7 +84,6 @@ async function main(): Promise<void> {
   const removal = values.everything ? "everything" : "keep-data";
   const context = { stackName: deployed.stack, database: deployed.database, removal };
   const options = Object.entries(context).flatMap(([name, value]) => ["-c", `${name}=${value}`]);
-  run(process.execPath, ["scripts/bundle.ts"]);
   run("npx", ["cdk", "deploy", deployed.stack, "--require-approval", "never", ...options]);
   if (values.everything) {
     await emptyAll(deployed);

@@ -38,7 +38,7 @@ it.each([
 
 it("a deployment without a bundle says how to make one", () => {
   const folder = temporaryFolder("no-bundle");
-  expect(() => readBundle(folder)).toThrow('Run "npx node scripts/bundle.ts" first, or "npm run deploy", which does.');
+  expect(() => readBundle(folder)).toThrow('Run "npx cdk" from the root of the repository');
   mkdirSync(join(folder, "lambdas"));
   expect(() => readBundle(folder)).toThrow("image-build.buildspec.json is missing");
 });
