@@ -9,7 +9,7 @@ import { DeleteObjectCommand, ListObjectVersionsCommand, PutObjectCommand, S3Cli
 import { SignatureV4 } from "@smithy/signature-v4";
 import { expect, it, onTestFinished, vi } from "vitest";
 import { startS3 } from "../../local/s3/server.ts";
-import { openCredentials } from "../../local/sts/credentials.ts";
+import { openCredentials } from "../../local/sts/store.ts";
 import { emptyBucket } from "../../scripts/aws/empty-bucket.ts";
 import { deleteRepositories, projectRepositories } from "../../scripts/aws/repositories.ts";
 import { signedHeaders } from "../../scripts/aws/signed-call.ts";
