@@ -13,7 +13,7 @@ import { openArchive } from "../../buildpack/zip/archive.ts";
 import { ArchiveRefused } from "../../buildpack/zip/refused.ts";
 import { extractArchive } from "../archive/extract-archive.ts";
 import { descriptorSource } from "../archive/file-source.ts";
-import { runTethered } from "../process/run.ts";
+import { runProcessGroup } from "../process/run.ts";
 import { BuildFailed, type Image, type ImageBuild, type ImageBuilder, imageFolder } from "./image.ts";
 import { certificates, type RuntimeHome, RuntimeMissing, type Runtimes, searchPath } from "./runtimes.ts";
 
@@ -27,6 +27,8 @@ const inputSchema = z.object({
 });
 
 const buildMinutes = 20;
+/** The variable that tells which build a process belongs to, so that daemons end with the command that started them. */
+const buildMark = "SLIPWAY_BUILD";
 
 /** Opens an object in the local S3 and gives a descriptor; whoever asked closes it. */
 export type OpenObject = (bucket: string, key: string, versionId?: string) => number;
@@ -164,8 +166,9 @@ export function createImageBuilder(options: {
     for (const { stage, command, env } of commands) {
       build.put(`${stage}: ${command}`);
       const write = lineWriter(build.put);
-      const result = await runTethered("/bin/sh", ["-c", command], {
+      const result = await runProcessGroup("/bin/sh", ["-c", command], {
         cwd,
+        mark: buildMark,
         env: {
           ...certificates(),
           HOME: build.folder,
@@ -176,6 +179,7 @@ export function createImageBuilder(options: {
           ...env,
           ...(stage === "build" && variables),
           PATH: path,
+          [buildMark]: image,
         },
         signal: build.signal,
         timeoutMs: buildMinutes * 60_000,

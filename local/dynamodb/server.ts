@@ -3,7 +3,7 @@ import { setTimeout as sleep } from "node:timers/promises";
 import { DynamoDBClient, ListTablesCommand } from "@aws-sdk/client-dynamodb";
 import { errorFields, log } from "../../lambdas/http/log.ts";
 import { unlistedPort } from "../ports.ts";
-import { spawnTethered } from "../process/process-group.ts";
+import { spawnProcessGroup } from "../process/process-group.ts";
 import { createTable } from "./table.ts";
 
 export interface DynamoDb {
@@ -69,7 +69,7 @@ class EmbeddedDynamoDb {
   readonly endpoint: string;
   readonly #port: number;
   readonly #options: DynamoDbOptions;
-  #child: ReturnType<typeof spawnTethered> | undefined;
+  #child: ReturnType<typeof spawnProcessGroup> | undefined;
   #isClosing = false;
   #deaths: number[] = [];
 
@@ -83,7 +83,7 @@ class EmbeddedDynamoDb {
     let hasEnded = false;
     let isServing = false;
     const { file, tableName } = this.#options;
-    const child = spawnTethered(
+    const child = spawnProcessGroup(
       binaryPath(),
       ["serve", "--host", "127.0.0.1", "--port", String(this.#port), "--db-path", file],
       {
