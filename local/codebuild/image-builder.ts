@@ -124,10 +124,10 @@ export function createImageBuilder(options: {
     const home = await homeOf(plan, options.runtimes, build);
     await mkdir(image, { recursive: true });
     await unpack(options.open(input.SOURCE_BUCKET, input.SOURCE_KEY, input.SOURCE_VERSION), root);
+    if (staticServer !== null) await writeStaticServer(join(root, plan.root, staticServerPath), staticServer);
     const path = await searchPathOf(plan, home, image);
     await runCommands({ plan, variables, home, path, image, build });
     if (!startNeedsManager(plan)) await rm(toolsOf(image), { recursive: true, force: true });
-    if (staticServer !== null) await writeStaticServer(join(root, plan.root, staticServerPath), staticServer);
     const started: Image = {
       command: startArguments(plan),
       env: { HOME: join(root, plan.root), PATH: path, ...runEnvironment(plan), ...variables },
