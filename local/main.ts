@@ -13,24 +13,20 @@ const home = resolve(process.env.SLIPWAY_HOME || ".slipway");
 try {
   const service = await startService({ home, port: portOf(process.env.PORT) });
   let stopping = false;
-  const stop = (exitCode: number) => {
+  const stop = () => {
     if (stopping) return;
     stopping = true;
     setTimeout(() => process.exit(1), 5_000).unref();
     service.stop().then(
-      () => process.exit(exitCode),
+      () => process.exit(0),
       (error: unknown) => {
         console.error(error);
         process.exit(1);
       },
     );
   };
-  process.on("SIGTERM", () => stop(0));
-  process.on("SIGINT", () => stop(0));
-  service.lost.then((sentence) => {
-    console.error(sentence);
-    stop(1);
-  });
+  process.on("SIGTERM", stop);
+  process.on("SIGINT", stop);
   console.log(`Slipway is ready at ${service.baseUrl}`);
 } catch (error) {
   console.error(error instanceof HomeInUse || error instanceof PortInUse ? error.message : error);

@@ -2,12 +2,12 @@ import { chmodSync, mkdirSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { errorFields, log } from "../lambdas/http/log.ts";
 import { startFront } from "./api-gateway.ts";
-import { startAwsServer } from "./aws/server.ts";
+import { startAwsServer } from "./aws/service.ts";
 import { createCodeBuild } from "./codebuild/codebuild.ts";
 import { resolveImage } from "./codebuild/image.ts";
 import { createRuntimes } from "./codebuild/runtimes.ts";
 import { createIntegrations, readDefinition } from "./deployment-machine.ts";
-import { startDynamoDb } from "./dynamodb/server.ts";
+import { startDynamoDb } from "./dynamodb.ts";
 import { createEcs } from "./ecs/ecs.ts";
 import { lockHome } from "./home-lock.ts";
 import { createFunctions } from "./lambda/functions.ts";
@@ -17,10 +17,9 @@ import { createRdsData } from "./rds/rds-data.ts";
 import { startS3 } from "./s3/server.ts";
 import { seed } from "./seed.ts";
 import { createStepFunctions } from "./stepfunctions/service.ts";
-import { stsService } from "./sts/operations.ts";
-import { startStsServer } from "./sts/server.ts";
-import { localRootArn, openCredentials } from "./sts/store.ts";
-import { createTaskCredentials } from "./sts/task-credentials.ts";
+import { openCredentials } from "./sts/credentials.ts";
+import { stsService } from "./sts/sts.ts";
+import { createTaskCredentials } from "./task-credentials.ts";
 
 const region = "us-east-1";
 const account = "000000000000";
@@ -45,17 +44,14 @@ export class PortInUse extends Error {}
 
 export interface LocalService {
   baseUrl: string;
-  /** Ends everything that was started, apps included, within 5 s. */
+  /** Ends everything that was started, apps included, within 5 s (CONTRACT §9). */
   stop(): Promise<void>;
-  /** Resolves with a sentence when a part that cannot be replaced has ended; the caller stops the service. */
-  lost: Promise<string>;
 }
 
 /** What the functions find in their environment: the names CDK gives them in AWS, and where the embedded services are. */
 function setEnvironment(found: {
   dynamoDb: string;
   aws: string;
-  sts: string;
   s3: string;
   baseUrl: string;
   root: { accessKeyId: string; secretAccessKey: string };
@@ -70,7 +66,7 @@ function setEnvironment(found: {
     AWS_ENDPOINT_URL: found.aws,
     AWS_ENDPOINT_URL_DYNAMODB: found.dynamoDb,
     AWS_ENDPOINT_URL_S3: found.s3,
-    AWS_ENDPOINT_URL_STS: found.sts,
+    AWS_ENDPOINT_URL_STS: found.aws,
     TABLE_NAME: names.table,
     ARCHIVES_BUCKET: names.archives,
     ARCHIVES_SIGNER_ROLE: roleArn("archives-signer"),
@@ -112,22 +108,15 @@ export async function startService(options: { home: string; port: number }): Pro
     if (!(await isPortFree(options.port))) {
       throw new PortInUse(`Port ${options.port} is in use by another program. Stop it, or set PORT to another port.`);
     }
-    let onLost: (sentence: string) => void = () => {};
-    const lost = new Promise<string>((resolve) => {
-      onLost = resolve;
-    });
-    const baseUrl = await startParts({ home, port: options.port, onLost }, closers);
-    return { baseUrl, stop, lost };
+    const baseUrl = await startParts(home, options.port, closers);
+    return { baseUrl, stop };
   } catch (error) {
     await stop();
     throw error;
   }
 }
 
-async function startParts(
-  { home, port, onLost }: { home: string; port: number; onLost(sentence: string): void },
-  closers: (() => Promise<void> | void)[],
-): Promise<string> {
+async function startParts(home: string, port: number, closers: (() => Promise<void> | void)[]): Promise<string> {
   const ports = openPorts(home);
   const functions = createFunctions();
   const credentials = openCredentials({ dir: join(home, "sts") });
@@ -135,7 +124,7 @@ async function startParts(
   closers.push(() => logs.close());
 
   const [dynamoDb, s3] = await Promise.all([
-    startDynamoDb({ file: join(home, "table.db"), tableName: names.table, onLost }),
+    startDynamoDb({ file: join(home, "table.db"), port: await ports.freeOf("dynamodb"), tableName: names.table }),
     startS3({
       dir: join(home, "s3"),
       port: await ports.freeOf("s3"),
@@ -157,16 +146,13 @@ async function startParts(
   ]);
   closers.push(dynamoDb.close, s3.close);
 
-  let stsEndpoint = "";
+  let awsEndpoint = "";
   const taskCredentials = createTaskCredentials({
     store: credentials,
     roleArn: roleArn("app"),
     region,
-    endpoint: () => stsEndpoint,
+    endpoint: () => awsEndpoint,
   });
-  const sts = await startStsServer([taskCredentials.service, stsService({ credentials })]);
-  stsEndpoint = sts.endpoint;
-  closers.push(sts.close);
   const ecs = createEcs({
     dir: join(home, "ecs"),
     region,
@@ -216,12 +202,9 @@ async function startParts(
   });
   const aws = await startAwsServer({
     json: [ecs.service, codeBuild.service, stepFunctions.service, logs.service],
-    raw: [functions.service, rdsData.service],
-    credentials,
-    region,
-    // Sessions of apps and signer roles are good for STS and S3 alone.
-    mayCall: (principal) => principal === localRootArn,
+    raw: [taskCredentials.service, stsService({ credentials }), functions.service, rdsData.service],
   });
+  awsEndpoint = aws.endpoint;
   closers.push(aws.close);
   closers.push(() =>
     Promise.all([ecs.close(), codeBuild.close(), stepFunctions.close(), rdsData.close()]).then(() => undefined),
@@ -230,21 +213,10 @@ async function startParts(
   const front = await startFront({ port, functions });
   closers.push(front.close);
   const baseUrl = `http://127.0.0.1:${front.port}`;
-  setEnvironment({
-    dynamoDb: dynamoDb.endpoint,
-    aws: aws.endpoint,
-    sts: sts.endpoint,
-    s3: s3.endpoint,
-    baseUrl,
-    root: credentials.root,
-  });
+  setEnvironment({ dynamoDb: dynamoDb.endpoint, aws: aws.endpoint, s3: s3.endpoint, baseUrl, root: credentials.root });
 
   const runtimeFile = join(home, "runtime.json");
-  writeFileSync(
-    runtimeFile,
-    JSON.stringify({ awsEndpoint: aws.endpoint, stsEndpoint: sts.endpoint, ...credentials.root }),
-    { mode: 0o600 },
-  );
+  writeFileSync(runtimeFile, JSON.stringify({ awsEndpoint: aws.endpoint, ...credentials.root }), { mode: 0o600 });
   chmodSync(runtimeFile, 0o600);
   await seed({ home, baseUrl, operator: (command, input) => functions.invoke("operator", { command, input }) });
   await ecs.resume();

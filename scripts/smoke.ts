@@ -9,9 +9,8 @@ const usage = `Usage: npm run smoke -- --stack NAME
 Makes an organization in a deployed service, deploys a good app and a broken one through the public API, and looks at
 what the public gets.`;
 
-async function tellQuota(lambda: LambdaClient): Promise<void> {
-  const [region, credentials] = await Promise.all([lambda.config.region(), lambda.config.credentials()]);
-  const atOnce = await armBuildsAtOnce({ region, credentials, now: new Date() }).catch(() => undefined);
+async function tellQuota(): Promise<void> {
+  const atOnce = await armBuildsAtOnce().catch(() => undefined);
   if (atOnce === undefined) return console.log("--  Service Quotas does not say how many builds may run at once.");
   const advice =
     atOnce < 5 ? " Builds wait for each other: ask AWS for more (Service Quotas, CodeBuild, ARM/Small)." : "";
@@ -23,7 +22,7 @@ async function main(): Promise<void> {
   if (!values.stack) throw new Error(usage);
   const lambda = new LambdaClient();
   const { apiAddress } = await findDeployed(values.stack, lambda);
-  await tellQuota(lambda);
+  await tellQuota();
   const service = { apiAddress, operator: `${values.stack}-operator`, lambda, broken: "broken-health" } as const;
   const orgId = await smokeTest(service, console.log);
   console.log(`Slipway ${values.stack} works at ${apiAddress}. The organization ${orgId} can be left or reused.`);

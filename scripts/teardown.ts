@@ -2,6 +2,7 @@ import { spawnSync } from "node:child_process";
 import { join } from "node:path";
 import { createInterface } from "node:readline/promises";
 import { parseArgs } from "node:util";
+import { ECRClient } from "@aws-sdk/client-ecr";
 import { ECSClient } from "@aws-sdk/client-ecs";
 import { LambdaClient } from "@aws-sdk/client-lambda";
 import { S3Client } from "@aws-sdk/client-s3";
@@ -51,10 +52,10 @@ async function emptyAll(deployed: Deployed): Promise<void> {
   for (const bucket of all) console.log(`${bucket}: ${await emptyBucket(s3, bucket)} objects deleted.`);
 }
 
-async function deleteImages(deployed: Deployed, { config }: LambdaClient): Promise<void> {
-  const [region, credentials] = await Promise.all([config.region(), config.credentials()]);
-  const repositories = await projectRepositories(deployed.repositoryPrefix, { region, credentials });
-  await deleteRepositories(repositories, { region, credentials });
+async function deleteImages(deployed: Deployed): Promise<void> {
+  const ecr = new ECRClient();
+  const repositories = await projectRepositories(deployed.repositoryPrefix, ecr);
+  await deleteRepositories(repositories, ecr);
   console.log(`${repositories.length} repositories of images deleted.`);
 }
 
@@ -87,7 +88,7 @@ async function main(): Promise<void> {
   run("npx", ["cdk", "deploy", deployed.stack, "--require-approval", "never", ...options]);
   if (values.everything) {
     await emptyAll(deployed);
-    await deleteImages(deployed, lambda);
+    await deleteImages(deployed);
   }
   const destroy = ["cdk", "destroy", deployed.stack, "--force", ...options];
   // By now the functions that this script finds the service by may be gone.

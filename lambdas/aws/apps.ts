@@ -14,9 +14,8 @@ import {
   StopServiceDeploymentCommand,
   UpdateServiceCommand,
 } from "@aws-sdk/client-ecs";
-import { clientDefaults, isNamed, lean } from "./clients.ts";
+import { clientDefaults, isNamed, ownRegion, shortCallDefaults } from "./clients.ts";
 import { type ProbeResult, probe } from "./probe.ts";
-import { ownRegion } from "./signature.ts";
 
 const containerName = "app";
 const logPrefix = "app";
@@ -99,18 +98,8 @@ export interface AppSwitch {
   probe(address: string, version: "new" | "public"): Promise<ProbeResult>;
 }
 
-function ecsClient(): ECSClient {
-  return lean(new ECSClient(clientDefaults));
-}
-
-/** Somebody waits for what this reads, and can be told that it cannot be read: better soon than after every retry. */
-const readerBounds = {
-  maxAttempts: 2,
-  requestHandler: { connectionTimeout: 1_000, requestTimeout: 3_000, throwOnRequestTimeout: true },
-} as const;
-
 export function appReader(environment: { CLUSTER_NAME: string }): AppReader {
-  const ecs = lean(new ECSClient(readerBounds));
+  const ecs = new ECSClient(shortCallDefaults);
   const cluster = environment.CLUSTER_NAME;
   return {
     async live(projectId) {
@@ -202,7 +191,7 @@ function serviceUrl(host: string): string {
 }
 
 export function appDeployer(environment: DeployEnvironment): AppDeployer {
-  const ecs = ecsClient();
+  const ecs = new ECSClient(clientDefaults);
   const cluster = environment.CLUSTER_NAME;
   const shape = serviceShape(environment);
   return {
@@ -287,7 +276,7 @@ export function appSwitch(environment: {
   PROBE_HEADER_NAME: string;
   PROBE_HEADER_VALUE: string;
 }): AppSwitch {
-  const ecs = ecsClient();
+  const ecs = new ECSClient(clientDefaults);
   const cluster = environment.CLUSTER_NAME;
 
   async function deployment(arn: string): Promise<DeploymentState | undefined> {

@@ -1,6 +1,6 @@
 import { limits } from "../../api/limits.ts";
+import { roleAssumer } from "./assume-role.ts";
 import { presigner } from "./presigner.ts";
-import { assumeRole } from "./signer.ts";
 
 export interface ArchiveUploads {
   /** A presigned address for one PUT of `application/zip` to this key, valid for one hour. */
@@ -8,13 +8,16 @@ export interface ArchiveUploads {
 }
 
 export function archiveUploads(environment: { ARCHIVES_BUCKET: string; ARCHIVES_SIGNER_ROLE: string }): ArchiveUploads {
+  const assumeRole = roleAssumer();
   return {
-    address: async (key, now) =>
-      presigner({
+    async address(key, now) {
+      const presign = presigner({
         bucket: environment.ARCHIVES_BUCKET,
         validSeconds: limits.addressValidSeconds,
         credentials: await assumeRole(environment.ARCHIVES_SIGNER_ROLE),
         now,
-      })({ method: "PUT", key, contentType: "application/zip" }),
+      });
+      return presign({ method: "PUT", key, contentType: "application/zip" });
+    },
   };
 }

@@ -1,5 +1,5 @@
 import { CopyObjectCommand, GetObjectCommand, HeadObjectCommand, S3Client } from "@aws-sdk/client-s3";
-import { clientDefaults, isNamed, unlogged } from "./clients.ts";
+import { clientDefaults, isNamed } from "./clients.ts";
 
 export interface ArchiveVersion {
   key: string;
@@ -24,15 +24,13 @@ export interface ArchiveCopier {
 }
 
 function client(): S3Client {
-  return unlogged(
-    new S3Client({
-      ...clientDefaults,
-      requestHandler: { connectionTimeout: 1_000, requestTimeout: 30_000, throwOnRequestTimeout: true },
-      requestChecksumCalculation: "WHEN_REQUIRED",
-      responseChecksumValidation: "WHEN_REQUIRED",
-      forcePathStyle: process.env.AWS_ENDPOINT_URL_S3 !== undefined,
-    }),
-  );
+  return new S3Client({
+    ...clientDefaults,
+    requestHandler: { connectionTimeout: 1_000, requestTimeout: 30_000, throwOnRequestTimeout: true },
+    requestChecksumCalculation: "WHEN_REQUIRED",
+    responseChecksumValidation: "WHEN_REQUIRED",
+    forcePathStyle: process.env.AWS_ENDPOINT_URL_S3 !== undefined,
+  });
 }
 
 const isGone = (error: unknown) => isNamed(error, "NoSuchKey", "NotFound", "NoSuchVersion", "NoSuchBucket");

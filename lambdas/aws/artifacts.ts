@@ -1,5 +1,5 @@
 import { PutObjectCommand, S3Client } from "@aws-sdk/client-s3";
-import { clientDefaults, unlogged } from "./clients.ts";
+import { clientDefaults } from "./clients.ts";
 
 export interface Artifacts {
   /** The prefix under which the image build of this build finds its files. */
@@ -9,13 +9,11 @@ export interface Artifacts {
 }
 
 export function artifacts(environment: { ARTIFACTS_BUCKET: string }): Artifacts {
-  const s3 = unlogged(
-    new S3Client({
-      ...clientDefaults,
-      requestChecksumCalculation: "WHEN_REQUIRED",
-      forcePathStyle: process.env.AWS_ENDPOINT_URL_S3 !== undefined,
-    }),
-  );
+  const s3 = new S3Client({
+    ...clientDefaults,
+    requestChecksumCalculation: "WHEN_REQUIRED",
+    forcePathStyle: process.env.AWS_ENDPOINT_URL_S3 !== undefined,
+  });
   const prefix = (buildId: string) => `builds/${buildId}/`;
   return {
     prefix,

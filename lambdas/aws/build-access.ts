@@ -1,3 +1,4 @@
+import type { CreateRepositoryCommandInput } from "@aws-sdk/client-ecr";
 import * as z from "zod";
 import { isId } from "../../api/ids.ts";
 import { cacheTag } from "../../buildpack/image/buildspec.ts";
@@ -91,7 +92,7 @@ export function sessionPolicyOf(inputs: ImageBuildInputs, repositoryArn: string)
 }
 
 /** What a project's repository is made with. */
-export function repositorySettings(repositoryName: string, kmsKey: string) {
+export function repositorySettings(repositoryName: string, kmsKey: string): CreateRepositoryCommandInput {
   return {
     repositoryName,
     imageTagMutability: "IMMUTABLE_WITH_EXCLUSION",

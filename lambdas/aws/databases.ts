@@ -9,7 +9,7 @@ import {
   RollbackTransactionCommand,
 } from "@aws-sdk/client-rds-data";
 import { databaseName } from "../../api/tables.ts";
-import { clientDefaults, isNamed, lean } from "./clients.ts";
+import { clientDefaults, isNamed } from "./clients.ts";
 import { DatabaseError, DatabaseResuming } from "./errors.ts";
 
 /** A statement of the Data API: `:p1`, `:p2`, … stand for the values. */
@@ -49,13 +49,11 @@ export function databaseRunner(environment: {
 }): DatabaseRunner {
   const waitMs = Number(environment.DATABASE_WAIT_SECONDS) * 1000;
   // One attempt: the SDK would repeat an insert whose answer got lost.
-  const client = lean(
-    new RDSDataClient({
-      ...clientDefaults,
-      maxAttempts: 1,
-      requestHandler: { ...clientDefaults.requestHandler, requestTimeout: 25_000 },
-    }),
-  );
+  const client = new RDSDataClient({
+    ...clientDefaults,
+    maxAttempts: 1,
+    requestHandler: { ...clientDefaults.requestHandler, requestTimeout: 25_000 },
+  });
   const target = { resourceArn: environment.DATABASE_ARN, secretArn: environment.DATABASE_SECRET_ARN };
 
   async function patiently<T>(call: () => Promise<T>): Promise<T> {

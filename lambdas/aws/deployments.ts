@@ -6,7 +6,7 @@ import {
   StartExecutionCommand,
 } from "@aws-sdk/client-sfn";
 import type { DeploymentInput } from "../../statemachines/steps.ts";
-import { clientDefaults, isNamed, lean } from "./clients.ts";
+import { clientDefaults, isNamed } from "./clients.ts";
 
 export type StartResult = "running" | "ended";
 
@@ -22,7 +22,7 @@ export interface DeploymentResumer {
 }
 
 export function deploymentStarter(environment: { STATE_MACHINE_ARN: string }): DeploymentStarter {
-  const sfn = lean(new SFNClient(clientDefaults));
+  const sfn = new SFNClient(clientDefaults);
   const stateMachineArn = environment.STATE_MACHINE_ARN;
   return {
     async start(input) {
@@ -44,7 +44,7 @@ export function deploymentStarter(environment: { STATE_MACHINE_ARN: string }): D
 const notWaiting = (error: unknown) => isNamed(error, "TaskTimedOut", "TaskDoesNotExist", "InvalidToken");
 
 export function deploymentResumer(): DeploymentResumer {
-  const sfn = lean(new SFNClient(clientDefaults));
+  const sfn = new SFNClient(clientDefaults);
   return {
     async succeed(taskToken, output) {
       try {

@@ -1,14 +1,14 @@
 import { limits } from "../../api/limits.ts";
+import { roleAssumer } from "./assume-role.ts";
 import { presigner } from "./presigner.ts";
-import { assumeRole } from "./signer.ts";
 
 /** Signs any number of addresses with one session of the signer role; each is valid until `expiresAt`. */
 export interface FileSigning {
   expiresAt: string;
   /** An address for PUTs of this Content-Type to this key. */
-  upload(key: string, mime: string): string;
+  upload(key: string, mime: string): Promise<string>;
   /** An address to download this key from; the file arrives under the given name, which must be a token of RFC 9110. */
-  download(key: string, name: string): string;
+  download(key: string, name: string): Promise<string>;
 }
 
 export interface FileAddresses {
@@ -17,6 +17,7 @@ export interface FileAddresses {
 }
 
 export function fileAddresses(environment: { FILES_BUCKET: string; FILES_SIGNER_ROLE: string }): FileAddresses {
+  const assumeRole = roleAssumer();
   return {
     async open(now) {
       const presign = presigner({

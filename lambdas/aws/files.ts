@@ -1,5 +1,5 @@
 import { DeleteObjectCommand, HeadObjectCommand, S3Client } from "@aws-sdk/client-s3";
-import { isNamed, unlogged } from "./clients.ts";
+import { isNamed } from "./clients.ts";
 
 /** What S3 says of an object. `version` tells two writes of the same bytes in one second apart, where versions are kept. */
 export interface SeenObject {
@@ -17,15 +17,13 @@ export interface StoredFiles {
 }
 
 export function storedFiles(environment: { FILES_BUCKET: string }): StoredFiles {
-  const s3 = unlogged(
-    new S3Client({
-      maxAttempts: 4,
-      requestHandler: { connectionTimeout: 1_000, requestTimeout: 3_000, throwOnRequestTimeout: true },
-      requestChecksumCalculation: "WHEN_REQUIRED",
-      responseChecksumValidation: "WHEN_REQUIRED",
-      forcePathStyle: process.env.AWS_ENDPOINT_URL_S3 !== undefined,
-    }),
-  );
+  const s3 = new S3Client({
+    maxAttempts: 4,
+    requestHandler: { connectionTimeout: 1_000, requestTimeout: 3_000, throwOnRequestTimeout: true },
+    requestChecksumCalculation: "WHEN_REQUIRED",
+    responseChecksumValidation: "WHEN_REQUIRED",
+    forcePathStyle: process.env.AWS_ENDPOINT_URL_S3 !== undefined,
+  });
   const Bucket = environment.FILES_BUCKET;
   return {
     async find(key) {

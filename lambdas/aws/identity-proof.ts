@@ -1,15 +1,17 @@
-/** A signed STS GetCallerIdentity request as a client sent it (CONTRACT §2). */
+/** A signed STS GetCallerIdentity request as a client sent it. */
 export interface IdentityProof {
   url: string;
   headers: Record<string, string>;
   body: string;
 }
 
-/** The signed header by which a proof is bound to one service: replayed to another host it proves nothing. */
+/** The signed header that binds a proof to one service: sent to another service, the proof is refused. */
 const hostHeader = "x-slipway-host";
 
-/** The only request that is replayed, and the only headers that go with it. */
+/** The body that the SDK writes for GetCallerIdentity: the signature covers it. */
 const provedBody = "Action=GetCallerIdentity&Version=2011-06-15";
+
+/** The only headers that are replayed. */
 const replayedHeaders = [
   "authorization",
   "content-type",
@@ -20,12 +22,17 @@ const replayedHeaders = [
   hostHeader,
 ] as const;
 
-/** What an HTTP header can hold and a signature's headers do: anything else was never sent to STS. */
+/** The characters that a header may hold; Node.js refuses to send others. */
 const sendable = /^[\t -~]*$/;
 
+/** The headers that the signature covers. */
+function signedHeadersOf(authorization: string | undefined): readonly string[] {
+  return /SignedHeaders=([^,\s]+)/.exec(authorization ?? "")?.[1]?.split(";") ?? [];
+}
+
 /**
- * The headers to replay, when the proof is one: exactly GetCallerIdentity, to a known STS address, with our host among
- * the headers that its signature covers. STS itself then judges the signature and its age.
+ * The headers to replay if the proof is acceptable: exactly GetCallerIdentity, to a known STS address, with our host among
+ * the headers that its signature covers. STS then checks the signature and its age. `undefined` for anything else.
  */
 export function replayable(
   proof: IdentityProof,
@@ -37,7 +44,7 @@ export function replayable(
     if (Object.hasOwn(headers, lower) || !sendable.test(value)) return undefined;
     headers[lower] = value;
   }
-  const signed = /SignedHeaders=([^,\s]+)/.exec(headers.authorization ?? "")?.[1]?.split(";") ?? [];
+  const signed = signedHeadersOf(headers.authorization);
   const url = URL.canParse(proof.url) ? new URL(proof.url) : undefined;
   if (!url || !ours.stsOrigins.includes(url.origin) || url.pathname !== "/" || url.search !== "") return undefined;
   if (proof.body !== provedBody || headers[hostHeader] !== ours.host) return undefined;
@@ -48,10 +55,9 @@ export function replayable(
   );
 }
 
-/** The task that an STS answer names, when it is one of the role that all apps share. */
-export function provedTask(xml: string, appRoleArn: string): string | undefined {
-  const arn = /<Arn>([^<]+)<\/Arn>/.exec(xml)?.[1] ?? "";
-  const [, account, role, task] = /^arn:aws[\w-]*:sts::(\d{12}):assumed-role\/([^/]+)\/([0-9a-f]{32})$/.exec(arn) ?? [];
-  const expected = /^arn:aws[\w-]*:iam::(\d{12}):role\/(?:.*\/)?([^/]+)$/.exec(appRoleArn);
-  return task && expected && account === expected[1] && role === expected[2] ? task : undefined;
+/** The task that a caller's ARN names, if the caller has the role that all apps share. */
+export function provedTask(callerArn: string, appRoleArn: string): string | undefined {
+  const caller = /^arn:aws[\w-]*:sts::(\d{12}):assumed-role\/([^/]+)\/([0-9a-f]{32})$/.exec(callerArn);
+  const role = /^arn:aws[\w-]*:iam::(\d{12}):role\/(?:.*\/)?([^/]+)$/.exec(appRoleArn);
+  return caller && role && caller[1] === role[1] && caller[2] === role[2] ? caller[3] : undefined;
 }

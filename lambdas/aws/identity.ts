@@ -1,24 +1,55 @@
+import { GetCallerIdentityCommand, STSClient } from "@aws-sdk/client-sts";
+import { getEndpointFromInstructions } from "@smithy/core/endpoints";
+import { shortCallDefaults } from "./clients.ts";
 import { type IdentityProof, provedTask, replayable } from "./identity-proof.ts";
-import { post } from "./post.ts";
-import { ownRegion } from "./signature.ts";
+import { isTransient } from "./transient.ts";
 
 export interface IdentityProver {
   /** The id of the app task that made this proof; `undefined` when it proves nothing. */
   task(proof: IdentityProof): Promise<string | undefined>;
 }
 
+/** The STS addresses that a proof may be made for: the one of this region, and outside of tests the global one. */
+async function stsOrigins(): Promise<string[]> {
+  const { config } = new STSClient(shortCallDefaults);
+  const { url } = await getEndpointFromInstructions({}, GetCallerIdentityCommand, { ...config });
+  return process.env.AWS_ENDPOINT_URL_STS ? [url.origin] : [url.origin, "https://sts.amazonaws.com"];
+}
+
+/** Sends GetCallerIdentity with the proof's headers in place of a signature of our own; gives the ARN of who signed it. */
+async function callerArn(endpoint: string, headers: Record<string, string>): Promise<string | undefined> {
+  const sts = new STSClient({
+    ...shortCallDefaults,
+    endpoint,
+    signer: {
+      async sign(request) {
+        const { "content-length": length } = request.headers;
+        request.headers = { ...headers, ...(length !== undefined && { "content-length": length }) };
+        return request;
+      },
+    },
+  });
+  try {
+    return (await sts.send(new GetCallerIdentityCommand({}))).Arn;
+  } finally {
+    sts.destroy();
+  }
+}
+
 export function identityProver(environment: { APP_TASK_ROLE: string; SERVICE_HOST: string }): IdentityProver {
-  const local = process.env.AWS_ENDPOINT_URL_STS;
-  const stsOrigins = local
-    ? [new URL(local).origin]
-    : [`https://sts.${ownRegion()}.amazonaws.com`, "https://sts.amazonaws.com"];
+  let origins: Promise<string[]> | undefined;
   return {
     async task(proof) {
-      const headers = replayable(proof, { host: environment.SERVICE_HOST, stsOrigins });
+      origins ??= stsOrigins();
+      const headers = replayable(proof, { host: environment.SERVICE_HOST, stsOrigins: await origins });
       if (!headers) return undefined;
-      const answer = await post(new URL(proof.url), headers, proof.body);
-      if (answer.status >= 500) throw Object.assign(new Error("STS could not judge the proof"), { $fault: "server" });
-      return answer.status === 200 ? provedTask(answer.body, environment.APP_TASK_ROLE) : undefined;
+      try {
+        return provedTask((await callerArn(new URL(proof.url).origin, headers)) ?? "", environment.APP_TASK_ROLE);
+      } catch (error) {
+        // STS refuses a bad signature with a client error; throttling and faults say nothing about the proof.
+        if (isTransient(error) || !(error instanceof Error && "$fault" in error)) throw error;
+        return undefined;
+      }
     },
   };
 }

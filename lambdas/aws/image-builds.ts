@@ -1,5 +1,6 @@
 import { BatchGetBuildsCommand, CodeBuildClient } from "@aws-sdk/client-codebuild";
-import * as z from "zod";
+import { CreateRepositoryCommand, ECRClient, PutLifecyclePolicyCommand } from "@aws-sdk/client-ecr";
+import { roleAssumer } from "./assume-role.ts";
 import {
   type ImageBuildInputs,
   inputsOf,
@@ -8,16 +9,12 @@ import {
   type StoredObject,
   sessionPolicyOf,
 } from "./build-access.ts";
-import { clientDefaults, isNamed, lean } from "./clients.ts";
+import { clientDefaults, isNamed } from "./clients.ts";
 import { presigner } from "./presigner.ts";
-import { callRegistry } from "./registry.ts";
-import type { Credentials } from "./signature.ts";
-import { assumeRole } from "./signer.ts";
+import { registryPassword } from "./registry-password.ts";
 
 /** A build asks for its files in its first seconds; S3 looks at the clock when a download begins, not when it ends. */
 const addressValidSeconds = 300;
-
-const login = z.object({ authorizationData: z.array(z.object({ authorizationToken: z.string() })).length(1) });
 
 interface BuildAccess {
   archive: string;
@@ -34,20 +31,15 @@ export interface BuildAccessGranter {
   grant(inputs: ImageBuildInputs, now: Date): Promise<BuildAccess>;
 }
 
-async function registryPassword(credentials: Credentials): Promise<string> {
-  const { authorizationData } = login.parse(await callRegistry("GetAuthorizationToken", {}, credentials));
-  const text = Buffer.from(authorizationData[0]?.authorizationToken ?? "", "base64").toString("utf8");
-  if (!text.startsWith("AWS:")) throw new Error("ECR gave no password for the user AWS");
-  return text.slice("AWS:".length);
-}
-
 export function buildAccessGranter(environment: {
   IMAGE_BUILD_PROJECT: string;
   IMAGE_BUILD_ROLE: string;
   IMAGE_KEY: string;
   IMAGE_REPOSITORIES: string;
 }): BuildAccessGranter {
-  const codeBuild = lean(new CodeBuildClient(clientDefaults));
+  const codeBuild = new CodeBuildClient(clientDefaults);
+  const ecr = new ECRClient(clientDefaults);
+  const assumeRole = roleAssumer();
   const repositoryArn = (projectId: string) => `${environment.IMAGE_REPOSITORIES}/${projectId}`;
 
   return {
@@ -58,13 +50,13 @@ export function buildAccessGranter(environment: {
     async makeRepository(projectId) {
       const repositoryName = repositoryArn(projectId).replace(/^.*:repository\//, "");
       try {
-        await callRegistry("CreateRepository", repositorySettings(repositoryName, environment.IMAGE_KEY));
+        await ecr.send(new CreateRepositoryCommand(repositorySettings(repositoryName, environment.IMAGE_KEY)));
       } catch (error) {
         if (!isNamed(error, "RepositoryAlreadyExistsException")) throw error;
       }
-      // Also for one that was there: whoever made it may have died before this call.
+      // Also for a repository that existed: the build that created it may have died before this call.
       const lifecyclePolicyText = JSON.stringify(repositoryLifecycle);
-      await callRegistry("PutLifecyclePolicy", { repositoryName, lifecyclePolicyText });
+      await ecr.send(new PutLifecyclePolicyCommand({ repositoryName, lifecyclePolicyText }));
     },
     async grant(inputs, now) {
       const policy = sessionPolicyOf(inputs, repositoryArn(inputs.projectId));
@@ -75,11 +67,12 @@ export function buildAccessGranter(environment: {
           key,
           ...(version && { query: { versionId: version } }),
         });
-      return {
-        archive: address(inputs.archive),
-        recipe: address(inputs.recipe),
-        registryPassword: await registryPassword(credentials),
-      };
+      const [archive, recipe, password] = await Promise.all([
+        address(inputs.archive),
+        address(inputs.recipe),
+        registryPassword(credentials),
+      ]);
+      return { archive, recipe, registryPassword: password };
     },
   };
 }

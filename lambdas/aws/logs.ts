@@ -1,5 +1,5 @@
 import { CloudWatchLogsClient, GetLogEventsCommand } from "@aws-sdk/client-cloudwatch-logs";
-import { clientDefaults, isNamed, lean } from "./clients.ts";
+import { clientDefaults, isNamed } from "./clients.ts";
 
 export interface LogLine {
   at: Date;
@@ -19,7 +19,7 @@ export interface LogReader {
 }
 
 export function logReader(environment: { APP_LOG_GROUP: string; BUILD_LOG_GROUP: string }): LogReader {
-  const logs = lean(new CloudWatchLogsClient(clientDefaults));
+  const logs = new CloudWatchLogsClient(clientDefaults);
   const groups = { build: environment.BUILD_LOG_GROUP, app: environment.APP_LOG_GROUP };
 
   async function read(input: {

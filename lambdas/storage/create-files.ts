@@ -38,11 +38,13 @@ async function storeThenRemember(access: Access, rows: readonly FileRow[], remem
 type Prepared = ReturnType<typeof fileReply>;
 
 function signed(organizationId: string, storageId: string, files: readonly Prepared[], signing: FileSigning) {
-  return files.map(({ id, name, path, mime, size, status, error, createdAt, updatedAt }) => {
-    const url = signing.upload(objectKey({ organizationId, storageId, fileId: id }), mime);
-    const { expiresAt } = signing;
-    return { id, name, path, mime, size, status, error, createdAt, updatedAt, url, expiresAt };
-  });
+  const { expiresAt } = signing;
+  return Promise.all(
+    files.map(async ({ id, name, path, mime, size, status, error, createdAt, updatedAt }) => {
+      const url = await signing.upload(objectKey({ organizationId, storageId, fileId: id }), mime);
+      return { id, name, path, mime, size, status, error, createdAt, updatedAt, url, expiresAt };
+    }),
+  );
 }
 
 /**
@@ -69,7 +71,7 @@ export const handler = endpoint(
   {
     exists: (params) => [storageKey(params)],
     replay: async ({ files }, { params, now }, { addresses }) => ({
-      files: signed(params.orgId, params.storageId, files, await addresses.open(now)),
+      files: await signed(params.orgId, params.storageId, files, await addresses.open(now)),
     }),
   },
 );

@@ -6,7 +6,7 @@ import { changeTable, newInnerName, readTables } from "../../lambdas/tables/mode
 import type { Definition } from "../../lambdas/tables/model/definition.ts";
 import { insertStatement, listStatement, readRows } from "../../lambdas/tables/model/rows.ts";
 import { createStatements } from "../../lambdas/tables/model/statements.ts";
-import { startAwsServer } from "../../local/aws/server.ts";
+import { startAwsServer } from "../../local/aws/service.ts";
 import { createRdsData } from "../../local/rds/rds-data.ts";
 import { type Measured, median } from "./measure.ts";
 
@@ -112,9 +112,7 @@ export async function benchTables(): Promise<Measured[]> {
   const folder = await mkdtemp(join(tmpdir(), "bench-tables-"));
   const data = createRdsData({ dir: folder });
   let calls = 0;
-  const key = { accessKeyId: "local", secretAccessKey: "local" };
   const server = await startAwsServer({
-    credentials: { find: () => ({ ...key, principalArn: "bench" }) },
     raw: [
       (request) => {
         calls += 1;
@@ -124,7 +122,7 @@ export async function benchTables(): Promise<Measured[]> {
   });
   const names = ["AWS_ENDPOINT_URL_RDS_DATA", "AWS_REGION", "AWS_ACCESS_KEY_ID", "AWS_SECRET_ACCESS_KEY"] as const;
   const kept = names.map((name) => [name, process.env[name]] as const);
-  const settings = [server.endpoint, "us-east-1", key.accessKeyId, key.secretAccessKey];
+  const settings = [server.endpoint, "us-east-1", "local", "local"];
   for (const [index, name] of names.entries()) process.env[name] = settings[index];
   try {
     const databases = databaseRunner({

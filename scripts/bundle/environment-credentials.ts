@@ -1,7 +1,7 @@
-import { ownCredentials } from "../../lambdas/aws/signature.ts";
+import { fromEnv } from "@aws-sdk/credential-provider-env";
 
 /**
- * Stands in for `@aws-sdk/credential-provider-node` inside the Lambda asset: Lambda always hands a function its
- * credentials in the environment, so the chain (profiles, SSO, IMDS: 133 KB) would never get further than this.
+ * Replaces `@aws-sdk/credential-provider-node` inside the Lambda asset: Lambda always passes a function its credentials
+ * in the environment, so the SDK's chain (profiles, SSO, IMDS: 133 KB) would stop at this same first provider.
  */
-export const defaultProvider = () => async () => ownCredentials();
+export const defaultProvider = () => fromEnv();

@@ -2,7 +2,8 @@ import { mkdtempSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
-import { type DynamoDb, startDynamoDb } from "../../local/dynamodb/server.ts";
+import { type DynamoDb, startDynamoDb } from "../../local/dynamodb.ts";
+import { openPorts } from "../../local/ports.ts";
 import { type DynamoProxy, startDynamoProxy } from "../harness/dynamodb.ts";
 import { type Running, startRunning } from "../harness/service.ts";
 
@@ -14,7 +15,8 @@ describe("round trips to the table", () => {
 
   beforeAll(async () => {
     const home = mkdtempSync(join(tmpdir(), "slipway-trips-"));
-    database = await startDynamoDb({ file: join(home, "counted.db"), tableName: "slipway" });
+    const port = await openPorts(home).of("dynamodb");
+    database = await startDynamoDb({ file: join(home, "counted.db"), port, tableName: "slipway" });
     proxy = await startDynamoProxy(database.endpoint);
     process.env.AWS_ENDPOINT_URL_DYNAMODB = proxy.endpoint;
     running = await startRunning();

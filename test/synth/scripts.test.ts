@@ -1,18 +1,18 @@
-import { createHash, createHmac } from "node:crypto";
 import { mkdtempSync, rmSync } from "node:fs";
 import { createServer } from "node:http";
 import type { AddressInfo } from "node:net";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { text } from "node:stream/consumers";
+import { ECRClient } from "@aws-sdk/client-ecr";
 import { DeleteObjectCommand, ListObjectVersionsCommand, PutObjectCommand, S3Client } from "@aws-sdk/client-s3";
-import { SignatureV4 } from "@smithy/signature-v4";
+import { ServiceQuotasClient } from "@aws-sdk/client-service-quotas";
 import { expect, it, onTestFinished, vi } from "vitest";
 import { startS3 } from "../../local/s3/server.ts";
-import { openCredentials } from "../../local/sts/store.ts";
+import { openCredentials } from "../../local/sts/credentials.ts";
+import { armBuildsAtOnce } from "../../scripts/aws/build-quota.ts";
 import { emptyBucket } from "../../scripts/aws/empty-bucket.ts";
 import { deleteRepositories, projectRepositories } from "../../scripts/aws/repositories.ts";
-import { signedHeaders } from "../../scripts/aws/signed-call.ts";
 
 it("a bucket is emptied of every version and every delete marker", async () => {
   const dir = mkdtempSync(join(tmpdir(), "slipway-teardown-"));
@@ -34,47 +34,6 @@ it("a bucket is emptied of every version and every delete marker", async () => {
     await server.close();
     rmSync(dir, { recursive: true });
   }
-});
-
-class Sha256 {
-  readonly #hash;
-  constructor(secret?: string | ArrayBuffer | ArrayBufferView) {
-    const key =
-      typeof secret === "string" || secret === undefined ? secret : Buffer.from(new Uint8Array(bytes(secret)));
-    this.#hash = key === undefined ? createHash("sha256") : createHmac("sha256", key);
-  }
-  update(data: string | ArrayBuffer | ArrayBufferView) {
-    this.#hash.update(typeof data === "string" ? data : Buffer.from(new Uint8Array(bytes(data))));
-  }
-  async digest(): Promise<Uint8Array> {
-    return this.#hash.digest();
-  }
-  reset() {}
-}
-
-function bytes(data: ArrayBuffer | ArrayBufferView): Uint8Array {
-  return ArrayBuffer.isView(data)
-    ? new Uint8Array(data.buffer, data.byteOffset, data.byteLength)
-    : new Uint8Array(data);
-}
-
-it.each(["servicequotas", "ecr"])("a call to %s is signed as the SDK's own signer would sign it", async (service) => {
-  const credentials = { accessKeyId: "AKIDEXAMPLE", secretAccessKey: "secret", sessionToken: "token" };
-  const now = new Date("2026-11-21T01:02:03.456Z");
-  const region = "eu-west-1";
-  const call = {
-    service,
-    target: "Target.Operation",
-    url: new URL(`https://${service}.aws.example/`),
-    input: { a: 1 },
-  };
-  const { authorization, ...headers } = signedHeaders(call, { region, credentials, now });
-  const signer = new SignatureV4({ service, region, credentials, sha256: Sha256, applyChecksum: false });
-  const { "x-amz-date": _, "x-amz-security-token": __, ...unsigned } = headers;
-  const host = { protocol: "https:", hostname: headers.host ?? "", path: "/", query: {} };
-  const request = { method: "POST", ...host, headers: unsigned, body: '{"a":1}' };
-  const signed = await signer.sign(request, { signingDate: now });
-  expect(authorization).toBe(signed.headers.authorization);
 });
 
 /** A registry that gives two repositories at a time. */
@@ -104,6 +63,7 @@ async function startRegistry(names: string[]) {
 }
 
 const account = { region: "us-east-1", credentials: { accessKeyId: "AKIDEXAMPLE", secretAccessKey: "secret" } };
+const registry = () => new ECRClient({ ...account, maxAttempts: 1 });
 const project = (letter: string) => `prj_${letter.repeat(26)}`;
 
 it("a teardown deletes the images of the stack's projects, and of nothing else in the account", async () => {
@@ -118,16 +78,40 @@ it("a teardown deletes the images of the stack's projects, and of nothing else i
   const own = [`slipway/${project("a")}`, `slipway/${project("b")}`];
   const names = [...others.slice(0, 2), own[0] ?? "", ...others.slice(2), own[1] ?? ""];
   await startRegistry(names);
-  const found = await projectRepositories("slipway", account);
+  const found = await projectRepositories("slipway", registry());
   expect(found).toEqual(own);
-  await deleteRepositories(found, account);
+  await deleteRepositories(found, registry());
   expect(names).toEqual(others);
 });
 
 it("a teardown that is run again finds repositories gone, and one that may not delete says so", async () => {
   await startRegistry([]);
-  await deleteRepositories([`slipway/${project("a")}`], account);
-  await expect(deleteRepositories(["slipway/denied"], account)).rejects.toThrow(
-    "ECR answered DeleteRepository with AccessDeniedException. Mend it, then run this again.",
+  await deleteRepositories([`slipway/${project("a")}`], registry());
+  await expect(deleteRepositories(["slipway/denied"], registry())).rejects.toThrow(
+    "ECR refused to delete the repository slipway/denied (AccessDeniedException). Fix the cause, then run this again.",
   );
+});
+
+it("the smoke test reads the quota of ARM builds, on whichever page Service Quotas lists it", async () => {
+  const pages = [
+    { Quotas: [{ QuotaName: "Concurrently running builds for Linux/Small environment", Value: 60 }], NextToken: "2" },
+    { Quotas: [{ QuotaName: "Concurrently running builds for ARM Lambda/1GB environment", Value: 7 }], NextToken: "3" },
+    { Quotas: [{ QuotaName: "Concurrently running builds for ARM/Small environment", Value: 5 }] },
+  ];
+  const server = createServer(async (request, response) => {
+    const { ServiceCode, NextToken = "1" } = JSON.parse(await text(request));
+    expect([ServiceCode, request.headers["x-amz-target"]]).toEqual([
+      "codebuild",
+      "ServiceQuotasV20190624.ListServiceQuotas",
+    ]);
+    response.end(JSON.stringify(pages[Number(NextToken) - 1]));
+  });
+  await new Promise<void>((resolve) => server.listen(0, "127.0.0.1", resolve));
+  onTestFinished(() => void server.close());
+  const endpoint = `http://127.0.0.1:${(server.address() as AddressInfo).port}`;
+  const client = new ServiceQuotasClient({ ...account, endpoint, maxAttempts: 1 });
+  expect(await armBuildsAtOnce(client)).toBe(5);
+  pages.length = 1;
+  pages[0] = { Quotas: [] };
+  expect(await armBuildsAtOnce(client)).toBeUndefined();
 });

@@ -1,5 +1,5 @@
 import { readFileSync } from "node:fs";
-import { join } from "node:path";
+import { dirname, join } from "node:path";
 import { expect, it } from "vitest";
 import { capabilities } from "../../api/capabilities.ts";
 import { grantsFor } from "./policies.ts";
@@ -9,10 +9,12 @@ const packages: Record<string, string> = {
   "client-cloudwatch-logs": "logs",
   "client-codebuild": "codebuild",
   "client-dynamodb": "dynamodb",
+  "client-ecr": "ecr",
   "client-ecs": "ecs",
   "client-rds-data": "rds-data",
   "client-s3": "s3",
   "client-sfn": "states",
+  "client-sts": "sts",
   "lib-dynamodb": "dynamodb",
 };
 /** Calls whose IAM action has another name. */
@@ -27,11 +29,26 @@ const actionsOf: Record<string, string[]> = {
   ],
   "s3:CopyObject": ["s3:GetObject", "s3:PutObject"],
   "s3:HeadObject": ["s3:GetObject", "s3:ListBucket"],
+  // Made with the credentials of a session, whose own role allows it.
+  "ecr:GetAuthorizationToken": [],
+  // Needs no permission.
+  "sts:GetCallerIdentity": [],
 };
 
-/** The actions that the SDK calls of a module need, from its source. */
+const root = join(import.meta.dirname, "../..");
+
+/** A module's source, and that of the modules beside it that it imports. */
+function sourcesOf(file: string, seen = new Set<string>()): string {
+  if (seen.has(file)) return "";
+  seen.add(file);
+  const source = readFileSync(join(root, file), "utf8");
+  const imports = [...source.matchAll(/^(?:import|\}) (?!type )[^;]*?from "(\.\/[^"]+)"/gm)];
+  return source + imports.map(([, path = ""]) => sourcesOf(join(dirname(file), path), seen)).join("");
+}
+
+/** The actions that the SDK calls of a module need, from its sources. */
 function calledActions(file: string): string[] {
-  const source = readFileSync(join(import.meta.dirname, "../..", file), "utf8");
+  const source = sourcesOf(file);
   const pinned = /VersionId:/.test(source) ? ["s3:GetObjectVersion"] : [];
   const called = [...source.matchAll(/import \{([^}]*)\} from "@aws-sdk\/([\w-]+)"/g)].flatMap(
     ([, names = "", client = ""]) =>
@@ -40,15 +57,11 @@ function calledActions(file: string): string[] {
         return actionsOf[action] ?? [action];
       }),
   );
-  // ECR is called without its client; a session's calls are that session's own matter.
-  const registry = [...source.matchAll(/callRegistry\("(\w+)", [^;]*?\)(?=\)?;)/g)]
-    .filter(([call]) => !call.endsWith(", credentials)"))
-    .map(([, call]) => `ecr:${call}`);
-  return called.length === 0 ? [] : [...called, ...registry, ...pinned];
+  return called.length === 0 ? [] : [...called, ...pinned];
 }
 
 /** Allowed for the sake of another action: the SDK is never called for them. */
-const companions = /^(kms|iam|sts|secretsmanager):/;
+const companions = /^(kms|iam|secretsmanager):/;
 
 it("the calls of each tool and the actions of its capabilities are the same", () => {
   expect(toolModules.size).toBeGreaterThan(10);

@@ -1,12 +1,9 @@
 import { cpSync, existsSync, mkdtempSync, readFileSync, renameSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
-import type { AwsServer } from "../../../local/aws/http-server.ts";
-import { startAwsServer } from "../../../local/aws/server.ts";
-import type { RawRequest, RawResponse } from "../../../local/aws/service.ts";
+import { type AwsServer, type RawRequest, type RawResponse, startAwsServer } from "../../../local/aws/service.ts";
 import { createRdsData, type RdsData } from "../../../local/rds/rds-data.ts";
 import { type Answer, type CallOptions, type Running, startRunning } from "../../harness/service.ts";
-import { environmentKeys } from "../../harness/signing.ts";
 
 const target = {
   resourceArn: "arn:aws:rds:us-east-1:000000000000:cluster:slipway",
@@ -66,7 +63,6 @@ export async function startRds(): Promise<RdsServer> {
   await copyTemplate(join(dir, "pg"));
   const data = createRdsData({ dir: join(dir, "pg") });
   const server: AwsServer = await startAwsServer({
-    credentials: environmentKeys,
     raw: [
       async (request) => {
         rds.calls.push(request.path);

@@ -15,11 +15,9 @@ import {
   type ServiceDeployment,
   UpdateServiceCommand,
 } from "@aws-sdk/client-ecs";
-import type { AwsServer } from "../../../local/aws/http-server.ts";
-import { startAwsServer } from "../../../local/aws/server.ts";
+import { type AwsServer, startAwsServer } from "../../../local/aws/service.ts";
 import { createEcs, type Ecs, type EcsOptions } from "../../../local/ecs/ecs.ts";
 import type { LogLine } from "../../../local/logs/logs.ts";
-import { testKeys } from "../../harness/signing.ts";
 
 export const testHeader = { name: "x-slipway-test", value: "secret" };
 export const hookAt = (stage: "POST_TEST_TRAFFIC_SHIFT" | "POST_PRODUCTION_TRAFFIC_SHIFT", minutes = 10) =>
@@ -97,7 +95,7 @@ export class TestCluster {
       ...options,
     });
     await this.ecs.resume();
-    this.#server = await startAwsServer({ json: [this.ecs.service], credentials: testKeys });
+    this.#server = await startAwsServer({ json: [this.ecs.service] });
     this.client = testClient(this.#server.endpoint);
     return this;
   }
