@@ -25,9 +25,16 @@ const replayedHeaders = [
 /** The characters that a header may hold; Node.js refuses to send others. */
 const sendable = /^[\t -~]*$/;
 
-/** The headers that the signature covers. */
+/**
+ * The whole Authorization header of Signature Version 4, its parts once each and in one order. STS may read other spellings
+ * as valid (a prefixed or doubled `SignedHeaders`), and would then check another list of headers than is checked here.
+ */
+const authorizationPattern =
+  /^AWS4-HMAC-SHA256 Credential=[A-Z0-9]{16,128}\/\d{8}\/[a-z0-9-]{1,32}\/sts\/aws4_request, SignedHeaders=([a-z0-9-]+(?:;[a-z0-9-]+)*), Signature=[0-9a-f]{64}$/;
+
+/** The headers that the signature covers; none when the Authorization header is not exactly of the known form. */
 function signedHeadersOf(authorization: string | undefined): readonly string[] {
-  return /SignedHeaders=([^,\s]+)/.exec(authorization ?? "")?.[1]?.split(";") ?? [];
+  return authorizationPattern.exec(authorization ?? "")?.[1]?.split(";") ?? [];
 }
 
 /**
