@@ -1,4 +1,4 @@
-import { Stack, Validations } from "aws-cdk-lib";
+import { Aws, Stack, Validations } from "aws-cdk-lib";
 import * as iam from "aws-cdk-lib/aws-iam";
 import type { Construct } from "constructs";
 
@@ -53,4 +53,11 @@ export function roleFor(scope: Construct, id: string, props: RoleProps): iam.Rol
   });
   for (const allowance of allow) acknowledgeWildcards(role, allowance);
   return role;
+}
+
+/** A service that may assume a role for resources of this account only: no other account can make it use the role (confused deputy). */
+export function serviceOfThisAccount(service: string, sourceArn: string): iam.IPrincipal {
+  return new iam.ServicePrincipal(service, {
+    conditions: { ArnLike: { "aws:SourceArn": sourceArn }, StringEquals: { "aws:SourceAccount": Aws.ACCOUNT_ID } },
+  });
 }

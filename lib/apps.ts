@@ -3,7 +3,7 @@ import * as ecs from "aws-cdk-lib/aws-ecs";
 import * as iam from "aws-cdk-lib/aws-iam";
 import * as logs from "aws-cdk-lib/aws-logs";
 import { Construct } from "constructs";
-import { roleFor } from "./allow.ts";
+import { roleFor, serviceOfThisAccount } from "./allow.ts";
 import { acknowledge } from "./nag-suppressions.ts";
 import type { Network } from "./network.ts";
 import type { Removal } from "./removal.ts";
@@ -68,10 +68,7 @@ export class Apps extends Construct {
   }
 
   #tasks(): iam.IPrincipal {
-    const anyTask = Stack.of(this).formatArn({ service: "ecs", resource: "*" });
-    return new iam.ServicePrincipal("ecs-tasks.amazonaws.com", {
-      conditions: { ArnLike: { "aws:SourceArn": anyTask }, StringEquals: { "aws:SourceAccount": Aws.ACCOUNT_ID } },
-    });
+    return serviceOfThisAccount("ecs-tasks.amazonaws.com", Stack.of(this).formatArn({ service: "ecs", resource: "*" }));
   }
 
   #executionRole(): iam.Role {

@@ -1,12 +1,11 @@
 import { readFileSync } from "node:fs";
 import { RemovalPolicy, Stack } from "aws-cdk-lib";
-import * as iam from "aws-cdk-lib/aws-iam";
 import type * as lambda from "aws-cdk-lib/aws-lambda";
 import * as logs from "aws-cdk-lib/aws-logs";
 import * as sfn from "aws-cdk-lib/aws-stepfunctions";
 import { Construct } from "constructs";
 import { imageBuildServices, steps } from "../statemachines/steps.ts";
-import { type Allowance, roleFor } from "./allow.ts";
+import { type Allowance, roleFor, serviceOfThisAccount } from "./allow.ts";
 import type { Functions } from "./functions.ts";
 import type { Resources } from "./resources.ts";
 
@@ -44,7 +43,7 @@ export class Deployment extends Construct {
     });
     const role = roleFor(this, "Role", {
       description: "Runs deployments",
-      assumedBy: new iam.ServicePrincipal("states.amazonaws.com"),
+      assumedBy: serviceOfThisAccount("states.amazonaws.com", stateMachine.arn),
       allow: this.#allowances(handlers.map(({ handler }) => handler)),
     });
     this.machine = new sfn.StateMachine(this, "Machine", {

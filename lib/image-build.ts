@@ -1,10 +1,10 @@
 import { ArnFormat, Aws, Duration, RemovalPolicy, Stack } from "aws-cdk-lib";
 import * as codebuild from "aws-cdk-lib/aws-codebuild";
-import * as iam from "aws-cdk-lib/aws-iam";
+import type * as iam from "aws-cdk-lib/aws-iam";
 import * as logs from "aws-cdk-lib/aws-logs";
 import { Construct } from "constructs";
 import type { imageBuildServices } from "../statemachines/steps.ts";
-import { roleFor } from "./allow.ts";
+import { roleFor, serviceOfThisAccount } from "./allow.ts";
 import type { Apps } from "./apps.ts";
 import type { Data } from "./data.ts";
 import { functionsOf } from "./signers.ts";
@@ -35,7 +35,7 @@ export class ImageBuild extends Construct {
     });
     const role = roleFor(this, "Role", {
       description: "Writes a build's log, and asks for what else the build may reach",
-      assumedBy: new iam.ServicePrincipal("codebuild.amazonaws.com"),
+      assumedBy: serviceOfThisAccount("codebuild.amazonaws.com", this.#anyProject()),
       allow: [
         {
           actions: ["logs:CreateLogStream", "logs:PutLogEvents"],
@@ -61,6 +61,11 @@ export class ImageBuild extends Construct {
       grantReportGroupPermissions: false,
       logging: { cloudWatch: { logGroup: this.output } },
     });
+  }
+
+  /** The project gets its name after its role: so any of this account. */
+  #anyProject(): string {
+    return Stack.of(this).formatArn({ service: "codebuild", resource: "project", resourceName: "*" });
   }
 
   /** The function that gives image builds access; by name, since it is made after what it works on. */

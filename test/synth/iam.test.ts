@@ -291,3 +291,36 @@ it("signer roles can be assumed by functions only", () => {
     expect(written(Condition.ArnLike["aws:PrincipalArn"])).toMatch(/:role\/<StackName>\/functions\/\*$/);
   }
 });
+
+/** Services that say for which resource they assume a role; Lambda and the gateway of ECS do not document that they do. */
+const sourceOf: Record<string, RegExp> = {
+  "ecs-tasks.amazonaws.com": /^arn:<Partition>:ecs:<Region>:<AccountId>:\*/,
+  "states.amazonaws.com": /^arn:<Partition>:states:<Region>:<AccountId>:stateMachine:Slipway-deployment$/,
+  "codebuild.amazonaws.com": /^arn:<Partition>:codebuild:<Region>:<AccountId>:project\/\*$/,
+};
+
+it("no other account can make ECS, Step Functions or CodeBuild use our roles", () => {
+  const trusts = ofType("AWS::IAM::Role").flatMap(([id, { Properties }]) =>
+    Properties.AssumeRolePolicyDocument.Statement.map(
+      (one: { Principal: { Service?: unknown }; Condition?: Record<string, Record<string, unknown>> }) => ({
+        id,
+        service: one.Principal.Service === undefined ? "" : written(one.Principal.Service),
+        condition: one.Condition,
+      }),
+    ),
+  );
+  const bound = trusts.filter(({ service }) => service in sourceOf);
+  expect(bound.map(({ id }) => id.replace(/[0-9A-F]{8}$/, "")).sort()).toEqual([
+    "AppsExecutionRole",
+    "AppsTaskRole",
+    "DeploymentRole",
+    "ImageBuildRole",
+  ]);
+  for (const { id, service, condition } of bound) {
+    expect([id, written(condition?.StringEquals?.["aws:SourceAccount"])]).toEqual([id, "<AccountId>"]);
+    expect([id, written(condition?.ArnLike?.["aws:SourceArn"])]).toEqual([
+      id,
+      expect.stringMatching(sourceOf[service] ?? /never/),
+    ]);
+  }
+});
