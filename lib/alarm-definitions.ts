@@ -1,5 +1,5 @@
 import { Duration, Stack } from "aws-cdk-lib";
-import * as cloudwatch from "aws-cdk-lib/aws-cloudwatch";
+import type * as cloudwatch from "aws-cdk-lib/aws-cloudwatch";
 import { Operation } from "aws-cdk-lib/aws-dynamodb";
 import * as logs from "aws-cdk-lib/aws-logs";
 import type { Deployment } from "./deployment.ts";
@@ -8,8 +8,8 @@ import type { Functions } from "./functions.ts";
 import type { ServiceApi } from "./http-api.ts";
 import type { Resources } from "./resources.ts";
 
-/** The parts of the stack that are watched. */
-export interface Watched {
+/** The parts of the stack that have alarms or graphs. */
+export interface Monitored {
   resources: Resources;
   service: ServiceApi;
   functions: Functions;
@@ -17,14 +17,13 @@ export interface Watched {
   events: Events;
 }
 
-/** One thing that wakes a person. */
-export interface Watch {
+/** An alarm goes off when the metric is above `above` in some of some five-minute periods (default: one of one). */
+export interface AlarmDefinition {
   id: string;
   metric: cloudwatch.IMetric;
   above: number;
-  /** How many of how many five-minute periods. */
   periods?: [number, number];
-  /** What it means and what to do, for whoever is woken. */
+  /** What happened and what to do, for the person who gets the message. */
   text: string;
 }
 
@@ -37,7 +36,7 @@ const tableOperations = [
 ];
 
 /** Counted over five minutes. */
-export const sum = { statistic: "Sum", period: Duration.minutes(5) };
+const sum = { statistic: "Sum", period: Duration.minutes(5) };
 
 function errorLines(functions: Functions): cloudwatch.Metric {
   const filter = new logs.MetricFilter(functions, "ErrorLines", {
@@ -50,36 +49,15 @@ function errorLines(functions: Functions): cloudwatch.Metric {
   return filter.metric(sum);
 }
 
-function ended(machine: Deployment["machine"]): cloudwatch.MathExpression {
-  return new cloudwatch.MathExpression({
-    expression: "failed + timedOut + aborted",
-    label: "executions that did not end by themselves",
-    period: sum.period,
-    usingMetrics: {
-      failed: machine.metricFailed(sum),
-      timedOut: machine.metricTimedOut(sum),
-      aborted: machine.metricAborted(sum),
-    },
-  });
-}
-
-/** What is watched, and above which number it wakes. */
-export function watches({ resources, service, functions, deployment, events }: Watched): Watch[] {
-  const { table } = resources.data;
-  const list: Watch[] = [
+/** The alarms. Each metric costs $0.10 a month, so what shows in one of these already has a graph only. */
+export function alarmDefinitions({ resources, service, functions, events }: Monitored): AlarmDefinition[] {
+  const list: AlarmDefinition[] = [
     {
       id: "ApiFaults",
       metric: service.api.metricServerError(sum),
       above: 5,
       periods: [2, 3],
       text: "The API answers 5xx. Look for the request ids in the functions' log group.",
-    },
-    {
-      id: "ApiSlow",
-      metric: service.api.metricLatency({ statistic: "p99", period: sum.period }),
-      above: 5_000,
-      periods: [3, 3],
-      text: "One in a hundred API calls takes longer than 5 s.",
     },
     {
       id: "FunctionErrors",
@@ -89,30 +67,11 @@ export function watches({ resources, service, functions, deployment, events }: W
       text: "Functions log errors. Query the functions' log group for level = error.",
     },
     {
-      id: "DeploymentsDied",
-      metric: ended(deployment.machine),
-      above: 0,
-      text: "An execution failed, timed out or was aborted. Its build was ended and its project freed; the execution's history says why.",
-    },
-    {
-      id: "DeploymentsThrottled",
-      metric: deployment.machine.metricThrottled(sum),
-      above: 0,
-      periods: [2, 3],
-      text: "Step Functions throttles state transitions: raise the account's quota.",
-    },
-    {
       id: "EventsLost",
+      // Messages that EventBridge and Lambda put into the queue are sent, never received, so only this count moves.
       metric: events.lost.metricApproximateNumberOfMessagesVisible({ statistic: "Maximum", period: sum.period }),
       above: 0,
       text: "An event was not handled. Each message of the queue names its rule and carries the event.",
-    },
-    {
-      id: "TableThrottled",
-      metric: table.metricThrottledRequestsForOperations({ ...sum, operations: tableOperations }),
-      above: 10,
-      periods: [2, 3],
-      text: "DynamoDB throttles: one partition or the account's limit is too busy.",
     },
   ];
   if (resources.database) {
@@ -126,4 +85,17 @@ export function watches({ resources, service, functions, deployment, events }: W
     });
   }
   return list;
+}
+
+/** The graphs of the dashboard beside those of the alarms, by title. */
+export function graphs({ resources, service, deployment }: Monitored): Record<string, cloudwatch.IMetric> {
+  const { table } = resources.data;
+  return {
+    "API calls": service.api.metricCount(sum),
+    "API 4xx": service.api.metricClientError(sum),
+    "API latency, 99th percentile": service.api.metricLatency({ statistic: "p99", period: sum.period }),
+    "Deployments started": deployment.machine.metricStarted(sum),
+    "State transitions throttled": deployment.machine.metricThrottled(sum),
+    "Table requests throttled": table.metricThrottledRequestsForOperations({ ...sum, operations: tableOperations }),
+  };
 }

@@ -1,62 +1,78 @@
-import { RemovalPolicy } from "aws-cdk-lib";
+import { Annotations } from "aws-cdk-lib";
 import * as cloudwatch from "aws-cdk-lib/aws-cloudwatch";
 import { SnsAction } from "aws-cdk-lib/aws-cloudwatch-actions";
+import * as events from "aws-cdk-lib/aws-events";
+import { SnsTopic } from "aws-cdk-lib/aws-events-targets";
 import * as iam from "aws-cdk-lib/aws-iam";
-import * as kms from "aws-cdk-lib/aws-kms";
 import * as sns from "aws-cdk-lib/aws-sns";
 import { EmailSubscription } from "aws-cdk-lib/aws-sns-subscriptions";
 import { Construct } from "constructs";
-import { sum, type Watch, type Watched, watches } from "./alarm-definitions.ts";
+import { type AlarmDefinition, alarmDefinitions, graphs, type Monitored } from "./alarm-definitions.ts";
+import { executionDied } from "./events.ts";
 
-/** What wakes a person, and the page that person looks at. */
+const graphsPerRow = 3;
+
+/** The alarms, the topic that they are sent to, and the dashboard. */
 export class Alarms extends Construct {
-  constructor(scope: Construct, id: string, props: Watched & { email: string | undefined }) {
+  constructor(scope: Construct, id: string, props: Monitored & { email: string | undefined }) {
     super(scope, id);
     const topic = this.#topic(props.email);
-    const list = watches(props);
-    for (const watch of list) {
-      const [datapointsToAlarm, evaluationPeriods] = watch.periods ?? [1, 1];
-      const alarm = new cloudwatch.Alarm(this, watch.id, {
-        metric: watch.metric,
-        threshold: watch.above,
-        comparisonOperator: cloudwatch.ComparisonOperator.GREATER_THAN_THRESHOLD,
-        datapointsToAlarm,
-        evaluationPeriods,
-        treatMissingData: cloudwatch.TreatMissingData.NOT_BREACHING,
-        alarmDescription: watch.text,
-      });
-      alarm.addAlarmAction(new SnsAction(topic));
-      alarm.addOkAction(new SnsAction(topic));
-    }
-    this.#dashboard(list, props);
+    const definitions = alarmDefinitions(props);
+    for (const definition of definitions) this.#alarm(definition, topic);
+    this.#deadExecutions(topic, props);
+    this.#dashboard(definitions, props);
   }
 
+  /** Without a key of our own ($1 a month): the messages name alarms and executions, and hold no secret. */
   #topic(email: string | undefined): sns.Topic {
-    const key = new kms.Key(this, "Key", {
-      description: "Slipway: alarms",
-      enableKeyRotation: true,
-      removalPolicy: RemovalPolicy.DESTROY,
-    });
-    const cloudWatch = new iam.ServicePrincipal("cloudwatch.amazonaws.com");
-    key.grantEncryptDecrypt(cloudWatch);
-    const topic = new sns.Topic(this, "Topic", { masterKey: key, enforceSSL: true });
-    topic.grantPublish(cloudWatch);
+    const topic = new sns.Topic(this, "Topic", { enforceSSL: true });
+    topic.grantPublish(new iam.ServicePrincipal("cloudwatch.amazonaws.com"));
     if (email) topic.addSubscription(new EmailSubscription(email));
+    else {
+      Annotations.of(topic).addWarningV2(
+        "slipway:alarmEmail",
+        "Alarms are sent to nobody. Deploy with -c alarmEmail=name@example.com and confirm the message that AWS sends there.",
+      );
+    }
     return topic;
   }
 
-  #dashboard(list: Watch[], { service, deployment }: Watched): void {
-    const graph = (title: string, ...left: cloudwatch.IMetric[]) =>
-      new cloudwatch.GraphWidget({ title, left, width: 8 });
-    new cloudwatch.Dashboard(this, "Dashboard", {
-      widgets: [
-        [
-          graph("API calls", service.api.metricCount(sum)),
-          graph("API 4xx", service.api.metricClientError(sum)),
-          graph("Deployments started", deployment.machine.metricStarted(sum)),
-        ],
-        list.map((watch) => graph(watch.id, watch.metric)),
-      ],
+  #alarm({ id, metric, above, periods, text }: AlarmDefinition, topic: sns.Topic): void {
+    const [datapointsToAlarm, evaluationPeriods] = periods ?? [1, 1];
+    const alarm = new cloudwatch.Alarm(this, id, {
+      metric,
+      threshold: above,
+      comparisonOperator: cloudwatch.ComparisonOperator.GREATER_THAN_THRESHOLD,
+      datapointsToAlarm,
+      evaluationPeriods,
+      treatMissingData: cloudwatch.TreatMissingData.NOT_BREACHING,
+      alarmDescription: text,
     });
+    alarm.addAlarmAction(new SnsAction(topic));
+    alarm.addOkAction(new SnsAction(topic));
+  }
+
+  /** Tells of each execution that died, by its event: an alarm would need three metrics. */
+  #deadExecutions(topic: sns.Topic, props: Monitored): void {
+    const field = events.EventField.fromPath;
+    const message = `The execution ${field("$.detail.name")} ended as ${field("$.detail.status")}. Its build was ended and its project freed; the execution's history says why.`;
+    const rule = new events.Rule(this, "DeploymentsDied", { eventPattern: executionDied(props.resources) });
+    rule.addTarget(
+      new SnsTopic(topic, {
+        message: events.RuleTargetInput.fromText(message),
+        deadLetterQueue: props.events.lost,
+      }),
+    );
+  }
+
+  #dashboard(definitions: AlarmDefinition[], props: Monitored): void {
+    const all = [
+      ...Object.entries(graphs(props)),
+      ...definitions.map(({ id, metric }): [string, cloudwatch.IMetric] => [id, metric]),
+    ].map(([title, metric]) => new cloudwatch.GraphWidget({ title, left: [metric], width: 8 }));
+    const rows = Array.from({ length: Math.ceil(all.length / graphsPerRow) }, (_, row) =>
+      all.slice(row * graphsPerRow, (row + 1) * graphsPerRow),
+    );
+    new cloudwatch.Dashboard(this, "Dashboard", { widgets: rows });
   }
 }

@@ -15,21 +15,22 @@ const objectCreated = (bucket: string): events.EventPattern => ({
   detail: { bucket: { name: [bucket] } },
 });
 
-/** What wakes each listener; a listener without an entry does not compile. */
-const wakes: Record<ListenerId, (r: Resources) => Pick<events.RuleProps, "eventPattern" | "schedule">> = {
+/** Executions of the state machine that ended without its last state. */
+export const executionDied = (r: Resources): events.EventPattern => ({
+  source: ["aws.states"],
+  detailType: ["Step Functions Execution Status Change"],
+  detail: { stateMachineArn: [r.stateMachine.arn], status: ["FAILED", "TIMED_OUT", "ABORTED"] },
+});
+
+/** The event that starts each listener; a listener without an entry does not compile. */
+const triggers: Record<ListenerId, (r: Resources) => Pick<events.RuleProps, "eventPattern" | "schedule">> = {
   "archive-uploaded": (r) => ({ eventPattern: objectCreated(r.data.archives.bucketName) }),
   "file-uploaded": (r) => ({ eventPattern: objectCreated(r.data.files.bucketName) }),
-  "execution-ended": (r) => ({
-    eventPattern: {
-      source: ["aws.states"],
-      detailType: ["Step Functions Execution Status Change"],
-      detail: { stateMachineArn: [r.stateMachine.arn], status: ["FAILED", "TIMED_OUT", "ABORTED"] },
-    },
-  }),
+  "execution-ended": (r) => ({ eventPattern: executionDied(r) }),
   "reconcile-locks": () => ({ schedule: events.Schedule.rate(Duration.minutes(1)) }),
 };
 
-/** The listeners of `statemachines/steps.ts` with the events that wake them, and one queue for what could not be handled. */
+/** The listeners of `statemachines/steps.ts` with the events that start them, and the dead-letter queue of them all. */
 export class Events extends Construct {
   /** Events that were not delivered, and events that a listener failed to handle. */
   readonly lost: sqs.Queue;
@@ -55,7 +56,7 @@ export class Events extends Construct {
         allow: [{ actions: ["sqs:SendMessage"], resources: [this.lost.queueArn] }],
         onFailure: new SqsDestination(this.lost),
       });
-      const rule = new events.Rule(this, `${id}-rule`, wakes[id](props.resources));
+      const rule = new events.Rule(this, `${id}-rule`, triggers[id](props.resources));
       const every = id === "reconcile-locks" ? { retryAttempts: 0, maxEventAge: Duration.minutes(1) } : {};
       rule.addTarget(new targets.LambdaFunction(handler, { deadLetterQueue: this.lost, ...every }));
     }

@@ -37,7 +37,7 @@ export function slipwayApp(
 ): { app: App; stack: SlipwayStack } {
   const app = new App({
     builtinCloudFormationValidation: options.validate,
-    context: { ...cdkJson.context, ...context },
+    context: { ...cdkJson.context, alarmEmail: "alarms@example.com", ...context },
     outdir: temporaryFolder("assembly"),
   });
   const settings = readSettings(app.node);

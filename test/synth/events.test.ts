@@ -1,23 +1,27 @@
-import { expect, it } from "vitest";
+import { expect, it, onTestFinished, vi } from "vitest";
+import { log } from "../../lambdas/http/log.ts";
 import { listeners } from "../../statemachines/steps.ts";
-import { ofType } from "./assembly.ts";
+import { ofType, slipwayApp } from "./assembly.ts";
 import { written } from "./policies.ts";
 
-it("each listener is woken by its own event", () => {
-  const wakes = ofType("AWS::Events::Rule").map(([, { Properties }]) => {
+const rulesTo = (target: RegExp) =>
+  ofType("AWS::Events::Rule").filter(([, { Properties }]) => target.test(written(Properties.Targets[0].Arn)));
+
+it("each listener is started by its own event", () => {
+  const triggers = rulesTo(/^<Functions/).map(([, { Properties }]) => {
     const handler = written(Properties.Targets[0].Arn).replace(/^<Functions(\w+?)[0-9A-F]{8}>$/, "$1");
     return [handler, Properties.ScheduleExpression ?? Properties.EventPattern["detail-type"][0]];
   });
-  expect(Object.fromEntries(wakes)).toMatchObject({
+  expect(Object.fromEntries(triggers)).toMatchObject({
     archiveuploaded: "Object Created",
     fileuploaded: "Object Created",
     executionended: "Step Functions Execution Status Change",
     reconcilelocks: "rate(1 minute)",
   });
-  expect(wakes).toHaveLength(Object.keys(listeners).length);
+  expect(triggers).toHaveLength(Object.keys(listeners).length);
 });
 
-it("uploads wake for our two buckets only, executions for our machine and the ends that are no ends", () => {
+it("uploads count for our two buckets only, executions for our machine and the ends that are no ends", () => {
   const patterns = ofType("AWS::Events::Rule").flatMap(([, { Properties }]) => Properties.EventPattern ?? []);
   const uploaded = patterns.filter((one) => one.source[0] === "aws.s3");
   const buckets = uploaded.map((one) => written(one.detail.bucket.name[0]).replace(/[0-9A-F]{8}>$/, ">"));
@@ -41,10 +45,45 @@ it("an event that is not delivered, or not handled, lands in a queue, and someon
   expect(watched).toHaveLength(1);
 });
 
+it("each alarm watches a metric that moves in its case", () => {
+  const alarms = ofType("AWS::CloudWatch::Alarm").map(([id, { Properties: p }]) => {
+    const [{ Value } = { Value: undefined }] = p.Dimensions ?? [];
+    const of = Value === undefined ? "" : ` of ${written(Value).replace(/[0-9A-F]{8}>$/, ">")}`;
+    const name = id.replace(/^Alarms|[0-9A-F]{8}$/g, "");
+    return `${name}: ${p.Statistic} of ${p.Namespace} ${p.MetricName}${of} > ${p.Threshold}`;
+  });
+  expect(alarms.sort()).toEqual([
+    // HTTP APIs count 5xx; the 5XXError of REST APIs would stay at nothing.
+    "ApiFaults: Sum of AWS/ApiGateway 5xx of <ServiceApi> > 5",
+    // The metric of a whole cluster; a cluster that sleeps sends none.
+    "DatabaseFull: Average of AWS/RDS ACUUtilization of <DatabaseCluster> > 90",
+    // Nothing receives from a dead-letter queue, so the number of received messages would never move.
+    "EventsLost: Maximum of AWS/SQS ApproximateNumberOfMessagesVisible of <EventsLost> > 0",
+    "FunctionErrors: Sum of Slipway/Slipway ErrorLines > 20",
+  ]);
+});
+
+it("an error that a function logs is what the metric filter counts", () => {
+  const lines: string[] = [];
+  const stdout = vi.spyOn(process.stdout, "write").mockImplementation((line) => lines.push(String(line)) > 0);
+  onTestFinished(() => stdout.mockRestore());
+  log("error", "something failed", {});
+  log("info", "something happened", {});
+  stdout.mockRestore();
+  const [, filter] = ofType("AWS::Logs::MetricFilter")[0] ?? [];
+  const [, field = "", value] = /^\{ \$\.(\w+) = "(\w+)" \}$/.exec(filter?.Properties.FilterPattern) ?? [];
+  const matched = lines.map((line) => JSON.parse(line)).filter((line) => line[field] === value);
+  expect(matched.map(({ message }) => message)).toEqual(["something failed"]);
+  expect(written(filter?.Properties.LogGroupName)).toMatch(/^<FunctionsOutput/);
+  expect(filter?.Properties.MetricTransformations).toMatchObject([
+    { MetricName: "ErrorLines", MetricNamespace: "Slipway/Slipway", MetricValue: "1" },
+  ]);
+});
+
 it("every alarm tells someone, also when it is over, and says what to do", () => {
   const [topic] = ofType("AWS::SNS::Topic")[0] ?? [];
   const alarms = ofType("AWS::CloudWatch::Alarm");
-  expect(alarms.length).toBeGreaterThan(6);
+  expect(alarms).toHaveLength(4);
   for (const [id, { Properties }] of alarms) {
     expect([id, Properties.AlarmActions, Properties.OKActions]).toEqual([id, [{ Ref: topic }], [{ Ref: topic }]]);
     expect(Properties.AlarmDescription.length).toBeGreaterThan(30);
@@ -52,8 +91,42 @@ it("every alarm tells someone, also when it is over, and says what to do", () =>
   }
 });
 
-it("CloudWatch may use the topic and its key", () => {
-  const [, key] = ofType("AWS::KMS::Key").find(([id]) => id.startsWith("AlarmsKey")) ?? [];
-  expect(JSON.stringify(key?.Properties.KeyPolicy)).toContain("cloudwatch.amazonaws.com");
-  expect(JSON.stringify(ofType("AWS::SNS::TopicPolicy"))).toContain("cloudwatch.amazonaws.com");
+it("an execution that dies is told by its event", () => {
+  const [topic] = ofType("AWS::SNS::Topic")[0] ?? [];
+  const [rule, ...others] = rulesTo(/^<AlarmsTopic/);
+  expect(others).toEqual([]);
+  expect(rule?.[1].Properties.EventPattern.detail.status).toEqual(["FAILED", "TIMED_OUT", "ABORTED"]);
+  expect(written(rule?.[1].Properties.EventPattern.detail.stateMachineArn[0])).toMatch(/:Slipway-deployment$/);
+  const [target] = rule?.[1].Properties.Targets ?? [];
+  expect([target.Arn, target.InputTransformer.InputPathsMap]).toEqual([
+    { Ref: topic },
+    { "detail-name": "$.detail.name", "detail-status": "$.detail.status" },
+  ]);
+});
+
+it("CloudWatch and EventBridge may publish to the topic, which has no key that they could not use", () => {
+  const [, topic] = ofType("AWS::SNS::Topic")[0] ?? [];
+  expect(topic?.Properties?.KmsMasterKeyId).toBeUndefined();
+  const policy = JSON.stringify(ofType("AWS::SNS::TopicPolicy"));
+  expect(policy).toContain("cloudwatch.amazonaws.com");
+  expect(policy).toContain("events.amazonaws.com");
+});
+
+it("what costs while nothing happens: one key and four metrics under alarm", () => {
+  expect(ofType("AWS::KMS::Key").map(([id]) => id.replace(/[0-9A-F]{8}$/, ""))).toEqual(["DataKey"]);
+  const metrics = ofType("AWS::CloudWatch::Alarm").flatMap(([, { Properties }]) => Properties.Metrics ?? [1]);
+  expect(metrics).toHaveLength(4);
+});
+
+it("a deployment whose alarms reach nobody says so", () => {
+  const warnings = (context: Record<string, string | undefined>) =>
+    slipwayApp(context)
+      .app.synth()
+      .stacks.flatMap(({ messages }) => messages)
+      .filter(({ level }) => level === "warning")
+      .map(({ entry }) => String(entry.data));
+  expect(warnings({ alarmEmail: undefined })).toEqual([
+    expect.stringContaining("Deploy with -c alarmEmail=name@example.com"),
+  ]);
+  expect(warnings({ alarmEmail: "ops@example.com" })).toEqual([]);
 });
