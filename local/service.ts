@@ -3,6 +3,7 @@ import { join } from "node:path";
 import { errorFields, log } from "../lambdas/http/log.ts";
 import { startFront } from "./api-gateway.ts";
 import { startAwsServer } from "./aws/service.ts";
+import { cacheFolder } from "./cache-folder.ts";
 import { createCodeBuild } from "./codebuild/codebuild.ts";
 import { resolveImage } from "./codebuild/image.ts";
 import { createRuntimes } from "./codebuild/runtimes.ts";
@@ -179,7 +180,7 @@ async function startParts(home: string, port: number, closers: (() => Promise<vo
     },
   });
   const integrations = createIntegrations(functions, codeBuild);
-  const rdsData = createRdsData({ dir: join(home, "postgres") });
+  const rdsData = createRdsData({ dir: join(home, "postgres"), cacheDir: cacheFolder });
   const stepFunctions = createStepFunctions({
     dir: join(home, "executions"),
     region,

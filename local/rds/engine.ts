@@ -2,6 +2,7 @@ import { existsSync, mkdirSync, renameSync, rmSync } from "node:fs";
 import { setTimeout as sleep } from "node:timers/promises";
 import { AwsError } from "../aws/service.ts";
 import { type PostgresThread, type StartingThread, startPostgresThread } from "./postgres-thread.ts";
+import { copyTemplate, keepTemplate } from "./template.ts";
 
 export interface Outcome {
   columns: { name: string; type: number }[];
@@ -61,6 +62,8 @@ const startMsMax = 300_000;
 
 export interface EngineOptions {
   dir: string;
+  /** A fresh data folder to copy instead of making one; written when it is not there yet. */
+  template?: string | undefined;
   /** A statement that takes longer ends with the whole engine, which then starts again. */
   statementMs: number;
   /** A call that has waited this long for PostgreSQL to start is told to come back, as AWS does for a paused cluster. */
@@ -71,7 +74,7 @@ const resuming = () =>
   new AwsError("DatabaseResumingException", "The database is starting. Please retry in a few seconds.", 400);
 
 /** Starts PostgreSQL with the first statement, and again with the first one after it has ended. */
-export function createEngine({ dir, statementMs, startWaitMs }: EngineOptions): Engine {
+export function createEngine({ dir, template, statementMs, startWaitMs }: EngineOptions): Engine {
   const waiting = new Map<number, Waiting>();
   let starting: Promise<PostgresThread> | undefined;
   let making: Promise<void> | undefined;
@@ -113,8 +116,11 @@ export function createEngine({ dir, statementMs, startWaitMs }: EngineOptions): 
     const unfinished = `${dir}.new`;
     rmSync(unfinished, { recursive: true, force: true });
     mkdirSync(unfinished, { recursive: true, mode: 0o700 });
-    const maker = await thread(unfinished);
-    await maker.close(closeMs);
+    if (template === undefined || !copyTemplate(template, unfinished)) {
+      const maker = await thread(unfinished);
+      await maker.close(closeMs);
+      if (template !== undefined) keepTemplate(template, unfinished);
+    }
     renameSync(unfinished, dir);
   }
 

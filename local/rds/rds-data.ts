@@ -3,6 +3,7 @@ import { AwsError, jsonError, type Operation, operation, type RawService } from 
 import { createEngine } from "./engine.ts";
 import { parameterSchema } from "./fields.ts";
 import { runStatement, statementAnswer } from "./statements.ts";
+import { templateIn } from "./template.ts";
 import { patience as awsPatience, createTransactions, type Patience } from "./transactions.ts";
 
 const requestBytesMax = 4 * 1024 * 1024;
@@ -45,13 +46,22 @@ export interface RdsData {
   close(): Promise<void>;
 }
 
+export interface RdsDataOptions {
+  dir: string;
+  /** Keeps a fresh data folder between homes, so that only the first home on a machine waits for one to be made. */
+  cacheDir?: string;
+  patience?: Patience;
+  startWaitMs?: number;
+}
+
 /**
  * The RDS Data API over one PostgreSQL in `dir`, which starts with the first statement. It has one connection: a
  * transaction makes all others wait, at most as long as AWS lets a statement run.
  */
-export function createRdsData(options: { dir: string; patience?: Patience; startWaitMs?: number }): RdsData {
-  const { dir, patience = awsPatience, startWaitMs = startWaitMsDefault } = options;
-  const engine = createEngine({ dir, statementMs: patience.statementMs, startWaitMs });
+export function createRdsData(options: RdsDataOptions): RdsData {
+  const { dir, cacheDir, patience = awsPatience, startWaitMs = startWaitMsDefault } = options;
+  const template = cacheDir === undefined ? undefined : templateIn(cacheDir);
+  const engine = createEngine({ dir, template, statementMs: patience.statementMs, startWaitMs });
   const transactions = createTransactions(engine, patience);
 
   const operations: Record<string, Operation> = {

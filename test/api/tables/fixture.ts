@@ -1,7 +1,8 @@
-import { cpSync, existsSync, mkdtempSync, readFileSync, renameSync, rmSync } from "node:fs";
+import { mkdtempSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { type AwsServer, type RawRequest, type RawResponse, startAwsServer } from "../../../local/aws/service.ts";
+import { cacheFolder } from "../../../local/cache-folder.ts";
 import { createRdsData, type RdsData } from "../../../local/rds/rds-data.ts";
 import { type Answer, type CallOptions, type Running, startRunning } from "../../harness/service.ts";
 
@@ -39,29 +40,10 @@ async function execute(data: RdsData, sql: string): Promise<unknown[][]> {
   );
 }
 
-/** Making a database folder takes PostgreSQL some seconds; copying one does not. */
-async function copyTemplate(to: string): Promise<void> {
-  const { version } = JSON.parse(readFileSync("node_modules/@electric-sql/pglite/package.json", "utf8"));
-  const template = join(tmpdir(), `slipway-test-pglite-${version}`);
-  if (!existsSync(template)) {
-    const made = mkdtempSync(join(tmpdir(), "slipway-pglite-"));
-    const data = createRdsData({ dir: made });
-    await execute(data, "select 1");
-    await data.close();
-    try {
-      renameSync(made, template);
-    } catch {
-      rmSync(made, { recursive: true });
-    }
-  }
-  cpSync(template, to, { recursive: true });
-}
-
 /** The Data API on a port of its own, its calls counted. */
 export async function startRds(): Promise<RdsServer> {
   const dir = mkdtempSync(join(tmpdir(), "slipway-rds-"));
-  await copyTemplate(join(dir, "pg"));
-  const data = createRdsData({ dir: join(dir, "pg") });
+  const data = createRdsData({ dir: join(dir, "pg"), cacheDir: cacheFolder });
   const server: AwsServer = await startAwsServer({
     raw: [
       async (request) => {

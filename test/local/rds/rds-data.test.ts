@@ -29,7 +29,7 @@ let server: AwsServer;
 let client: RDSDataClient;
 
 async function open(): Promise<void> {
-  data = createRdsData({ dir: join(dir, "pg"), patience, startWaitMs: 100_000 });
+  data = createRdsData({ dir: join(dir, "pg"), cacheDir: join(dir, "cache"), patience, startWaitMs: 100_000 });
   server = await startAwsServer({ raw: [data.service] });
   client = new RDSDataClient({
     endpoint: server.endpoint,
