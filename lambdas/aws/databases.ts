@@ -7,24 +7,31 @@ import {
   type Field,
   RDSDataClient,
   RollbackTransactionCommand,
+  type SqlParameter,
 } from "@aws-sdk/client-rds-data";
 import { databaseName } from "../../api/tables.ts";
 import { clientDefaults, isNamed } from "./clients.ts";
-import { DatabaseError, DatabaseResuming } from "./errors.ts";
+import { DatabaseError, DatabaseResuming, DatabaseTimeout } from "./errors.ts";
 
 /** A statement of the Data API: `:p1`, `:p2`, … stand for the values. */
 export interface Statement {
   sql: string;
   values: (string | null)[];
+  /** Whether the statement holds `:until`, the time in milliseconds after which it must not commit any more. */
+  bounded?: boolean;
 }
 
 export type Value = string | number | boolean | null;
+/** A row of a result: its values by the names of their columns. */
+export type ResultRow = Record<string, Value>;
 
 export interface DatabaseRunner {
-  /** Runs one statement, by itself; throws `DatabaseError` when PostgreSQL refuses it. */
-  run(statement: Statement): Promise<Value[][]>;
+  /** How long a request may take, from its start; a paused database is waited for as long. */
+  readonly requestMs: number;
+  /** Runs one statement, by itself; throws `DatabaseError` when PostgreSQL refuses it. `until` ends the request. */
+  run(statement: Statement, until: number): Promise<ResultRow[]>;
   /** Runs statements in one transaction: all of them or none. */
-  runAll(statements: readonly Statement[]): Promise<void>;
+  runAll(statements: readonly Statement[], until: number): Promise<void>;
 }
 
 function plainValue(field: Field): Value {
@@ -32,6 +39,7 @@ function plainValue(field: Field): Value {
 }
 
 function translated(error: unknown): unknown {
+  if (isNamed(error, "AbortError")) return new DatabaseTimeout();
   if (!(error instanceof DatabaseErrorException || isNamed(error, "BadRequestException"))) return error;
   const message = error instanceof Error ? error.message : "";
   const state = /SQLState: ([0-9A-Z]{5})/.exec(message)?.[1];
@@ -40,6 +48,10 @@ function translated(error: unknown): unknown {
 }
 
 const retryAfterSeconds = 10;
+/** A statement's own time; the cluster's statement_timeout ends what takes longer. */
+const statementMs = 20_000;
+/** How much longer than the statement may run its answer is waited for: a statement given up here has ended there. */
+const answerMs = 2_000;
 
 /** Runs statements through the Data API, and waits `DATABASE_WAIT_SECONDS` for a paused cluster to come back. */
 export function databaseRunner(environment: {
@@ -47,47 +59,57 @@ export function databaseRunner(environment: {
   DATABASE_SECRET_ARN: string;
   DATABASE_WAIT_SECONDS: string;
 }): DatabaseRunner {
-  const waitMs = Number(environment.DATABASE_WAIT_SECONDS) * 1000;
   // One attempt: the SDK would repeat an insert whose answer got lost.
   const client = new RDSDataClient({
     ...clientDefaults,
     maxAttempts: 1,
-    requestHandler: { ...clientDefaults.requestHandler, requestTimeout: 25_000 },
+    requestHandler: { ...clientDefaults.requestHandler, requestTimeout: statementMs + answerMs },
   });
   const target = { resourceArn: environment.DATABASE_ARN, secretArn: environment.DATABASE_SECRET_ARN };
 
-  async function patiently<T>(call: () => Promise<T>): Promise<T> {
-    const until = Date.now() + waitMs;
+  /** Calls while the database wakes up. Each attempt is told how long it may take, and ends soon after. */
+  async function attempts<T>(
+    until: number,
+    call: (statementUntil: number, options: { abortSignal: AbortSignal }) => Promise<T>,
+  ): Promise<T> {
     for (let pauseMs = 250; ; pauseMs = Math.min(pauseMs * 2, 2_000)) {
       try {
-        return await call();
+        const statementUntil = Math.min(until, Date.now() + statementMs);
+        const leftMs = Math.max(statementUntil + answerMs - Date.now(), 1);
+        return await call(statementUntil, { abortSignal: AbortSignal.timeout(leftMs) });
       } catch (error) {
         if (!isNamed(error, "DatabaseResumingException")) throw translated(error);
-        if (Date.now() + pauseMs > until) {
-          throw new DatabaseResuming(retryAfterSeconds);
-        }
+        if (Date.now() + pauseMs > until) throw new DatabaseResuming(retryAfterSeconds);
         await sleep(pauseMs);
       }
     }
   }
 
-  async function execute({ sql, values }: Statement, transactionId?: string): Promise<Value[][]> {
-    const parameters = values.map((value, index) => ({
+  async function execute(statement: Statement, until: number, transactionId?: string): Promise<ResultRow[]> {
+    const { sql, values, bounded } = statement;
+    const parameters: SqlParameter[] = values.map((value, index) => ({
       name: `p${index + 1}`,
       value: value === null ? { isNull: true as const } : { stringValue: value },
     }));
-    const input = { ...target, database: databaseName, sql, parameters, ...(transactionId && { transactionId }) };
-    const output = await patiently(() => client.send(new ExecuteStatementCommand(input)));
-    return (output.records ?? []).map((record) => record.map(plainValue));
+    const output = await attempts(until, (statementUntil, options) => {
+      const limit: SqlParameter[] = bounded ? [{ name: "until", value: { longValue: statementUntil } }] : [];
+      const input = { ...target, database: databaseName, sql, parameters: [...parameters, ...limit] };
+      const how = { includeResultMetadata: true, ...(transactionId && { transactionId }) };
+      return client.send(new ExecuteStatementCommand({ ...input, ...how }), options);
+    });
+    const names = (output.columnMetadata ?? []).map((column) => column.label ?? column.name ?? "");
+    return (output.records ?? []).map((record) =>
+      Object.fromEntries(record.map((field, index) => [names[index] ?? "", plainValue(field)])),
+    );
   }
 
-  async function runAll(statements: readonly Statement[]): Promise<void> {
-    const { transactionId } = await patiently(() =>
-      client.send(new BeginTransactionCommand({ ...target, database: databaseName })),
+  async function runAll(statements: readonly Statement[], until: number): Promise<void> {
+    const { transactionId } = await attempts(until, (_, options) =>
+      client.send(new BeginTransactionCommand({ ...target, database: databaseName }), options),
     );
     if (transactionId === undefined) throw new Error("The Data API gave no transaction");
     try {
-      for (const statement of statements) await execute(statement, transactionId);
+      for (const statement of statements) await execute(statement, until, transactionId);
       await client.send(new CommitTransactionCommand({ ...target, transactionId }));
     } catch (error) {
       await client.send(new RollbackTransactionCommand({ ...target, transactionId })).catch(() => undefined);
@@ -95,5 +117,9 @@ export function databaseRunner(environment: {
     }
   }
 
-  return { run: (statement) => execute(statement), runAll };
+  return {
+    requestMs: Number(environment.DATABASE_WAIT_SECONDS) * 1000,
+    run: (statement, until) => execute(statement, until),
+    runAll,
+  };
 }

@@ -8,6 +8,11 @@ export class DatabaseResuming extends Error {
   }
 }
 
+/** A statement did not answer within its time. It has ended without a commit, or its answer got lost; the caller may retry. */
+export class DatabaseTimeout extends Error {
+  override readonly name = "DatabaseTimeout";
+}
+
 /** PostgreSQL refused a statement. It carries the SQLSTATE and the constraint, never the statement or a value. */
 export class DatabaseError extends Error {
   readonly state: string;

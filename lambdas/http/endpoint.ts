@@ -23,6 +23,8 @@ export interface Call<R extends Route> {
   params: PathParams<R["path"]>;
   query: Parsed<Definition<R>["query"]>;
   body: Parsed<Definition<R>["body"]>;
+  /** The body as it arrived: JSON.parse rounds numbers and drops repeated keys. */
+  text: string | undefined;
   access: Access;
   /** The credential as presented; `access` proves it. Absent only on routes that are called without one. */
   credential: R["definition"]["credential"] extends "none" ? undefined : PresentedCredential;
@@ -216,6 +218,7 @@ export function endpoint<const R extends Route>(
       params,
       query: inputs.query as Call<R>["query"],
       body: inputs.body as Call<R>["body"],
+      text,
       access,
       credential: credential as Call<R>["credential"],
       headers: event.headers,

@@ -1,29 +1,36 @@
 import { createTable } from "../../api/tables.ts";
 import { endpoint } from "../http/endpoint.ts";
-import { changeTable, newInnerName, readTable } from "./model/catalog.ts";
+import { newInnerName, readTable } from "./model/catalog.ts";
+import { changeTable } from "./model/change-table.ts";
 import { changeProblem, tableExists } from "./model/conflict.ts";
 import { newColumn, tableReply } from "./model/definition.ts";
 import { earlierWork } from "./model/idempotency.ts";
-import { claimAct } from "./model/idempotency-statements.ts";
+import { recordChange } from "./model/idempotency-statements.ts";
+import { isContended, retryUntil } from "./model/retry.ts";
+import { openDatabase } from "./model/session.ts";
 import { createStatements } from "./model/statements.ts";
-import { deferred, judge, openDatabase, remember } from "./model/validate.ts";
+import { deferred, judge, remember } from "./model/validate.ts";
 
 export const handler = endpoint(deferred(createTable), async (call, { databases }) => {
   const { access } = call;
-  const { id } = await openDatabase(access, call.params);
+  const session = await openDatabase(call, databases);
   const { body } = await judge(createTable, call);
   const { once } = access;
-  const isDone = async () => once !== undefined && (await earlierWork(databases, id, once)) !== undefined;
-  const madeEarlier = async () => {
-    const { definition } = await readTable(databases, id, body.name);
-    return remember(access, { table: tableReply(definition) });
-  };
-  if (await isDone()) return madeEarlier();
   const columns = body.columns.map((input) => newColumn(input, newInnerName));
   const definition = { name: body.name, comment: body.comment, columns };
-  const acts = [...createStatements(id, definition, newInnerName), ...(once ? [claimAct(id, once)] : [])];
-  const result = await changeTable(databases, { schema: id, name: body.name, version: 0, definition, acts });
-  if (result.state === "done") return remember(access, { table: tableReply(definition) });
-  if (await isDone()) return madeEarlier();
-  throw result.state === "exists" ? tableExists(body.name) : changeProblem(result, acts);
+  const create = createStatements(session.schema, definition, newInnerName);
+  const statements = [...create, ...(once ? [recordChange(session.schema, once)] : [])];
+  const change = { name: body.name, version: 0, definition, statements };
+
+  const isDone = async () => once !== undefined && (await earlierWork(session, once)) !== undefined;
+  const madeEarlier = async () => (await readTable(session, body.name)).definition;
+  const made = await retryUntil(session.until, async () => {
+    if (await isDone()) return madeEarlier();
+    const result = await changeTable(session, change);
+    if (result.state === "done") return definition;
+    if (result.state === "refused" && isContended(result.code)) return undefined;
+    if (await isDone()) return madeEarlier();
+    throw result.state === "refused" ? changeProblem(result, statements) : tableExists(body.name);
+  });
+  return remember(access, { table: tableReply(made) });
 });

@@ -1,20 +1,21 @@
 import { deleteTable } from "../../api/tables.ts";
 import { endpoint } from "../http/endpoint.ts";
 import { notFound } from "../http/problem.ts";
-import { changeTable } from "./model/catalog.ts";
+import { anyVersion, changeTable } from "./model/change-table.ts";
 import { changeProblem } from "./model/conflict.ts";
+import { isContended, retryUntil } from "./model/retry.ts";
+import { openDatabase } from "./model/session.ts";
 import { dropStatements } from "./model/statements.ts";
-import { openDatabase } from "./model/validate.ts";
 
-/** Any version of the table may go. */
-const anyVersion = -1;
-
-export const handler = endpoint(deleteTable, async ({ params, access }, { databases }) => {
-  const name = params.tableName;
-  const { id } = await openDatabase(access, params);
-  const acts = dropStatements(id, name);
-  const result = await changeTable(databases, { schema: id, name, version: anyVersion, definition: null, acts });
-  if (result.state === "missing") throw notFound();
-  if (result.state !== "done") throw changeProblem(result, acts);
-  return { table: name };
+export const handler = endpoint(deleteTable, async (call, { databases }) => {
+  const name = call.params.tableName;
+  const session = await openDatabase(call, databases);
+  const statements = dropStatements(session.schema, name);
+  return retryUntil(session.until, async () => {
+    const result = await changeTable(session, { name, version: anyVersion, definition: null, statements });
+    if (result.state === "missing") throw notFound();
+    if (result.state !== "refused") return { table: name };
+    if (!isContended(result.code)) throw changeProblem(result, statements);
+    return undefined;
+  });
 });

@@ -1,9 +1,10 @@
 import { getRow } from "../../api/tables.ts";
 import { endpoint } from "../http/endpoint.ts";
+import { openDatabase } from "./model/session.ts";
 import { fetchRow } from "./model/stored-rows.ts";
-import { openDatabase, rowIdOf } from "./model/validate.ts";
+import { rowIdOf } from "./model/validate.ts";
 
-export const handler = endpoint(getRow, async ({ params, access }, { databases }) => {
-  const { id } = await openDatabase(access, params);
-  return { row: await fetchRow(databases, id, params.tableName, rowIdOf(params.rowId)) };
+export const handler = endpoint(getRow, async (call, { databases }) => {
+  const session = await openDatabase(call, databases);
+  return { row: await fetchRow(session, call.params.tableName, rowIdOf(call.params.rowId)) };
 });

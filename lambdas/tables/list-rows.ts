@@ -3,23 +3,28 @@ import { claimedPosition, isGenuine, sealCursor } from "../http/cursor.ts";
 import { endpoint } from "../http/endpoint.ts";
 import { invalid } from "../http/problem.ts";
 import { readTable } from "./model/catalog.ts";
-import { listStatement } from "./model/rows.ts";
+import { listQuery } from "./model/rows.ts";
+import { openDatabase } from "./model/session.ts";
 import { fetchRows } from "./model/stored-rows.ts";
-import { deferred, judge, openDatabase } from "./model/validate.ts";
+import { deferred, judge } from "./model/validate.ts";
+
+const positionPattern = /^\d{1,16}$/;
 
 export const handler = endpoint(deferred(listRows), async (call, { databases }) => {
   const { tableName } = call.params;
-  const { id, secret } = await openDatabase(call.access, call.params);
-  const exists = () => readTable(databases, id, tableName);
-  const { query } = await judge(listRows, call, exists);
-  const list = `rows:${id}:${tableName}`;
-  if (query.cursor !== undefined && !isGenuine(secret, list, query.cursor)) {
-    await exists();
+  const session = await openDatabase(call, databases);
+  const { query } = await judge(listRows, call, () => readTable(session, tableName));
+  const { cursor, limit } = query;
+  const position = cursor === undefined ? "0" : claimedPosition(cursor);
+  const after = positionPattern.test(position) ? Number(position) : 0;
+  const { table, rows, found } = await fetchRows(session, listQuery(session.schema, tableName, after, limit + 1));
+  // The table's number tells it from an earlier table of the same name.
+  const list = `rows:${session.schema}:${table}`;
+  if (cursor !== undefined && !isGenuine(session.secret, list, cursor)) {
     throw invalid([{ path: "cursor", message: "must be a cursor that this list gave out" }]);
   }
-  const after = query.cursor === undefined ? 0 : Number(claimedPosition(query.cursor));
-  const { rows, found } = await fetchRows(databases, listStatement(id, tableName, after, query.limit + 1));
-  const page = rows.slice(0, query.limit);
+  const page = rows.slice(0, limit);
   const last = page.at(-1);
-  return { rows: page, nextCursor: last && found > page.length ? sealCursor(secret, list, String(last.id)) : null };
+  const more = last !== undefined && found > page.length;
+  return { rows: page, nextCursor: more ? sealCursor(session.secret, list, String(last.id)) : null };
 });

@@ -2,10 +2,9 @@ import { listTables } from "../../api/tables.ts";
 import { endpoint } from "../http/endpoint.ts";
 import { readTables } from "./model/catalog.ts";
 import { tableReply } from "./model/definition.ts";
-import { openDatabase } from "./model/validate.ts";
+import { openDatabase } from "./model/session.ts";
 
-export const handler = endpoint(listTables, async ({ params, access }, { databases }) => {
-  const { id } = await openDatabase(access, params);
-  const tables = await readTables(databases, id);
+export const handler = endpoint(listTables, async (call, { databases }) => {
+  const tables = await readTables(await openDatabase(call, databases));
   return { tables: tables.map(({ definition }) => tableReply(definition)) };
 });

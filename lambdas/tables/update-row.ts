@@ -1,23 +1,24 @@
 import { updateRow } from "../../api/tables.ts";
 import { endpoint } from "../http/endpoint.ts";
 import { invalid, notFound } from "../http/problem.ts";
-import { getStatement, updateStatement } from "./model/rows.ts";
+import { getQuery, updateQuery } from "./model/rows.ts";
+import { openDatabase } from "./model/session.ts";
 import { fetchRow, writeRow } from "./model/stored-rows.ts";
-import { deferred, judge, openDatabase, rowIdOf } from "./model/validate.ts";
-import { assignments } from "./model/values.ts";
+import { deferred, judge, rowIdOf } from "./model/validate.ts";
+import { assignments, rowValues } from "./model/values.ts";
 
 export const handler = endpoint(deferred(updateRow), async (call, { databases }) => {
   const table = call.params.tableName;
-  const { id: schema } = await openDatabase(call.access, call.params);
+  const session = await openDatabase(call, databases);
+  const { schema } = session;
   const id = rowIdOf(call.params.rowId);
-  const exists = () => fetchRow(databases, schema, table, id);
+  const exists = () => fetchRow(session, table, id);
   const { body } = await judge(updateRow, call, exists);
-  const row = await writeRow(databases, { schema, table }, async (definition) => {
-    const result = assignments(definition.columns, body.row, "update");
+  const given = rowValues(body.row, call.text);
+  const row = await writeRow(session, table, async (definition) => {
+    const result = assignments(definition.columns, given, "update");
     if (!("issues" in result)) {
-      return result.values.length > 0
-        ? updateStatement(schema, table, id, result.values)
-        : getStatement(schema, table, id);
+      return result.values.length > 0 ? updateQuery(schema, table, id, result.values) : getQuery(schema, table, id);
     }
     await exists();
     throw invalid(result.issues);

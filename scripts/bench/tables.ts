@@ -2,10 +2,13 @@ import { mkdtemp, rm } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { type DatabaseRunner, databaseRunner } from "../../lambdas/aws/databases.ts";
-import { changeTable, newInnerName, readTables } from "../../lambdas/tables/model/catalog.ts";
+import { newInnerName, readTables } from "../../lambdas/tables/model/catalog.ts";
+import { changeTable } from "../../lambdas/tables/model/change-table.ts";
 import type { Definition } from "../../lambdas/tables/model/definition.ts";
-import { insertStatement, listStatement, readRows } from "../../lambdas/tables/model/rows.ts";
+import { insertQuery, listQuery } from "../../lambdas/tables/model/rows.ts";
+import { type Session, sessionOn } from "../../lambdas/tables/model/session.ts";
 import { createStatements } from "../../lambdas/tables/model/statements.ts";
+import { fetchRows } from "../../lambdas/tables/model/stored-rows.ts";
 import { startAwsServer } from "../../local/aws/service.ts";
 import { createRdsData } from "../../local/rds/rds-data.ts";
 import { type Measured, median } from "./measure.ts";
@@ -28,16 +31,25 @@ function definition(name: string): Definition {
   return { name, comment: null, columns };
 }
 
-async function create(databases: DatabaseRunner, name: string): Promise<void> {
+const minuteMs = 60_000;
+
+/** A session for one request, as a function opens it. */
+const openSession = (databases: DatabaseRunner) => sessionOn(databases, schema, "secret", new Date());
+
+async function create(session: Session, name: string): Promise<void> {
   const table = definition(name);
-  const acts = createStatements(schema, table, newInnerName);
-  const result = await changeTable(databases, { schema, name, version: 0, definition: table, acts });
+  const statements = createStatements(schema, table, newInnerName);
+  const result = await changeTable(session, { name, version: 0, definition: table, statements });
   if (result.state !== "done") throw new Error(`The table was not made: ${result.state}`);
 }
 
+function runBare(databases: DatabaseRunner, sql: string) {
+  return databases.run({ sql, values: [] }, Date.now() + minuteMs);
+}
+
 async function byHand(databases: DatabaseRunner, name: string): Promise<void> {
-  const acts = createStatements(schema, definition(name), newInnerName);
-  for (const { sql } of acts) await databases.run({ sql, values: [] });
+  const statements = createStatements(schema, definition(name), newInnerName);
+  for (const { sql } of statements) await runBare(databases, sql);
 }
 
 async function timed(work: () => Promise<unknown>): Promise<number> {
@@ -57,7 +69,7 @@ async function compare(ours: (round: number) => Promise<unknown>, theirs: (round
 
 async function benchCreate(databases: DatabaseRunner): Promise<Measured> {
   const { ours, theirs } = await compare(
-    (round) => create(databases, `ours_${round}`),
+    (round) => create(openSession(databases), `ours_${round}`),
     (round) => byHand(databases, `hand_${round}`),
   );
   return {
@@ -69,23 +81,23 @@ async function benchCreate(databases: DatabaseRunner): Promise<Measured> {
 }
 
 async function benchRows(databases: DatabaseRunner): Promise<Measured> {
-  await create(databases, "rows");
+  const session = openSession(databases);
+  await create(session, "rows");
   for (let row = 0; row < rowCount; row += 1) {
     const values = [
       { column: "integer_column", type: "integer" as const, text: String(row) },
       { column: "text_column", type: "text" as const, text: "some words in a row ".repeat(5) },
       { column: "json_column", type: "json" as const, text: '{"a":[1,2,{"b":null}]}' },
     ];
-    await databases.run(insertStatement(schema, "rows", values));
+    await openSession(databases).query(insertQuery(schema, "rows", values));
   }
-  const plain = { sql: `select * from "${schema}"."rows" where id > 0 order by id limit ${rowCount}`, values: [] };
+  const plain = `select * from "${schema}"."rows" where id > 0 order by id limit ${rowCount}`;
   const { ours, theirs } = await compare(
     async () => {
-      const pieces = await databases.run(listStatement(schema, "rows", 0, rowCount));
-      const { rows } = readRows(pieces.map(([id, piece]) => ({ id: Number(id), piece: String(piece) })));
+      const { rows } = await fetchRows(openSession(databases), listQuery(schema, "rows", 0, rowCount));
       if (rows.length !== rowCount) throw new Error(`The page has ${rows.length} rows`);
     },
-    () => databases.run(plain),
+    () => runBare(databases, plain),
   );
   return {
     name: `tables: a page of ${rowCount} rows / a bare select`,
@@ -97,7 +109,7 @@ async function benchRows(databases: DatabaseRunner): Promise<Measured> {
 
 async function benchList(databases: DatabaseRunner, calls: () => number): Promise<Measured> {
   const before = calls();
-  const tables = await readTables(databases, schema);
+  const tables = await readTables(openSession(databases));
   const statements = calls() - before;
   return {
     name: `tables: statements to list ${tables.length} tables`,
@@ -130,8 +142,8 @@ export async function benchTables(): Promise<Measured[]> {
       DATABASE_SECRET_ARN: "arn:aws:secretsmanager:us-east-1:000000000000:secret:bench",
       DATABASE_WAIT_SECONDS: "20",
     });
-    await databases.run({ sql: "select 1", values: [] });
-    await create(databases, "warm");
+    await runBare(databases, "select 1");
+    await create(openSession(databases), "warm");
     const results = [await benchCreate(databases), await benchRows(databases)];
     results.push(await benchList(databases, () => calls));
     return results;

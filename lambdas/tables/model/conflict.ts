@@ -1,9 +1,9 @@
 import { tableLimits } from "../../../api/tables.ts";
 import { DatabaseError } from "../../aws/errors.ts";
 import { invalid, notFound, Problem, unavailable } from "../../http/problem.ts";
-import type { ChangeResult } from "./catalog.ts";
-import { ownStates } from "./setup.ts";
-import type { Act } from "./statements.ts";
+import type { Refused } from "./change-table.ts";
+import { ownStates } from "./inner-names.ts";
+import { isContended } from "./retry.ts";
 import type { Refusal } from "./steps.ts";
 
 export function tableExists(name: string): Problem {
@@ -24,42 +24,36 @@ export function refusalProblem(refusal: Refusal): Problem {
   }
 }
 
-/** What stands in the data's way, by SQLSTATE; classes of two characters stand for all of theirs. */
+/** Why the data are in the way, by SQLSTATE; a class of two characters stands for all of its states. */
 const dataReasons: Record<string, string> = {
-  [ownStates.dataInTheWay]: "a value that does not convert without loss",
-  "23505": "values that are not unique",
-  "23502": "rows without a value",
-  "22": "a value that does not convert",
+  [ownStates.valueInTheWay]: "The table holds a value that does not convert without loss",
+  [ownStates.rowTooLarge]: `A row would have more than ${tableLimits.rowBytesMax} bytes as JSON`,
+  "23505": "The table holds values that are not unique",
+  "23502": "The table holds rows without a value",
+  "22": "The table holds a value that does not convert",
 };
-const passing = new Set(["55P03", "40P01", "40001"]);
 const tooManyColumns = "54011";
 
 function dataConflict(path: string, reason: string, row: number | null): Problem {
   const where = row === null ? "" : ` (row ${row})`;
   const fields = { path, ...(row !== null && { row }) };
-  return new Problem(
-    "data_conflict",
-    `The table holds ${reason}${where}; ${path} is not possible and nothing is changed.`,
-    { fields },
-  );
+  const what = path === "" ? "the change" : path;
+  return new Problem("data_conflict", `${reason}${where}; ${what} is not possible and nothing is changed.`, { fields });
 }
 
 /** Why a change failed in the database, as an answer; nothing of PostgreSQL's own words reaches the caller. */
-export function changeProblem(result: ChangeResult, acts: Act[]): Error {
-  if (result.state !== "refused") return unavailable(new Error(`The catalog says ${result.state}`));
-  const { code } = result;
-  if (passing.has(code)) return unavailable(new DatabaseError(code, null));
+export function changeProblem({ code, statement, row }: Refused, statements: { path: string }[]): Error {
+  if (isContended(code) || code === ownStates.tooLate) return unavailable(new DatabaseError(code, null));
   if (code === tooManyColumns) {
     return new Problem("limit_reached", "The table has been given too many columns over time; create it anew.");
   }
   const reason = dataReasons[code] ?? dataReasons[code.slice(0, 2)];
   if (reason === undefined) return new DatabaseError(code, null);
-  return dataConflict(acts[result.act]?.path ?? "", reason, result.row);
+  return dataConflict(statements[statement]?.path ?? "", reason, row);
 }
 
-/** Why a row was refused, as an answer; other errors stay what they are. */
-export function rowProblem(error: unknown, columnOf: (constraint: string) => string | undefined): unknown {
-  if (!(error instanceof DatabaseError)) return error;
+/** Why a row was refused, as an answer; other errors stay as they are. */
+export function rowProblem(error: DatabaseError, columnOf: (constraint: string) => string | undefined): Error {
   switch (error.state) {
     case "23505": {
       const column = columnOf(error.constraint ?? "");
@@ -73,6 +67,6 @@ export function rowProblem(error: unknown, columnOf: (constraint: string) => str
         { path: "row", message: `must leave the row with at most ${tableLimits.rowBytesMax} bytes as JSON` },
       ]);
     default:
-      return passing.has(error.state) ? unavailable(error) : error;
+      return error;
   }
 }

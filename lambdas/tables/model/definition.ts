@@ -59,6 +59,6 @@ export function newColumn(input: ColumnInput, newName: () => string): Column {
 }
 
 /** The columns that an update of their row sets to the present, unless it names them. */
-export function touchedColumns(columns: Column[]): string[] {
+export function onUpdateColumns(columns: Column[]): string[] {
   return columns.filter((column) => column.default === nowOnUpdate).map((column) => column.name);
 }

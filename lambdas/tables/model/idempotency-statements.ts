@@ -1,34 +1,35 @@
 import { sql } from "kysely";
 import { limits } from "../../../api/limits.ts";
-import type { Statement } from "../../aws/databases.ts";
-import { compile, type Sql } from "./sql.ts";
-import { type Act, act, claimTable } from "./statements.ts";
+import { type ChangeStatement, changeStatement } from "./change-statement.ts";
+import { innerNames } from "./inner-names.ts";
+import { type Query, query, type Sql } from "./sql.ts";
 
-/** What an Idempotency-Key claims, written in one statement with the work: neither is ever there without the other. */
-export interface NewClaim {
+/** What an Idempotency-Key records, in one statement with the work: neither is ever there without the other. */
+export interface NewRecord {
   hash: string;
   bodyHash: string;
 }
 
-/** The constraint that refuses a second claim. */
-export const claimConstraint = "$claims_hash";
+const recordTable = (schema: string): Sql => sql`${sql.id(schema, innerNames.idempotency)}`;
 
-/** Claims the rows (id) of `page`, the part of a statement that inserts them. */
-export function claimRows(schema: string, { hash, bodyHash }: NewClaim, page: Sql): Sql {
-  return sql`insert into ${sql.id(schema, claimTable)} (hash, body_hash, row_id) select ${hash}, ${bodyHash}, id from ${page}`;
+/** Records the rows (id) of `page`, the part of a statement that inserts them. */
+export function recordRows(schema: string, { hash, bodyHash }: NewRecord, page: Sql): Sql {
+  return sql`insert into ${recordTable(schema)} (hash, body_hash, row_id) select ${hash}, ${bodyHash}, id from ${page}`;
 }
 
-/** Claims a change of a table, as one of its acts. */
-export function claimAct(schema: string, { hash, bodyHash }: NewClaim): Act {
+/** Records a change of a table, as one of its statements. */
+export function recordChange(schema: string, { hash, bodyHash }: NewRecord): ChangeStatement {
   const values = sql`${sql.lit(hash)}, ${sql.lit(bodyHash)}`;
-  return act("", sql`insert into ${sql.id(schema, claimTable)} (hash, body_hash) values (${values})`);
+  return changeStatement("", sql`insert into ${recordTable(schema)} (hash, body_hash) values (${values})`);
 }
 
-/** The claim of this hash as (body_hash, row_id); what has expired goes. */
-export function claimStatement(schema: string, hash: string): Statement {
-  const claims = sql.id(schema, claimTable);
+/** The record of this hash; expired ones are deleted. */
+export function recordQuery(schema: string, hash: string): Query {
   const since = sql`current_timestamp - make_interval(secs => ${sql.lit(limits.idempotencyValidSeconds)})`;
-  return compile(sql`
-    with expired as (delete from ${claims} where at <= ${since})
-    select body_hash, row_id from ${claims} where hash = ${hash} and at > ${since}`);
+  return query(
+    { body_hash: "text", row_id: "bigint" },
+    sql`
+    with expired as (delete from ${recordTable(schema)} where at <= ${since})
+    select body_hash, row_id from ${recordTable(schema)} where hash = ${hash} and at > ${since}`,
+  );
 }

@@ -1,10 +1,10 @@
 import { sql } from "kysely";
 import * as z from "zod";
 import { type ColumnType, columnType, type RowReply } from "../../../api/tables.ts";
-import type { Statement } from "../../aws/databases.ts";
-import { claimRows, type NewClaim } from "./idempotency-statements.ts";
-import { framedRows } from "./result-chunks.ts";
-import { castTypes, column, compile, physicalName, type Sql } from "./sql.ts";
+import { notFound } from "../../http/problem.ts";
+import { type NewRecord, recordRows } from "./idempotency-statements.ts";
+import { rowsQuery } from "./result-chunks.ts";
+import { castTypes, column, physicalName, type Query, query, type Sql } from "./sql.ts";
 
 /** A value for a column of a row, as text of the column's type. */
 export interface Assignment {
@@ -22,8 +22,8 @@ const tableId = (schema: string, table: string): Sql => sql`${sql.id(schema, tab
 const number = (value: number): Sql => sql`cast(${String(value)} as bigint)`;
 const castValue = ({ type, text }: Assignment): Sql => sql`cast(${text} as ${castTypes[type]})`;
 
-export function listStatement(schema: string, table: string, after: number, limit: number): Statement {
-  return framedRows(
+export function listQuery(schema: string, table: string, after: number, limit: number): Query {
+  return rowsQuery(
     schema,
     table,
     sql`select ${rowId}, ${rowBody} from ${tableId(schema, table)}
@@ -31,42 +31,54 @@ export function listStatement(schema: string, table: string, after: number, limi
   );
 }
 
-export function getStatement(schema: string, table: string, id: number): Statement {
+export function getQuery(schema: string, table: string, id: number): Query {
   const page = sql`select ${rowId}, ${rowBody} from ${tableId(schema, table)} where ${rowId} = ${number(id)}`;
-  return framedRows(schema, table, page);
+  return rowsQuery(schema, table, page);
 }
 
-/** Stores a row, and with it the claim of the request's Idempotency-Key. */
-export function insertStatement(schema: string, table: string, values: Assignment[], claim?: NewClaim): Statement {
+/** Stores a row, and with it the record of the request's Idempotency-Key. */
+export function insertQuery(schema: string, table: string, values: Assignment[], record?: NewRecord): Query {
   const names = sql.join(values.map((one) => column(one.column)));
   const row = values.length === 0 ? sql`default values` : sql`(${names}) values (${sql.join(values.map(castValue))})`;
   const page = sql`insert into ${tableId(schema, table)} ${row} returning ${rowId}, ${rowBody}`;
-  return framedRows(schema, table, page, claim && ((rows) => claimRows(schema, claim, rows)));
+  return rowsQuery(schema, table, page, record && ((rows) => recordRows(schema, record, rows)));
 }
 
-export function updateStatement(schema: string, table: string, id: number, values: Assignment[]): Statement {
+export function updateQuery(schema: string, table: string, id: number, values: Assignment[]): Query {
   const set = sql.join(values.map((one) => sql`${column(one.column)} = ${castValue(one)}`));
   const page = sql`update ${tableId(schema, table)} set ${set} where ${rowId} = ${number(id)} returning ${rowId}, ${rowBody}`;
-  return framedRows(schema, table, page);
+  return rowsQuery(schema, table, page);
 }
 
-export function deleteStatement(schema: string, table: string, id: number): Statement {
-  return compile(sql`delete from ${tableId(schema, table)} where ${rowId} = ${number(id)} returning ${rowId}`);
+export function deleteQuery(schema: string, table: string, id: number): Query {
+  return query(
+    { id: "bigint" },
+    sql`delete from ${tableId(schema, table)} where ${rowId} = ${number(id)} returning ${rowId}`,
+  );
 }
 
+/** What stands before the rows of a page: the table's number in the catalog, its columns, and how many rows there are. */
 const headSchema = z.object({
-  columns: z.array(z.tuple([z.string(), columnType])),
+  table: z.int(),
+  columns: z.array(z.object({ name: z.string(), type: columnType })),
   found: z.int(),
 });
+
+/** Rows of a table. `table` is its number, which no other table gets; `found` also counts rows that did not fit. */
+export interface RowPage {
+  table: number;
+  rows: RowReply[];
+  found: number;
+}
 
 function instant(value: unknown): string {
   return new Date(z.string().parse(value)).toISOString();
 }
 
 /** A row as answers show it: every column under its name, in the table's order, instants in UTC with milliseconds. */
-function rowReply(columns: [name: string, type: ColumnType][], body: string): RowReply {
+function rowReply(columns: { name: string; type: ColumnType }[], body: string): RowReply {
   const stored = z.record(z.string(), z.unknown()).parse(JSON.parse(body));
-  const own = columns.map(([name, type]): [string, unknown] => {
+  const own = columns.map(({ name, type }): [string, unknown] => {
     const value = stored[physicalName(name)] ?? null;
     return [name, type === "date" && value !== null ? instant(value) : value];
   });
@@ -78,11 +90,13 @@ function rowReply(columns: [name: string, type: ColumnType][], body: string): Ro
   };
 }
 
-/** Puts the pieces of `framedRows` together; `found` counts the rows of the page, also those that did not fit. */
-export function readRows(pieces: { id: number; piece: string }[]): { rows: RowReply[]; found: number } {
+/** Puts the chunks of `rowsQuery` together; throws 404 when the catalog does not have the table. */
+export function readRows(chunks: { id: number; chunk: string }[]): RowPage {
   const bodies = new Map<number, string>();
-  for (const { id, piece } of pieces) bodies.set(id, (bodies.get(id) ?? "") + piece);
-  const head = headSchema.parse(JSON.parse(bodies.get(0) ?? "{}"));
+  for (const { id, chunk } of chunks) bodies.set(id, (bodies.get(id) ?? "") + chunk);
+  const first = bodies.get(0);
+  if (first === undefined) throw notFound();
   bodies.delete(0);
-  return { rows: [...bodies.values()].map((body) => rowReply(head.columns, body)), found: head.found };
+  const { table, columns, found } = headSchema.parse(JSON.parse(first));
+  return { table, rows: [...bodies.values()].map((body) => rowReply(columns, body)), found };
 }

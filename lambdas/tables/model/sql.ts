@@ -1,12 +1,16 @@
 import { createQueryId, PostgresQueryCompiler, type RawBuilder, sql } from "kysely";
 import type { ColumnType } from "../../../api/tables.ts";
-import type { Statement } from "../../aws/databases.ts";
 
 export type Sql = RawBuilder<unknown>;
 
-class DataApiCompiler extends PostgresQueryCompiler {
+class Compiler extends PostgresQueryCompiler {
+  readonly #placeholder: (number: number) => string;
+  constructor(placeholder: (number: number) => string) {
+    super();
+    this.#placeholder = placeholder;
+  }
   protected override getCurrentParameterPlaceholder(): string {
-    return `:p${this.numParameters}`;
+    return this.#placeholder(this.numParameters);
   }
 }
 
@@ -15,10 +19,27 @@ function textOf(value: unknown): string | null {
   throw new Error("A statement takes texts; the type of each is cast in the statement");
 }
 
-/** Compiles a statement; names are quoted and values bound by Kysely, nothing is concatenated. */
-export function compile(statement: Sql): Statement {
-  const compiled = new DataApiCompiler().compileQuery(statement.toOperationNode(), createQueryId());
-  return { sql: compiled.sql, values: compiled.parameters.map(textOf) };
+/** Names are quoted and values bound by Kysely, nothing is concatenated; `placeholder` writes a value's place. */
+function compiled(statement: Sql, placeholder: (number: number) => string): { sql: string; values: (string | null)[] } {
+  const result = new Compiler(placeholder).compileQuery(statement.toOperationNode(), createQueryId());
+  return { sql: result.sql, values: result.parameters.map(textOf) };
+}
+
+/** Compiles a statement for the Data API itself, whose parameters are called `:p1`, `:p2`, … */
+export function compile(statement: Sql): { sql: string; values: (string | null)[] } {
+  return compiled(statement, (number) => `:p${number}`);
+}
+
+/** A statement that runs inside a database, as its role. `columns` are those of its result, with their types. */
+export interface Query {
+  sql: string;
+  values: (string | null)[];
+  columns: Record<string, "bigint" | "text">;
+}
+
+/** Compiles a statement for a database's `queryFunction`, which has the values as one array, `$1`. */
+export function query(columns: Query["columns"], statement: Sql): Query {
+  return { ...compiled(statement, (number) => `($1)[${number}]`), columns };
 }
 
 const systemColumns = new Set(["ctid", "tableoid", "xmin", "xmax", "cmin", "cmax"]);

@@ -13,7 +13,7 @@ export type Step = { path: string } & (
   | { do: "add column"; column: Column }
   | { do: "order"; columns: string[] }
   | { do: "comment table"; comment: string | null }
-  | { do: "touch on update"; columns: string[] }
+  | { do: "set on update"; columns: string[] }
 );
 
 export interface Plan {
@@ -69,7 +69,7 @@ export function wordsOf(step: Step): string[] {
       return [`Order the columns: ${step.columns.join(", ")}`];
     case "comment table":
       return [`${step.comment === null ? "Remove" : "Set"} the comment of the table`];
-    case "touch on update":
+    case "set on update":
       return [];
   }
 }

@@ -1,30 +1,35 @@
 import * as z from "zod";
 import type { RowReply } from "../../../api/tables.ts";
-import type { DatabaseRunner, Statement } from "../../aws/databases.ts";
+import type { ResultRow } from "../../aws/databases.ts";
 import { DatabaseError } from "../../aws/errors.ts";
-import { notFound, unavailable } from "../../http/problem.ts";
-import { readTable, runOnTable } from "./catalog.ts";
+import { notFound } from "../../http/problem.ts";
+import { readTable } from "./catalog.ts";
 import { rowProblem } from "./conflict.ts";
 import type { Definition } from "./definition.ts";
-import { claimConstraint } from "./idempotency-statements.ts";
-import { getStatement, readRows } from "./rows.ts";
+import { innerNames } from "./inner-names.ts";
+import { isContended, retryUntil } from "./retry.ts";
+import { getQuery, type RowPage, readRows } from "./rows.ts";
+import { isAbsent, type Session } from "./session.ts";
+import type { Query } from "./sql.ts";
 
-const piece = z.tuple([z.int(), z.string()]).transform(([id, text]) => ({ id, piece: text }));
+const chunkRow = z.object({ id: z.int(), chunk: z.string() });
 
-/** The rows that a framed statement gives; throws 404 when there is no such table. */
-export async function fetchRows(databases: DatabaseRunner, statement: Statement) {
-  const pieces = await runOnTable(databases, statement);
-  return readRows(pieces.map((values) => piece.parse(values)));
+/** Runs a statement on a table's rows; throws 404 when there is no such table. */
+export async function queryTable(session: Session, query: Query): Promise<ResultRow[]> {
+  return session.query(query).catch((error) => {
+    throw isAbsent(error, "schema", "table") ? notFound() : error;
+  });
+}
+
+/** The rows that a statement made by `rowsQuery` gives; throws 404 when there is no such table. */
+export async function fetchRows(session: Session, query: Query): Promise<RowPage> {
+  const chunks = await queryTable(session, query);
+  return readRows(chunks.map((row) => chunkRow.parse(row)));
 }
 
 /** One row; throws 404. */
-export async function fetchRow(
-  databases: DatabaseRunner,
-  schema: string,
-  table: string,
-  id: number,
-): Promise<RowReply> {
-  const { rows } = await fetchRows(databases, getStatement(schema, table, id));
+export async function fetchRow(session: Session, table: string, id: number): Promise<RowReply> {
+  const { rows } = await fetchRows(session, getQuery(session.schema, table, id));
   const [row] = rows;
   if (!row) throw notFound();
   return row;
@@ -32,30 +37,31 @@ export async function fetchRow(
 
 /** SQLSTATEs that say that the table has changed since its definition was read. */
 const outdated = /^(42703|42804|42846|22\w{3}|23502)$/;
-const triesMax = 5;
 
 /**
  * Writes a row by the table's present definition: when the table changes between the two, or a twin of the request has
- * claimed its Idempotency-Key, the row is judged anew.
- * Gives no row when none has the id.
+ * recorded its Idempotency-Key, the row is judged anew. Gives no row when none has the id.
  */
 export async function writeRow(
-  databases: DatabaseRunner,
-  at: { schema: string; table: string },
-  statementFor: (definition: Definition) => Promise<Statement> | Statement,
+  session: Session,
+  table: string,
+  queryFor: (definition: Definition) => Promise<Query> | Query,
 ): Promise<RowReply | undefined> {
-  for (let tries = 0; tries < triesMax; tries += 1) {
-    const { definition } = await readTable(databases, at.schema, at.table);
-    const statement = await statementFor(definition);
+  const seen = new Set<number>();
+  const written = await retryUntil(session.until, async () => {
+    const { definition, version } = await readTable(session, table);
+    const query = await queryFor(definition);
     try {
-      const { rows } = await fetchRows(databases, statement);
-      return rows[0];
+      return await fetchRows(session, query);
     } catch (error) {
-      const columnOf = (constraint: string) => definition.columns.find((one) => one.constraint === constraint)?.name;
-      const again =
-        error instanceof DatabaseError && (outdated.test(error.state) || error.constraint === claimConstraint);
-      if (!again) throw rowProblem(error, columnOf);
+      if (!(error instanceof DatabaseError) || isContended(error.state)) throw error;
+      if (error.constraint === innerNames.idempotencyConstraint) return undefined;
+      if (outdated.test(error.state) && !seen.has(version)) {
+        seen.add(version);
+        return undefined;
+      }
+      throw rowProblem(error, (constraint) => definition.columns.find((one) => one.constraint === constraint)?.name);
     }
-  }
-  throw unavailable(new Error("The table kept changing"));
+  });
+  return written.rows[0];
 }

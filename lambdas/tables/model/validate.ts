@@ -1,12 +1,7 @@
 import * as z from "zod";
-import { isId } from "../../../api/ids.ts";
 import type { Route } from "../../../api/route.ts";
-import { isTableName } from "../../../api/tables.ts";
 import { type Access, Replay } from "../../http/access.ts";
 import { type Issue, notFound, type Problem } from "../../http/problem.ts";
-import { Database } from "./database.ts";
-
-type DatabaseRow = ReturnType<typeof Database.read>;
 
 type Deferred<R extends Route> = Route<
   R["id"],
@@ -42,19 +37,6 @@ export async function judge<const R extends Route>(
   if (!refused) return { query: query?.data, body: body?.data } as Input<R>;
   await exists();
   throw refused;
-}
-
-/** The database that the path names, once the caller is proved to own it; throws 401 and 404, also for impossible names. */
-export async function openDatabase(
-  access: Access,
-  params: { orgId: string; dbId: string; tableName?: string },
-): Promise<DatabaseRow> {
-  const { orgId, dbId, tableName } = params;
-  const { rows } = await access.read(...(isId("dbs", dbId) ? [Database.key({ id: dbId })] : []));
-  const database = Database.maybe(rows[0]);
-  if (!database || database.organizationId !== orgId) throw notFound();
-  if (tableName !== undefined && !isTableName(tableName)) throw notFound();
-  return database;
 }
 
 /** The row's id in a path; throws 404 for what no row can have as its id. */

@@ -2,6 +2,8 @@ import * as z from "zod";
 import { isStorableText, lengthOf } from "../../../api/common.ts";
 import { type ColumnType, isManagedName, tableLimits } from "../../../api/tables.ts";
 import type { Column } from "./definition.ts";
+import { isExactNumber } from "./exact-number.ts";
+import { jsonLoss, writtenMembers } from "./json-text.ts";
 import type { Assignment } from "./rows.ts";
 
 interface Issue {
@@ -20,21 +22,20 @@ function instantOf(value: unknown): string | undefined {
   return time >= instantMin && time <= instantMax ? new Date(time).toISOString() : undefined;
 }
 
-/** The JSON text of a value, or what is wrong with it: JSON.parse reads 1e400 as Infinity, which JSON cannot write. */
-function jsonOf(value: unknown): { text: string } | { message: string } {
-  let level: unknown[] = [value];
-  for (let depth = 0; level.length > 0; depth += 1) {
-    if (depth > tableLimits.jsonDepthMax)
-      return { message: `must not be nested deeper than ${tableLimits.jsonDepthMax}` };
-    if (level.some((one) => typeof one === "number" && !Number.isFinite(one))) {
-      return { message: "must hold finite numbers only" };
-    }
-    level = level.flatMap((one) => (typeof one === "object" && one !== null ? Object.values(one) : []));
-  }
-  return { text: JSON.stringify(value) };
+/** A value of a request's row, as JSON.parse gives it and as it is written. */
+export interface RowValue {
+  column: string;
+  value: unknown;
+  written: string;
 }
 
-function textOf(type: ColumnType, value: unknown): { text: string } | { message: string } {
+/** The values of the row in a request's body; `text` is the body. */
+export function rowValues(row: [column: string, value: unknown][], text: string | undefined): RowValue[] {
+  const written = writtenMembers(writtenMembers(text ?? "{}").get("row") ?? "{}");
+  return row.map(([column, value]) => ({ column, value, written: written.get(column) ?? "" }));
+}
+
+function textOf(type: ColumnType, { value, written }: RowValue): { text: string } | { message: string } {
   switch (type) {
     case "string":
     case "text": {
@@ -44,7 +45,7 @@ function textOf(type: ColumnType, value: unknown): { text: string } | { message:
       return tooLong ? { message: `must have at most ${tableLimits.stringLengthMax} characters` } : { text: value };
     }
     case "integer":
-      if (Number.isSafeInteger(value)) return { text: String(value) };
+      if (Number.isSafeInteger(value) && isExactNumber(written)) return { text: String(value) };
       return { message: "must be an integer from -9007199254740991 to 9007199254740991" };
     case "float":
       return Number.isFinite(value) ? { text: String(value) } : { message: "must be a finite number" };
@@ -54,18 +55,20 @@ function textOf(type: ColumnType, value: unknown): { text: string } | { message:
       const text = instantOf(value);
       return text ? { text } : { message: "must be an ISO 8601 date or instant with offset and at most milliseconds" };
     }
-    case "json":
-      return jsonOf(value);
+    case "json": {
+      const message = jsonLoss(written);
+      return message === undefined ? { text: JSON.stringify(value) } : { message };
+    }
   }
 }
 
-function assign(column: Column, value: unknown): Assignment | Issue {
+function assign(column: Column, given: RowValue): Assignment | Issue {
   const path = `row.${column.name}`;
-  if (value === null) {
+  if (given.value === null) {
     if (column.nullable) return { column: column.name, type: column.type, text: null };
     return { path, message: "must not be null" };
   }
-  const result = textOf(column.type, value);
+  const result = textOf(column.type, given);
   if ("message" in result) return { path, message: result.message };
   return { column: column.name, type: column.type, text: result.text };
 }
@@ -73,16 +76,17 @@ function assign(column: Column, value: unknown): Assignment | Issue {
 /** The values of a row as its columns take them, or every rule that they break (CONTRACT §6). */
 export function assignments(
   columns: Column[],
-  row: [column: string, value: unknown][],
+  row: RowValue[],
   purpose: "create" | "update",
 ): { values: Assignment[] } | { issues: Issue[] } {
-  const results = row.map(([name, value]): Assignment | Issue => {
-    const column = columns.find((one) => one.name === name);
-    if (column) return assign(column, value);
-    const why = isManagedName(name) ? "is managed automatically and cannot be set" : "is not a column of the table";
-    return { path: `row.${name}`, message: why };
+  const results = row.map((given): Assignment | Issue => {
+    const column = columns.find((one) => one.name === given.column);
+    if (column) return assign(column, given);
+    const isManaged = isManagedName(given.column);
+    const message = isManaged ? "is managed automatically and cannot be set" : "is not a column of the table";
+    return { path: `row.${given.column}`, message };
   });
-  const named = new Set(row.map(([name]) => name));
+  const named = new Set(row.map(({ column }) => column));
   const lacking = purpose === "create" ? columns.filter((one) => !one.nullable && one.default === null) : [];
   const issues = [
     ...results.filter((result) => "message" in result),

@@ -84,6 +84,8 @@ export async function startTables(): Promise<Tables> {
   const rds = await startRds();
   process.env.AWS_ENDPOINT_URL_RDS_DATA = rds.endpoint;
   const running = await startRunning();
+  // As on AWS: locally the first call waits longer, since PostgreSQL starts with it.
+  process.env.DATABASE_WAIT_SECONDS = "20";
   const base = `/organizations/${running.seed.organizationId}/databases/${running.seed.databaseId}/tables`;
   const tables: Tables["tables"] = (method, path = "", body, options) =>
     running.call(method, base + path, { ...(body !== undefined && { body }), ...options });

@@ -2,6 +2,7 @@ import { describe, expect, it, test } from "vitest";
 import { createTable, type TableChange, tableLimits, updateTable } from "../../../../api/tables.ts";
 import { planChange } from "../../../../lambdas/tables/model/change.ts";
 import { allColumns, type Column, type Definition } from "../../../../lambdas/tables/model/definition.ts";
+import { ownStates } from "../../../../lambdas/tables/model/inner-names.ts";
 import { changeStatements, createStatements } from "../../../../lambdas/tables/model/statements.ts";
 import { isDestructive, wordsOf } from "../../../../lambdas/tables/model/steps.ts";
 
@@ -125,37 +126,43 @@ describe("its statements", () => {
       comment: "it's; drop table x; --\\",
       columns: [column('a"b', { type: "string", default: "'; --\\", comment: "O'Brien" })],
     };
-    const sql = createStatements('s"x', hostile, newName).map((act) => act.sql);
+    const sql = createStatements('s"x', hostile, newName).map((one) => one.sql);
     expect(sql.join("\n")).toContain('"s""x"."select"');
     expect(sql.join("\n")).toContain(`"a""b" varchar(255) default '''; --\\'`);
     expect(sql.join("\n")).toContain(`is 'it''s; drop table x; --\\'`);
   });
 
   it("never touch a name that PostgreSQL keeps for itself", () => {
-    const { steps } = planned({ rename: [{ from: "a", to: "xmin" }], add: [{ name: "ctid", type: "text" }] });
-    const sql = changeStatements("s", "t", steps).map((act) => act.sql);
+    const plan = planned({ rename: [{ from: "a", to: "xmin" }], add: [{ name: "ctid", type: "text" }] });
+    const sql = changeStatements("s", "t", plan).map((one) => one.sql);
     expect(sql).toContain('alter table "s"."t" rename column "a" to "xmin$"');
     expect(sql).toContain('alter table "s"."t" add column "ctid$" text');
   });
 
   it("hold the table from first to last, and are none when only the catalog changes", () => {
-    expect(changeStatements("s", "t", planned({ drop: ["a"] }).steps)[0]?.sql).toMatch(
-      /^lock table "s"\."t" in access/,
-    );
-    expect(changeStatements("s", "t", planned({ order: ["c", "b", "a"] }).steps)).toEqual([]);
+    expect(changeStatements("s", "t", planned({ drop: ["a"] }))[0]?.sql).toMatch(/^lock table "s"\."t" in access/);
+    expect(changeStatements("s", "t", planned({ order: ["c", "b", "a"] }))).toEqual([]);
   });
 
   it("say of which field of the request each of them comes", () => {
-    const { steps } = planned({
+    const plan = planned({
       drop: ["c"],
       modify: [
         { name: "b", comment: "x" },
         { name: "a", type: "text" },
       ],
     });
-    const acts = changeStatements("s", "t", steps);
-    expect([...new Set(acts.map((act) => act.path))]).toEqual(["", "drop.0", "modify.0.comment", "modify.1.type"]);
-    expect(acts.filter((act) => act.check).map((act) => act.path)).toEqual(["modify.1.type"]);
+    const statements = changeStatements("s", "t", plan);
+    expect([...new Set(statements.map((one) => one.path))]).toEqual([
+      "",
+      "drop.0",
+      "modify.0.comment",
+      "modify.1.type",
+    ]);
+    expect(statements.flatMap((one) => (one.check ? [[one.state, one.path]] : []))).toEqual([
+      [ownStates.valueInTheWay, "modify.1.type"],
+      [ownStates.rowTooLarge, "modify.1.type"],
+    ]);
   });
 });
 

@@ -1,7 +1,7 @@
 import { describe, expect, it, test } from "vitest";
 import type { ColumnType } from "../../../../api/tables.ts";
 import type { Column } from "../../../../lambdas/tables/model/definition.ts";
-import { assignments } from "../../../../lambdas/tables/model/values.ts";
+import { assignments, rowValues } from "../../../../lambdas/tables/model/values.ts";
 
 const column = (type: ColumnType, more: Partial<Column> = {}): Column => ({
   name: "v",
@@ -14,8 +14,14 @@ const column = (type: ColumnType, more: Partial<Column> = {}): Column => ({
   ...more,
 });
 
+/** A number that JSON cannot write stands for one that JSON.parse reads as infinite. */
+function bodyOf(value: unknown): string {
+  const huge = (_: string, one: unknown) => (typeof one === "number" && !Number.isFinite(one) ? "HUGE" : one);
+  return `{"row":{"v":${JSON.stringify(value, huge)}}}`.replaceAll('"HUGE"', "1e400");
+}
+
 function texts(type: ColumnType, value: unknown): string | null | undefined {
-  const result = assignments([column(type)], [["v", value]], "create");
+  const result = assignments([column(type)], rowValues([["v", value]], bodyOf(value)), "create");
   return "values" in result ? result.values[0]?.text : undefined;
 }
 
@@ -75,7 +81,7 @@ describe("a row", () => {
       ["id", 1],
       ["toString", 1],
     ];
-    expect(assignments(columns, row, "update")).toEqual({
+    expect(assignments(columns, rowValues(row, undefined), "update")).toEqual({
       issues: [
         { path: "row.v", message: "must not be null" },
         { path: "row.w", message: "must be a string" },

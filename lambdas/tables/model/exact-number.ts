@@ -1,0 +1,20 @@
+/** A longer number counts as rounded: no number of JavaScript's is written with as many digits. */
+export const numberLengthMax = 1_100;
+
+const numberPattern = /^(-?)(\d+)(?:\.(\d+))?(?:[eE]([-+]?\d+))?$/;
+
+/** A decimal number without the ways to write it differently: `1.50`, `15e-1` are both `15 at -1`. */
+function decimalOf(text: string): string | undefined {
+  const [, sign, whole = "", fraction = "", exponent = "0"] = numberPattern.exec(text) ?? [];
+  if (sign === undefined) return undefined;
+  const digits = (whole + fraction).replace(/^0+/, "");
+  const kept = digits.replace(/0+$/, "");
+  if (kept === "") return "0";
+  return `${sign}${kept} at ${Number(exponent) - fraction.length + digits.length - kept.length}`;
+}
+
+/** Whether a number of a JSON text is still the same when JavaScript has read it and writes it again. */
+export function isExactNumber(text: string): boolean {
+  if (text.length > numberLengthMax) return false;
+  return decimalOf(text) === decimalOf(String(Number(text)));
+}

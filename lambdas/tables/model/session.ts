@@ -1,0 +1,73 @@
+import { sql } from "kysely";
+import { isId } from "../../../api/ids.ts";
+import { isTableName } from "../../../api/tables.ts";
+import type { DatabaseRunner, ResultRow, Statement } from "../../aws/databases.ts";
+import { DatabaseError } from "../../aws/errors.ts";
+import type { Access } from "../../http/access.ts";
+import { notFound, unavailable } from "../../http/problem.ts";
+import { Database } from "./database.ts";
+import { innerNames, ownStates } from "./inner-names.ts";
+import { setupStatements } from "./setup.ts";
+import { compile, type Query, type Sql } from "./sql.ts";
+
+/** One database of an organization, for the time of one request. */
+export interface Session {
+  /** The database's id, which is the name of its schema and of its role. */
+  schema: string;
+  /** Seals the cursors of its lists. */
+  secret: string;
+  /** When the request has to be answered, in milliseconds. */
+  until: number;
+  /** Runs one statement as the database's own role: PostgreSQL refuses what belongs to another database. */
+  query(query: Query): Promise<ResultRow[]>;
+  /** Runs one of the database's functions. */
+  call(statement: Statement): Promise<ResultRow[]>;
+  /** Makes what the database has to hold before its first table; it can run again. */
+  prepare(): Promise<void>;
+}
+
+/** SQLSTATEs of a schema, table or function that is not there. */
+const absent = { schema: "3F000", table: "42P01", function: "42883" } as const;
+
+/** SQLSTATEs of a statement that was ended because it took too long: by itself, or by PostgreSQL's statement_timeout. */
+const tooLong = new Set<string>([ownStates.tooLate, "57014"]);
+
+export function isAbsent(error: unknown, ...what: (keyof typeof absent)[]): error is DatabaseError {
+  return error instanceof DatabaseError && what.some((one) => absent[one] === error.state);
+}
+
+function queryStatement(schema: string, { sql: text, values, columns }: Query): Statement {
+  const given = sql`cast(array[${sql.join(values.map((value) => sql`${value}`))}] as text[])`;
+  const shape: Sql = sql.join(Object.entries(columns).map(([name, type]) => sql`${sql.id(name)} ${sql.raw(type)}`));
+  const call = sql`${sql.id(schema, innerNames.query)}(${text}, ${given}, ${sql.raw(":until")})`;
+  return { ...compile(sql`select * from ${call} as result(${shape})`), bounded: true };
+}
+
+/** A session on the database with this id, whose owner has been checked. */
+export function sessionOn(databases: DatabaseRunner, schema: string, secret: string, startedAt: Date): Session {
+  const until = startedAt.getTime() + databases.requestMs;
+  const prepare = () => databases.runAll(setupStatements(schema), until);
+
+  async function call(statement: Statement): Promise<ResultRow[]> {
+    return databases.run(statement, until).catch(async (error) => {
+      if (error instanceof DatabaseError && tooLong.has(error.state)) throw unavailable(error);
+      if (!isAbsent(error, "function")) throw error;
+      await prepare();
+      return databases.run(statement, until);
+    });
+  }
+  return { schema, secret, until, query: (query) => call(queryStatement(schema, query)), call, prepare };
+}
+
+/** The database that the path names, once the caller is proved to own it; throws 401 and 404, also for impossible names. */
+export async function openDatabase(
+  call: { access: Access; params: { orgId: string; dbId: string; tableName?: string }; now: Date },
+  databases: DatabaseRunner,
+): Promise<Session> {
+  const { orgId, dbId, tableName } = call.params;
+  const { rows } = await call.access.read(...(isId("dbs", dbId) ? [Database.key({ id: dbId })] : []));
+  const database = Database.maybe(rows[0]);
+  if (!database || database.organizationId !== orgId) throw notFound();
+  if (tableName !== undefined && !isTableName(tableName)) throw notFound();
+  return sessionOn(databases, database.id, database.secret, call.now);
+}
