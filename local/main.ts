@@ -13,20 +13,24 @@ const home = resolve(process.env.SLIPWAY_HOME || ".slipway");
 try {
   const service = await startService({ home, port: portOf(process.env.PORT) });
   let stopping = false;
-  const stop = () => {
+  const stop = (exitCode: number) => {
     if (stopping) return;
     stopping = true;
     setTimeout(() => process.exit(1), 5_000).unref();
     service.stop().then(
-      () => process.exit(0),
+      () => process.exit(exitCode),
       (error: unknown) => {
         console.error(error);
         process.exit(1);
       },
     );
   };
-  process.on("SIGTERM", stop);
-  process.on("SIGINT", stop);
+  process.on("SIGTERM", () => stop(0));
+  process.on("SIGINT", () => stop(0));
+  service.lost.then((sentence) => {
+    console.error(sentence);
+    stop(1);
+  });
   console.log(`Slipway is ready at ${service.baseUrl}`);
 } catch (error) {
   console.error(error instanceof HomeInUse || error instanceof PortInUse ? error.message : error);

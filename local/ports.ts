@@ -6,6 +6,7 @@ import * as z from "zod";
 
 /** Below the range that systems hand out by themselves, so that a port kept for later is seldom taken meanwhile. */
 const range = { first: 20_000, last: 29_999 };
+const unlistedRange = { first: 30_000, last: 31_999 };
 
 function isFree(port: number): Promise<boolean> {
   return new Promise((resolve) => {
@@ -18,6 +19,14 @@ function isFree(port: number): Promise<boolean> {
 /** The address of a port in use is often the fault of another copy of the service: said in one place. */
 export async function isPortFree(port: number): Promise<boolean> {
   return port === 0 || isFree(port);
+}
+
+/** A port that is free now and is written nowhere, from a range that neither the system nor `openPorts` hands out. */
+export async function unlistedPort(): Promise<number> {
+  for (;;) {
+    const port = randomInt(unlistedRange.first, unlistedRange.last + 1);
+    if (await isFree(port)) return port;
+  }
 }
 
 export interface Ports {

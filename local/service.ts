@@ -2,13 +2,13 @@ import { chmodSync, mkdirSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { errorFields, log } from "../lambdas/http/log.ts";
 import { startFront } from "./api-gateway.ts";
-import { startAwsServer } from "./aws/service.ts";
+import { startAwsServer } from "./aws/server.ts";
 import { cacheFolder } from "./cache-folder.ts";
 import { createCodeBuild } from "./codebuild/codebuild.ts";
 import { resolveImage } from "./codebuild/image.ts";
 import { createRuntimes } from "./codebuild/runtimes.ts";
 import { createIntegrations, readDefinition } from "./deployment-machine.ts";
-import { startDynamoDb } from "./dynamodb.ts";
+import { startDynamoDb } from "./dynamodb/server.ts";
 import { createEcs } from "./ecs/ecs.ts";
 import { lockHome } from "./home-lock.ts";
 import { createFunctions } from "./lambda/functions.ts";
@@ -18,9 +18,10 @@ import { createRdsData } from "./rds/rds-data.ts";
 import { startS3 } from "./s3/server.ts";
 import { seed } from "./seed.ts";
 import { createStepFunctions } from "./stepfunctions/service.ts";
-import { openCredentials } from "./sts/credentials.ts";
-import { stsService } from "./sts/sts.ts";
-import { createTaskCredentials } from "./task-credentials.ts";
+import { stsService } from "./sts/operations.ts";
+import { startStsServer } from "./sts/server.ts";
+import { localRootArn, openCredentials } from "./sts/store.ts";
+import { createTaskCredentials } from "./sts/task-credentials.ts";
 
 const region = "us-east-1";
 const account = "000000000000";
@@ -45,14 +46,17 @@ export class PortInUse extends Error {}
 
 export interface LocalService {
   baseUrl: string;
-  /** Ends everything that was started, apps included, within 5 s (CONTRACT §9). */
+  /** Ends everything that was started, apps included, within 5 s. */
   stop(): Promise<void>;
+  /** Resolves with a sentence when a part that cannot be replaced has ended; the caller stops the service. */
+  lost: Promise<string>;
 }
 
 /** What the functions find in their environment: the names CDK gives them in AWS, and where the embedded services are. */
 function setEnvironment(found: {
   dynamoDb: string;
   aws: string;
+  sts: string;
   s3: string;
   baseUrl: string;
   root: { accessKeyId: string; secretAccessKey: string };
@@ -67,7 +71,7 @@ function setEnvironment(found: {
     AWS_ENDPOINT_URL: found.aws,
     AWS_ENDPOINT_URL_DYNAMODB: found.dynamoDb,
     AWS_ENDPOINT_URL_S3: found.s3,
-    AWS_ENDPOINT_URL_STS: found.aws,
+    AWS_ENDPOINT_URL_STS: found.sts,
     TABLE_NAME: names.table,
     ARCHIVES_BUCKET: names.archives,
     ARCHIVES_SIGNER_ROLE: roleArn("archives-signer"),
@@ -109,15 +113,22 @@ export async function startService(options: { home: string; port: number }): Pro
     if (!(await isPortFree(options.port))) {
       throw new PortInUse(`Port ${options.port} is in use by another program. Stop it, or set PORT to another port.`);
     }
-    const baseUrl = await startParts(home, options.port, closers);
-    return { baseUrl, stop };
+    let onLost: (sentence: string) => void = () => {};
+    const lost = new Promise<string>((resolve) => {
+      onLost = resolve;
+    });
+    const baseUrl = await startParts({ home, port: options.port, onLost }, closers);
+    return { baseUrl, stop, lost };
   } catch (error) {
     await stop();
     throw error;
   }
 }
 
-async function startParts(home: string, port: number, closers: (() => Promise<void> | void)[]): Promise<string> {
+async function startParts(
+  { home, port, onLost }: { home: string; port: number; onLost(sentence: string): void },
+  closers: (() => Promise<void> | void)[],
+): Promise<string> {
   const ports = openPorts(home);
   const functions = createFunctions();
   const credentials = openCredentials({ dir: join(home, "sts") });
@@ -125,7 +136,7 @@ async function startParts(home: string, port: number, closers: (() => Promise<vo
   closers.push(() => logs.close());
 
   const [dynamoDb, s3] = await Promise.all([
-    startDynamoDb({ file: join(home, "table.db"), port: await ports.freeOf("dynamodb"), tableName: names.table }),
+    startDynamoDb({ file: join(home, "table.db"), tableName: names.table, onLost }),
     startS3({
       dir: join(home, "s3"),
       port: await ports.freeOf("s3"),
@@ -147,13 +158,16 @@ async function startParts(home: string, port: number, closers: (() => Promise<vo
   ]);
   closers.push(dynamoDb.close, s3.close);
 
-  let awsEndpoint = "";
+  let stsEndpoint = "";
   const taskCredentials = createTaskCredentials({
     store: credentials,
     roleArn: roleArn("app"),
     region,
-    endpoint: () => awsEndpoint,
+    endpoint: () => stsEndpoint,
   });
+  const sts = await startStsServer([taskCredentials.service, stsService({ credentials })]);
+  stsEndpoint = sts.endpoint;
+  closers.push(sts.close);
   const ecs = createEcs({
     dir: join(home, "ecs"),
     region,
@@ -203,9 +217,12 @@ async function startParts(home: string, port: number, closers: (() => Promise<vo
   });
   const aws = await startAwsServer({
     json: [ecs.service, codeBuild.service, stepFunctions.service, logs.service],
-    raw: [taskCredentials.service, stsService({ credentials }), functions.service, rdsData.service],
+    raw: [functions.service, rdsData.service],
+    credentials,
+    region,
+    // Sessions of apps and signer roles are good for STS and S3 alone.
+    mayCall: (principal) => principal === localRootArn,
   });
-  awsEndpoint = aws.endpoint;
   closers.push(aws.close);
   closers.push(() =>
     Promise.all([ecs.close(), codeBuild.close(), stepFunctions.close(), rdsData.close()]).then(() => undefined),
@@ -214,10 +231,21 @@ async function startParts(home: string, port: number, closers: (() => Promise<vo
   const front = await startFront({ port, functions });
   closers.push(front.close);
   const baseUrl = `http://127.0.0.1:${front.port}`;
-  setEnvironment({ dynamoDb: dynamoDb.endpoint, aws: aws.endpoint, s3: s3.endpoint, baseUrl, root: credentials.root });
+  setEnvironment({
+    dynamoDb: dynamoDb.endpoint,
+    aws: aws.endpoint,
+    sts: sts.endpoint,
+    s3: s3.endpoint,
+    baseUrl,
+    root: credentials.root,
+  });
 
   const runtimeFile = join(home, "runtime.json");
-  writeFileSync(runtimeFile, JSON.stringify({ awsEndpoint: aws.endpoint, ...credentials.root }), { mode: 0o600 });
+  writeFileSync(
+    runtimeFile,
+    JSON.stringify({ awsEndpoint: aws.endpoint, stsEndpoint: sts.endpoint, ...credentials.root }),
+    { mode: 0o600 },
+  );
   chmodSync(runtimeFile, 0o600);
   await seed({ home, baseUrl, operator: (command, input) => functions.invoke("operator", { command, input }) });
   await ecs.resume();

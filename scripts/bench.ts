@@ -1,6 +1,7 @@
 import { benchAnalysis } from "./bench/analysis.ts";
 import { benchDeploy } from "./bench/deploy.ts";
 import { benchLists } from "./bench/lists.ts";
+import { benchMasking } from "./bench/masking.ts";
 import type { Measured } from "./bench/measure.ts";
 import { benchService } from "./bench/service.ts";
 import { benchStorage } from "./bench/storage.ts";
@@ -13,6 +14,7 @@ const benches: Record<string, () => Promise<Measured[]>> = {
   lists: benchLists,
   zip: benchZip,
   analysis: benchAnalysis,
+  masking: benchMasking,
   tables: benchTables,
   storage: benchStorage,
 };

@@ -21,7 +21,10 @@ export type PackageManagerName = z.infer<typeof packageManagerNameSchema>;
 const packageManagerSchema = z.object({ name: packageManagerNameSchema, version: z.string().nullable() });
 export type PackageManager = z.infer<typeof packageManagerSchema>;
 
-/** A folder of built files to serve, relative to the root; `fallback` answers navigations that match no file. */
+/**
+ * A folder of built files to serve, relative to the root. `fallback` is the page for paths without a file: "404.html" is sent
+ * with status 404 if the build writes one, any other, which routes in the browser, with 200.
+ */
 const staticSiteSchema = z.object({ dir: z.string(), fallback: z.string() });
 export type StaticSite = z.infer<typeof staticSiteSchema>;
 

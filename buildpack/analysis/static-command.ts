@@ -9,6 +9,10 @@ export function staticServerCommand(site: StaticSite): string {
   return `node ${staticServerPath} ${shellWord(site.dir)}${fallback}`;
 }
 
+/** The command line that ends the build of a folder that is to be served: text compressed, links that lead out removed. */
+export const staticPrepareCommand = (site: StaticSite): string =>
+  `node ${staticServerPath} --prepare ${shellWord(site.dir)}`;
+
 /** A word that a shell reads as it is. */
 export const shellWord = (word: string): string =>
   /^[\w@%+=:,./-]+$/.test(word) ? word : `'${word.replaceAll("'", "'\\''")}'`;

@@ -1,5 +1,5 @@
 import type { Plan } from "../analysis/plan.ts";
-import { shellWord } from "../analysis/static-command.ts";
+import { shellWord, staticPrepareCommand } from "../analysis/static-command.ts";
 
 /** One shell command of a plan, to be run in the app's folder. */
 export interface BuildCommand {
@@ -50,9 +50,10 @@ export function installCommands(plan: Plan, python = "python"): BuildCommand[] {
   return commands.map((command) => ({ stage: "install", command }));
 }
 
-/** The plan's build, none where it has none. */
+/** The plan's build, and what makes a static site's files ready to be served. */
 export function buildCommands(plan: Plan): BuildCommand[] {
-  return plan.build === null ? [] : [{ stage: "build", command: plan.build }];
+  const commands = [plan.build, plan.static === null ? null : staticPrepareCommand(plan.static)];
+  return commands.filter((command) => command !== null).map((command) => ({ stage: "build", command }));
 }
 
 /** What managers must be told so that packages land in the app's own folder. CI stays unset: some tools turn warnings into failures under it. */

@@ -18,13 +18,19 @@ export function localHeaderLength(fixed: Buffer, entry: StoredEntry): number {
   return localHeaderBytes + fixed.readUInt16LE(26) + fixed.readUInt16LE(28);
 }
 
-/** The header before the contents says the same as the directory: readers differ in which of the two they believe. */
-export function checkLocalHeader(header: Buffer, entry: StoredEntry, directory: Buffer): void {
+/**
+ * Checks that the header before the contents says the same as the directory: readers differ in which of the two they believe.
+ * The result tells which of the two announces a data descriptor.
+ */
+export function checkLocalHeader(header: Buffer, entry: StoredEntry, directory: Buffer): DescriptorFlag {
   const nameEnd = localHeaderBytes + header.readUInt16LE(26);
   const { nameStart, nameLength, path } = entry;
   const sameName = directory.compare(header, localHeaderBytes, nameEnd, nameStart, nameStart + nameLength) === 0;
   // Some writers note the level of compression, which no reader needs, in one of the two places only.
-  const sameFlags = ((header.readUInt16LE(6) ^ entry.flags) & ~deflateLevel) === 0;
+  const flags = header.readUInt16LE(6);
+  const descriptor = descriptorFlag(flags, entry);
+  const unimportant = deflateLevel | (descriptor === "local" ? usesDescriptor : 0);
+  const sameFlags = ((flags ^ entry.flags) & ~unimportant) === 0;
   const sameMethod = header.readUInt16LE(8) === (entry.deflated ? deflate : 0);
   if (!sameName || !sameFlags || !sameMethod) throw new ArchiveRefused("header_mismatch", path);
   const extra = readExtraFields(header, nameEnd, header.length, path);
@@ -36,21 +42,30 @@ export function checkLocalHeader(header: Buffer, entry: StoredEntry, directory: 
   const stated = { compressedSize: header.readUInt32LE(18), size: header.readUInt32LE(22), offset: 0, disk: 0 };
   const { size, compressedSize } = widen(stated, extra.zip64, path);
   // A writer that streams knows these only afterwards and leaves zeros.
-  const streamed = (entry.flags & usesDescriptor) !== 0;
-  const agrees = (local: number, listed: number) => local === listed || (streamed && local === 0);
+  const agrees = (local: number, listed: number) => local === listed || (descriptor !== "none" && local === 0);
   const same =
     agrees(header.readUInt32LE(14), entry.crc32) &&
     agrees(size, entry.size) &&
     agrees(compressedSize, entry.compressedSize);
   if (!same) throw new ArchiveRefused("header_mismatch", path);
+  return descriptor;
 }
 
-/** What follows the contents: nothing, or a data descriptor in one of its four forms, which its length tells apart. */
-export function checkDescriptor(bytes: Buffer, entry: StoredEntry): void {
-  if ((entry.flags & usesDescriptor) === 0) {
+/** Who says that a data descriptor follows the contents. Some writers that stream set the flag in the local header only. */
+type DescriptorFlag = "none" | "both" | "local";
+
+function descriptorFlag(localFlags: number, entry: StoredEntry): DescriptorFlag {
+  if ((entry.flags & usesDescriptor) !== 0) return "both";
+  return (localFlags & usesDescriptor) === 0 ? "none" : "local";
+}
+
+/** Checks what follows the contents: nothing, or a data descriptor in one of its four forms, which its length tells apart. */
+export function checkDescriptor(bytes: Buffer, entry: StoredEntry, descriptor: DescriptorFlag): void {
+  if (descriptor === "none") {
     if (bytes.length > 0) throw new ArchiveRefused("gap", entry.path);
     return;
   }
+  if (descriptor === "local" && bytes.length === 0) throw new ArchiveRefused("header_mismatch", entry.path);
   const start = bytes.length === 16 || bytes.length === 24 ? 4 : 0;
   const wide = bytes.length >= 20;
   if (![12, 16, 20, 24].includes(bytes.length)) throw new ArchiveRefused("bad_descriptor", entry.path);

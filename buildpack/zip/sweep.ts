@@ -66,8 +66,8 @@ export function checkRecord(record: Buffer, entry: StoredEntry, directory: Buffe
   const start = localHeaderLength(record, entry);
   const end = start + entry.compressedSize;
   if (end > record.length) throw new ArchiveRefused("overlap", entry.path);
-  checkLocalHeader(record.subarray(0, start), entry, directory);
-  checkDescriptor(record.subarray(end), entry);
+  const descriptor = checkLocalHeader(record.subarray(0, start), entry, directory);
+  checkDescriptor(record.subarray(end), entry, descriptor);
   return unpack(record.subarray(start, end), entry);
 }
 
@@ -82,9 +82,9 @@ async function checkLarge(
   const rest = entry.end - entry.offset - headerLength - entry.compressedSize;
   if (rest < 0) throw new ArchiveRefused("overlap", entry.path);
   const header = Buffer.concat([fixed, await reader.take(headerLength - localHeaderBytes)]);
-  checkLocalHeader(header, entry, directory);
+  const descriptor = checkLocalHeader(header, entry, directory);
   await unpackLarge(pieces(reader, entry.compressedSize), entry, visitor.large(entry));
-  checkDescriptor(await reader.take(rest), entry);
+  checkDescriptor(await reader.take(rest), entry, descriptor);
   await visitor.largeDone(entry);
 }
 

@@ -2,7 +2,7 @@ import { limits } from "../../api/limits.ts";
 import { inspect } from "../../buildpack/analysis/inspection.ts";
 import { renderDockerfile, renderDockerignore } from "../../buildpack/image/dockerfile.ts";
 import type { ImageRecipe } from "../../buildpack/image/recipe.ts";
-import { staticServer } from "../../buildpack/image/static-server.ts";
+import { staticServerText } from "../../buildpack/image/static-server/text.ts";
 import { archiveKey, isFinished } from "../builds/model/replies.ts";
 import { Build, type BuildRow } from "../builds/model/rows.ts";
 import { advance, type BuildKey } from "../builds/model/transitions.ts";
@@ -76,7 +76,7 @@ export const handler = step("analyze", async ({ deployment, archive }, { table, 
     plan,
     dockerfile: renderDockerfile(plan, { variableNames: variables.map(({ name }) => name), projectId }),
     dockerignore: renderDockerignore(plan),
-    staticServer: plan.static === null ? null : staticServer,
+    staticServer: plan.static === null ? null : await staticServerText(),
     variables,
   };
   await Promise.all([

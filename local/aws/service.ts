@@ -1,7 +1,6 @@
-import { randomUUID } from "node:crypto";
-import { createServer, type IncomingMessage, type ServerResponse } from "node:http";
-import type { AddressInfo } from "node:net";
+import type { IncomingHttpHeaders } from "node:http";
 import * as z from "zod";
+import { errorFields, log } from "../../lambdas/http/log.ts";
 
 /** An error as an AWS service words it; the SDK turns `code` into the exception's name. */
 export class AwsError extends Error {
@@ -42,7 +41,7 @@ export interface RawRequest {
   /** The path as sent, without the query, not decoded. */
   path: string;
   query: URLSearchParams;
-  headers: IncomingMessage["headers"];
+  headers: IncomingHttpHeaders;
   body: Buffer;
 }
 export interface RawResponse {
@@ -61,7 +60,8 @@ export function epochSeconds(date: Date): number {
 
 /** The error answer of the AWS JSON and REST-JSON protocols. */
 export function jsonError(error: unknown): RawResponse {
-  const known = error instanceof AwsError ? error : new AwsError("InternalFailure", String(error), 500);
+  const known = error instanceof AwsError ? error : new AwsError("InternalFailure", "An internal error occurred.", 500);
+  if (known !== error) log("error", "An embedded AWS service met an error", errorFields(error));
   return {
     status: known.status,
     headers: { "x-amzn-errortype": known.code, "content-type": "application/x-amz-json-1.1" },
@@ -69,77 +69,15 @@ export function jsonError(error: unknown): RawResponse {
   };
 }
 
-async function readBody(request: IncomingMessage): Promise<Buffer> {
-  const chunks: Buffer[] = [];
-  for await (const chunk of request) chunks.push(chunk);
-  return Buffer.concat(chunks);
-}
-
-async function answerJson(services: Map<string, Operation>, target: string, body: Buffer): Promise<RawResponse> {
+/** The input of a call: a JSON object, empty when there is no body. */
+export function parseJson(body: Buffer): object {
+  if (body.length === 0) return {};
+  let parsed: unknown;
   try {
-    const run = services.get(target);
-    if (!run) throw new AwsError("UnknownOperationException", `${target} is not part of the local service`);
-    const output = await run(body.length > 0 ? JSON.parse(body.toString("utf8")) : {});
-    return { status: 200, headers: { "content-type": "application/x-amz-json-1.1" }, body: JSON.stringify(output) };
-  } catch (error) {
-    return jsonError(error);
+    parsed = JSON.parse(new TextDecoder("utf-8", { fatal: true }).decode(body));
+  } catch {
+    // The parser's own message would quote the input.
   }
-}
-
-export interface AwsServer {
-  endpoint: string;
-  port: number;
-  close(): Promise<void>;
-}
-
-/** One HTTP server on 127.0.0.1 for all embedded services; SDK clients reach it through AWS_ENDPOINT_URL_<SERVICE>. */
-export async function startAwsServer(services: {
-  json?: JsonService[];
-  raw?: RawService[];
-  port?: number;
-}): Promise<AwsServer> {
-  const operations = new Map<string, Operation>();
-  for (const service of services.json ?? []) {
-    for (const [name, run] of Object.entries(service.operations)) operations.set(`${service.target}.${name}`, run);
-  }
-
-  const answer = async (request: IncomingMessage): Promise<RawResponse> => {
-    const body = await readBody(request);
-    const target = request.headers["x-amz-target"];
-    if (typeof target === "string") return answerJson(operations, target, body);
-    const url = new URL(request.url ?? "/", "http://local");
-    const path = (request.url ?? "/").split("?", 1)[0] ?? "/";
-    for (const raw of services.raw ?? []) {
-      const response = await raw({
-        method: request.method ?? "GET",
-        path,
-        query: url.searchParams,
-        headers: request.headers,
-        body,
-      });
-      if (response) return response;
-    }
-    return jsonError(new AwsError("UnknownOperationException", `${request.method} ${path} is not served here`, 404));
-  };
-
-  const server = createServer(async (request: IncomingMessage, response: ServerResponse) => {
-    const result = await answer(request).catch(jsonError);
-    response.writeHead(result.status, { "x-amzn-requestid": randomUUID(), ...result.headers });
-    response.end(result.body);
-  });
-  server.keepAliveTimeout = 60_000;
-  await new Promise<void>((resolve, reject) => {
-    server.once("error", reject);
-    server.listen(services.port ?? 0, "127.0.0.1", resolve);
-  });
-  const { port } = server.address() as AddressInfo;
-  return {
-    endpoint: `http://127.0.0.1:${port}`,
-    port,
-    close: () =>
-      new Promise((resolve) => {
-        server.close(() => resolve());
-        server.closeAllConnections();
-      }),
-  };
+  if (typeof parsed === "object" && parsed !== null && !Array.isArray(parsed)) return parsed;
+  throw new AwsError("SerializationException", "The request body is not a JSON object");
 }

@@ -13,7 +13,7 @@ import { openArchive } from "../../buildpack/zip/archive.ts";
 import { ArchiveRefused } from "../../buildpack/zip/refused.ts";
 import { extractArchive } from "../archive/extract-archive.ts";
 import { descriptorSource } from "../archive/file-source.ts";
-import { runTethered } from "../process/run.ts";
+import { runProcessGroup } from "../process/run.ts";
 import { BuildFailed, type Image, type ImageBuild, type ImageBuilder, imageFolder } from "./image.ts";
 import { certificates, type RuntimeHome, RuntimeMissing, type Runtimes, searchPath } from "./runtimes.ts";
 
@@ -27,6 +27,8 @@ const inputSchema = z.object({
 });
 
 const buildMinutes = 20;
+/** The variable that tells which build a process belongs to, so that daemons end with the command that started them. */
+const buildMark = "SLIPWAY_BUILD";
 
 /** Opens an object in the local S3 and gives a descriptor; whoever asked closes it. */
 export type OpenObject = (bucket: string, key: string, versionId?: string) => number;
@@ -122,10 +124,10 @@ export function createImageBuilder(options: {
     const home = await homeOf(plan, options.runtimes, build);
     await mkdir(image, { recursive: true });
     await unpack(options.open(input.SOURCE_BUCKET, input.SOURCE_KEY, input.SOURCE_VERSION), root);
+    if (staticServer !== null) await writeStaticServer(join(root, plan.root, staticServerPath), staticServer);
     const path = await searchPathOf(plan, home, image);
     await runCommands({ plan, variables, home, path, image, build });
     if (!startNeedsManager(plan)) await rm(toolsOf(image), { recursive: true, force: true });
-    if (staticServer !== null) await writeStaticServer(join(root, plan.root, staticServerPath), staticServer);
     const started: Image = {
       command: startArguments(plan),
       env: { HOME: join(root, plan.root), PATH: path, ...runEnvironment(plan), ...variables },
@@ -164,8 +166,9 @@ export function createImageBuilder(options: {
     for (const { stage, command, env } of commands) {
       build.put(`${stage}: ${command}`);
       const write = lineWriter(build.put);
-      const result = await runTethered("/bin/sh", ["-c", command], {
+      const result = await runProcessGroup("/bin/sh", ["-c", command], {
         cwd,
+        mark: buildMark,
         env: {
           ...certificates(),
           HOME: build.folder,
@@ -176,6 +179,7 @@ export function createImageBuilder(options: {
           ...env,
           ...(stage === "build" && variables),
           PATH: path,
+          [buildMark]: image,
         },
         signal: build.signal,
         timeoutMs: buildMinutes * 60_000,

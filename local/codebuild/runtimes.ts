@@ -2,7 +2,7 @@ import { existsSync, realpathSync } from "node:fs";
 import { mkdir, readdir, rename, rm } from "node:fs/promises";
 import { homedir } from "node:os";
 import { delimiter, dirname, join } from "node:path";
-import { runTethered } from "../process/run.ts";
+import { runProcessGroup } from "../process/run.ts";
 
 export interface RuntimeHome {
   /** Folders to put on PATH, first found first. */
@@ -57,7 +57,7 @@ export function createRuntimes(dir: string): Runtimes {
     const temporary = `${target}.${process.pid}.new`;
     await rm(temporary, { recursive: true, force: true });
     await mkdir(temporary, { recursive: true });
-    const result = await runTethered(
+    const result = await runProcessGroup(
       "npm",
       ["install", "--no-audit", "--no-fund", "--no-save", "--prefix", temporary, `node@${major}`],
       {
@@ -119,7 +119,7 @@ async function firstWorking(programs: readonly string[], version: string): Promi
     if (!existsSync(program)) continue;
     let output = "";
     const script = "import sys; print('%d.%d' % sys.version_info[:2]); print(sys.executable)";
-    const result = await runTethered(program, ["-c", script], {
+    const result = await runProcessGroup(program, ["-c", script], {
       cwd: "/",
       env: { PATH: systemPath.join(delimiter) },
       timeoutMs: 10_000,

@@ -1,5 +1,5 @@
 import { findExecutable } from "../process/executable.ts";
-import { spawnTethered, type Tethered } from "../process/process-group.ts";
+import { type ProcessGroup, spawnProcessGroup } from "../process/process-group.ts";
 import { newTaskId } from "./arns.ts";
 import { type PortMap, taskEnvironment, taskMark } from "./environment.ts";
 import { freePort } from "./free-port.ts";
@@ -64,7 +64,7 @@ class LocalTask implements Task {
   readonly started: Promise<number | undefined>;
   readonly stopped: Promise<void>;
   readonly #host: TaskHost;
-  #process: Tethered | undefined;
+  #process: ProcessGroup | undefined;
 
   constructor(host: TaskHost, definition: TaskDefinitionRecord, revision: RevisionRecord) {
     const [container] = definition.containerDefinitions;
@@ -91,7 +91,7 @@ class LocalTask implements Task {
     });
   }
 
-  async #launch(): Promise<Tethered | undefined> {
+  async #launch(): Promise<ProcessGroup | undefined> {
     const { record, definition } = this;
     const [container] = definition.containerDefinitions;
     const image = await this.#host.resolveImage(container.image).catch((error: unknown) => {
@@ -112,12 +112,12 @@ class LocalTask implements Task {
     return this.#spawn(command, args, image.cwd, env);
   }
 
-  #spawn(command: string, args: string[], cwd: string, env: Record<string, string>): Tethered {
+  #spawn(command: string, args: string[], cwd: string, env: Record<string, string>): ProcessGroup {
     const output = outputOf(this.#host, this.definition, this.record.id);
     this.record.lastStatus = "RUNNING";
     this.record.startedAt = this.#host.now();
     const reports = { onOutput: output.write, onExit: output.end };
-    this.#process = spawnTethered(command, args, { cwd, env, mark: taskMark, ...reports });
+    this.#process = spawnProcessGroup(command, args, { cwd, env, mark: taskMark, ...reports });
     return this.#process;
   }
 

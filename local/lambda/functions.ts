@@ -41,6 +41,19 @@ function contextOf(name: string) {
   };
 }
 
+/** The event of an invocation: any JSON value. */
+function readPayload(body: Buffer): unknown {
+  if (body.length === 0) return {};
+  try {
+    return JSON.parse(new TextDecoder("utf-8", { fatal: true }).decode(body));
+  } catch {
+    throw new AwsError(
+      "InvalidRequestContentException",
+      "Could not parse request body into json: it is not valid JSON",
+    );
+  }
+}
+
 /** The service's Lambdas, run in this process from their sources. */
 export function createFunctions(): Functions {
   const loaded = new Map<string, Promise<Handler>>();
@@ -76,7 +89,7 @@ export function createFunctions(): Functions {
     const name = /^\/2015-03-31\/functions\/([^/]+)\/invocations$/.exec(path)?.[1];
     if (name === undefined || method !== "POST") return undefined;
     try {
-      const result = await invoke(decodeURIComponent(name), body.length > 0 ? JSON.parse(body.toString("utf8")) : {});
+      const result = await invoke(decodeURIComponent(name), readPayload(body));
       return { status: 200, headers: { "content-type": "application/json" }, body: JSON.stringify(result ?? null) };
     } catch (error) {
       if (!(error instanceof FunctionError)) return jsonError(error);

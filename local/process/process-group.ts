@@ -1,14 +1,15 @@
 import { type ChildProcess, spawn } from "node:child_process";
+import { Socket } from "node:net";
 import { constants } from "node:os";
 import { quoted, throughShell } from "./shell-environment.ts";
 
 export type OutputStream = "stdout" | "stderr";
 
-export interface TetheredOptions {
+export interface ProcessGroupOptions {
   cwd: string;
   /** The whole environment: nothing of ours is inherited. */
   env: Record<string, string>;
-  /** A name in `env` whose value no other process has: what carries it dies with the group, wherever it went. */
+  /** A variable in `env` whose value no other group has: processes that carry it die with the group, even after setsid. */
   mark?: string;
   onOutput?(stream: OutputStream, chunk: Buffer): void;
   /** Called once, after the last output; a death by signal is 128 + its number, as a container runtime reports it. */
@@ -22,31 +23,39 @@ export interface ProcessExit {
   failedToStart?: string;
 }
 
-export interface Tethered {
-  /** The app's own pid, which is also its process group; undefined when it could not be started. */
+export interface ProcessGroup {
+  /** The first process, whose pid is also the group's id; undefined when it could not be started. */
   pid: number | undefined;
+  /** Resolves when the first process has ended. */
   exited: Promise<ProcessExit>;
-  /** Asks the app to end (SIGTERM) and, after `graceMs`, kills its whole group; resolves when it has ended. */
+  /** Resolves when the others of its group and those with its mark have been killed as well. */
+  gone: Promise<void>;
+  /** Asks the first process to end (SIGTERM) and kills everything after `graceMs`; resolves when it has ended. */
   stop(graceMs: number): Promise<ProcessExit>;
 }
 
 /**
- * The guard is a member of the app's process group, which keeps the group's id from being given to anyone else. It
- * blocks on the tether (fd 3) until our end closes, for whatever reason, then kills what has left the group with the
- * app's mark (daemons; only where there is a /proc), the group and itself. It is forked twice, so that an app that waits
- * for all of its children does not wait for the guard.
+ * The guard is a member of the group, which keeps the group's id from being given to another group. It blocks on a pipe
+ * (fd 3) until our end closes, which a SIGKILL of this process does too. Then it kills the processes with the mark (only
+ * where there is a /proc), the group and itself. It is forked twice, so that an app that waits for all of its children
+ * does not wait for the guard.
  */
 const guard = (ending: string) =>
   `( (trap '' HUP INT QUIT TERM; read _ <&3; ${ending}kill -KILL -$$) </dev/null >/dev/null 2>&1 & )`;
 
+/** Repeated while there was something to kill: a process may start others while the list is read. */
 const killMarked = (mark: string) =>
-  `read self _ </proc/self/stat; for at in $(PATH=/usr/bin:/bin grep -lsF ${quoted(mark)} /proc/[0-9]*/environ); do ` +
-  `at=\${at#/proc/}; at=\${at%/environ}; [ "$at" = "$self" ] || kill -KILL "$at"; done; `;
+  `read self _ </proc/self/stat; pass=0; while [ "$pass" -lt 20 ]; do pass=$((pass+1)); found=; ` +
+  `for at in $(PATH=/usr/bin:/bin grep -lsF ${quoted(mark)} /proc/[0-9]*/environ); do ` +
+  `at=\${at#/proc/}; at=\${at%/environ}; [ "$at" = "$self" ] || { kill -KILL "$at" && found=1; }; done; ` +
+  `[ "$found" ] || break; done; `;
 
-/** How long output may still arrive after the process has ended, when something that escaped holds its pipes. */
+/** How long output may still arrive after the process has ended, when a process outside the group holds its pipes. */
 const lateOutputMs = 500;
+/** How long the guard may take to kill the rest. An app can kill the guard, so what it leaves is killed by us then. */
+const guardMs = 2_000;
 
-function spawnShell(command: string, args: string[], options: TetheredOptions): ChildProcess {
+function spawnShell(command: string, args: string[], options: ProcessGroupOptions): ChildProcess {
   const { env, exec } = throughShell(options.env);
   const { mark } = options;
   const ending = mark === undefined ? "" : killMarked(`${mark}=${options.env[mark]}`);
@@ -67,17 +76,17 @@ function exitOf(code: number | null, signal: NodeJS.Signals | null): ProcessExit
 function awaitExit(child: ChildProcess): Promise<ProcessExit> {
   return new Promise((resolve) => {
     child.once("error", (error) => resolve({ exitCode: 127, failedToStart: error.message }));
+    const outputs = [child.stdout, child.stderr].filter((stream) => stream !== null);
+    // Not the child's own "close": that would wait for the guard's pipe too.
+    const closed = Promise.all(outputs.map((stream) => new Promise<void>((done) => stream.once("close", done))));
     child.once("exit", (code, signal) => {
-      // Letting go of the tether makes the guard end what is left of the group.
-      child.stdio[3]?.destroy();
       const done = () => {
         clearTimeout(late);
-        child.stdout?.destroy();
-        child.stderr?.destroy();
+        for (const stream of outputs) stream.destroy();
         resolve(exitOf(code, signal));
       };
       const late = setTimeout(done, lateOutputMs);
-      child.once("close", done);
+      void closed.then(done);
     });
   });
 }
@@ -90,19 +99,41 @@ function send(pid: number, signal: NodeJS.Signals): void {
   }
 }
 
+/** Lets the guard kill everything; resolves when the guard itself, which dies last, has closed its end of the pipe. */
+function releaseGuard(child: ChildProcess): Promise<void> {
+  const pipe = child.stdio[3];
+  if (!(pipe instanceof Socket) || pipe.destroyed) return Promise.resolve();
+  return new Promise((resolve) => {
+    const late = setTimeout(() => pipe.destroy(), guardMs);
+    pipe.once("close", () => {
+      clearTimeout(late);
+      resolve();
+    });
+    pipe.resume().end();
+  });
+}
+
 /**
- * Starts a process in a group of its own that cannot outlive us: when this process ends, by SIGKILL too, the whole
- * group is killed, and when the app ends, so do the processes it left behind in its group or with its mark.
+ * Starts a process in a group of its own that cannot outlive this process: when this process ends, by SIGKILL too, the
+ * whole group is killed, and when the first process ends, so are those it left behind in its group or with its mark.
  */
-export function spawnTethered(command: string, args: string[], options: TetheredOptions): Tethered {
+export function spawnProcessGroup(command: string, args: string[], options: ProcessGroupOptions): ProcessGroup {
   const child = spawnShell(command, args, options);
   for (const stream of ["stdout", "stderr"] as const) {
     child[stream]?.on("data", (chunk: Buffer) => options.onOutput?.(stream, chunk));
   }
   child.stdio[3]?.on("error", () => {});
   let ended = false;
+  let released: Promise<void> | undefined;
+  const release = () => {
+    released ??= releaseGuard(child);
+    return released;
+  };
+  const gone = Promise.withResolvers<void>();
+  child.once("error", () => gone.resolve());
   child.once("exit", () => {
     ended = true;
+    gone.resolve(release());
   });
   const exited = awaitExit(child).then((exit) => {
     ended = true;
@@ -110,15 +141,20 @@ export function spawnTethered(command: string, args: string[], options: Tethered
     return exit;
   });
 
+  const kill = async (pid: number) => {
+    // The guard knows the processes that left the group, so it kills; a SIGKILL of the group would end it before.
+    await Promise.race([release(), exited]);
+    // Until the exit is reported, the pid is not reaped, so the group is still the app's.
+    if (!ended) send(-pid, "SIGKILL");
+  };
   const stop = async (graceMs: number): Promise<ProcessExit> => {
     const { pid } = child;
     if (ended || pid === undefined) return exited;
     if (graceMs > 0) send(pid, "SIGTERM");
     const timer = setTimeout(() => {
-      // Until the exit is reported, the pid is not reaped, so the group is still the app's.
-      if (!ended) send(-pid, "SIGKILL");
+      if (!ended) void kill(pid);
     }, graceMs);
     return exited.finally(() => clearTimeout(timer));
   };
-  return { pid: child.pid, exited, stop };
+  return { pid: child.pid, exited, gone: gone.promise, stop };
 }

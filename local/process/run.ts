@@ -1,9 +1,11 @@
-import { type OutputStream, spawnTethered } from "./process-group.ts";
+import { type OutputStream, spawnProcessGroup } from "./process-group.ts";
 
 export interface RunOptions {
   cwd: string;
   env: Record<string, string>;
   onOutput?(stream: OutputStream, chunk: Buffer): void;
+  /** As ProcessGroupOptions' mark. */
+  mark?: string;
   /** After this time the whole group is killed. */
   timeoutMs?: number;
   /** An abort kills the whole group at once. */
@@ -16,10 +18,13 @@ export interface RunResult {
   failedToStart?: string;
 }
 
-/** Runs a command to its end, tethered to this process; never rejects: what went wrong is in the result. */
-export async function runTethered(command: string, args: string[], options: RunOptions): Promise<RunResult> {
+/**
+ * Runs a command to its end and then kills what it left behind; resolves when nothing of it is left. Never rejects:
+ * what went wrong is in the result.
+ */
+export async function runProcessGroup(command: string, args: string[], options: RunOptions): Promise<RunResult> {
   if (options.signal?.aborted) return { exitCode: 137, endedBy: "abort" };
-  const child = spawnTethered(command, args, options);
+  const child = spawnProcessGroup(command, args, options);
   let endedBy: RunResult["endedBy"] = "exit";
   const kill = (reason: "timeout" | "abort") => {
     endedBy = reason;
@@ -29,6 +34,7 @@ export async function runTethered(command: string, args: string[], options: RunO
   options.signal?.addEventListener("abort", onAbort, { once: true });
   const timer = options.timeoutMs === undefined ? undefined : setTimeout(() => kill("timeout"), options.timeoutMs);
   const { exitCode, failedToStart } = await child.exited;
+  await child.gone;
   clearTimeout(timer);
   options.signal?.removeEventListener("abort", onAbort);
   return { exitCode, endedBy, ...(failedToStart === undefined ? {} : { failedToStart }) };

@@ -1,5 +1,5 @@
 import * as z from "zod";
-import { AwsError, jsonError, type Operation, operation, type RawService } from "../aws/service.ts";
+import { AwsError, jsonError, type Operation, operation, parseJson, type RawService } from "../aws/service.ts";
 import { createEngine } from "./engine.ts";
 import { parameterSchema } from "./fields.ts";
 import { runStatement, statementAnswer } from "./statements.ts";
@@ -96,7 +96,7 @@ export function createRdsData(options: RdsDataOptions): RdsData {
     if (!run) return undefined;
     try {
       if (body.length > requestBytesMax) throw new AwsError("BadRequestException", "The request is larger than 4 MiB");
-      const output = await run(JSON.parse(body.toString("utf8")));
+      const output = await run(parseJson(body));
       return { status: 200, headers: { "content-type": "application/json" }, body: JSON.stringify(output) };
     } catch (error) {
       return jsonError(error);

@@ -1,6 +1,6 @@
 import { createHash } from "node:crypto";
-import { sha256Hex } from "../sts/canonical.ts";
-import { type ChunkSigner, sameSignature } from "../sts/sigv4.ts";
+import { sha256Hex } from "../aws/signature/canonical.ts";
+import { type ChunkSigner, sameSignature } from "../aws/signature/verify.ts";
 import { S3Error } from "./errors.ts";
 
 const lineLengthMax = 8192;

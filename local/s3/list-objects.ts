@@ -1,5 +1,5 @@
 import * as z from "zod";
-import { uriEncode } from "../sts/canonical.ts";
+import { uriEncode } from "../aws/signature/canonical.ts";
 import { S3Error } from "./errors.ts";
 import { behindPrefix, commonPrefix, endOf, type ListEntry, listPage, startOf } from "./list-walk.ts";
 import type { S3Reply } from "./reply.ts";

@@ -1,6 +1,6 @@
 import { createHash } from "node:crypto";
 import { crc32 } from "node:zlib";
-import type { ChunkSigner } from "../sts/sigv4.ts";
+import type { ChunkSigner } from "../aws/signature/verify.ts";
 import { decodeAwsChunked } from "./aws-chunked.ts";
 import { S3Error } from "./errors.ts";
 import type { S3Request } from "./request.ts";

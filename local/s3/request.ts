@@ -1,8 +1,7 @@
 import type { IncomingHttpHeaders, IncomingMessage } from "node:http";
-import { headerValue } from "../sts/canonical.ts";
-import type { CredentialStore } from "../sts/credentials.ts";
-import { isPresigned } from "../sts/signature-header.ts";
-import { type VerifiedSignature, verifySignature } from "../sts/sigv4.ts";
+import { headerValue } from "../aws/signature/canonical.ts";
+import { isPresigned } from "../aws/signature/presented-signature.ts";
+import { type Keys, type VerifiedSignature, verifySignature } from "../aws/signature/verify.ts";
 import { S3Error } from "./errors.ts";
 
 export interface BucketSettings {
@@ -72,7 +71,7 @@ function readAsUtf8(headers: IncomingHttpHeaders): IncomingHttpHeaders {
 
 export interface RequestOptions {
   buckets: ReadonlyMap<string, BucketSettings>;
-  credentials: Pick<CredentialStore, "find">;
+  credentials: Keys;
   region: string;
   now: () => Date;
   mayUse: (principalArn: string) => boolean;
@@ -90,10 +89,12 @@ export function authenticate(
   const amz = amzReader(http, target.query);
   const payloadHash = amz("x-amz-content-sha256") ?? (isPresigned(target) ? "UNSIGNED-PAYLOAD" : "");
   const verify = (headers: IncomingHttpHeaders) =>
-    verifySignature(
-      { method, path: target.path, query: target.query, headers },
-      { service: "s3", region, credentials, now, payloadHash },
-    );
+    verifySignature({ method, path: target.path, query: target.query, headers }, payloadHash, {
+      style: "s3",
+      region,
+      credentials,
+      now,
+    });
   let verdict = verify(http.headers);
   if (!verdict.ok && /[\u0080-\u00ff]/.test(http.headers["content-type"] ?? "")) {
     verdict = verify(readAsUtf8(http.headers));

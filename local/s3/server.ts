@@ -1,7 +1,7 @@
 import { randomBytes } from "node:crypto";
 import { createServer, type IncomingMessage, type Server, type ServerResponse } from "node:http";
 import type { AddressInfo } from "node:net";
-import type { CredentialStore } from "../sts/credentials.ts";
+import type { Keys } from "../aws/signature/verify.ts";
 import { corsHeaders, preflight } from "./cors.ts";
 import { errorDocument, S3Error } from "./errors.ts";
 import type { ObjectCreated } from "./object-created.ts";
@@ -15,7 +15,7 @@ export interface S3Options {
   /** Holds everything; one server at a time. */
   dir: string;
   port?: number;
-  credentials: Pick<CredentialStore, "find">;
+  credentials: Keys;
   region: string;
   buckets: BucketSettings[];
   /** Called at least once for each PUT and COPY, after a crash again; a rejection is repeated with back-off. */

@@ -3,6 +3,7 @@ import { mkdtempSync, readFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { setTimeout as sleep } from "node:timers/promises";
+import { startDynamoDb } from "../../local/dynamodb/server.ts";
 
 /** One measured ratio with the bound that it has to keep; without a bound it is only told. */
 export interface Measured {
@@ -42,13 +43,16 @@ export interface ServiceProcess {
 const root = join(import.meta.dirname, "..", "..");
 
 /** The local service in a process of its own, by the script that `npm start` runs. */
-export async function startProcess(home = mkdtempSync(join(tmpdir(), "slipway-bench-"))): Promise<ServiceProcess> {
+export async function startProcess(
+  home = mkdtempSync(join(tmpdir(), "slipway-bench-")),
+  variables: Record<string, string> = {},
+): Promise<ServiceProcess> {
   const began = performance.now();
   const { scripts } = JSON.parse(readFileSync(join(root, "package.json"), "utf8"));
   const PATH = `${join(root, "node_modules", ".bin")}:${process.env.PATH}`;
   const child = spawn("/bin/sh", ["-c", scripts.start], {
     cwd: root,
-    env: { ...process.env, PATH, SLIPWAY_HOME: home, PORT: "0" },
+    env: { ...process.env, PATH, SLIPWAY_HOME: home, PORT: "0", ...variables },
     stdio: ["ignore", "pipe", "inherit"],
   });
   let text = "";
@@ -74,6 +78,23 @@ export async function startProcess(home = mkdtempSync(join(tmpdir(), "slipway-be
         child.kill("SIGTERM");
       }),
   };
+}
+
+export interface ServiceOnTable extends ServiceProcess {
+  /** The address of its DynamoDB, which a service keeps to itself when it starts its own. */
+  table: string;
+}
+
+/** As `startProcess`, on a DynamoDB that the benchmark can call as well; a later start on the same home finds its rows. */
+export async function startOnTable(): Promise<ServiceOnTable> {
+  const home = mkdtempSync(join(tmpdir(), "slipway-bench-"));
+  const table = await startDynamoDb({ file: join(home, "table.db"), tableName: "slipway" });
+  const service = await startProcess(home, { AWS_ENDPOINT_URL_DYNAMODB: table.endpoint });
+  const stop = async () => {
+    await service.stop();
+    await table.close();
+  };
+  return { ...service, stop, table: table.endpoint };
 }
 
 /** Waits until an address answers with this text. */

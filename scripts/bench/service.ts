@@ -5,9 +5,9 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { setTimeout as sleep } from "node:timers/promises";
 import { DescribeExecutionCommand, SFNClient, StartExecutionCommand } from "@aws-sdk/client-sfn";
-import { startAwsServer } from "../../local/aws/service.ts";
+import { startAwsServer } from "../../local/aws/server.ts";
 import { createStepFunctions } from "../../local/stepfunctions/service.ts";
-import { jsonOf, type Measured, median, type ServiceProcess, startProcess } from "./measure.ts";
+import { jsonOf, type Measured, median, type ServiceOnTable, startOnTable, startProcess } from "./measure.ts";
 
 function get(url: string, agent: Agent, headers: Record<string, string>): Promise<number> {
   return new Promise((resolve, reject) => {
@@ -37,12 +37,11 @@ async function throughput(url: string, headers: Record<string, string>, seconds:
 }
 
 /** An express server that does the same BatchGetItem, in a process of its own on the same embedded DynamoDB. */
-async function startExpress(service: ServiceProcess, buildId: string): Promise<{ url: string; stop(): void }> {
-  const ports = JSON.parse(readFileSync(join(service.home, "ports.json"), "utf8"));
+async function startExpress(service: ServiceOnTable, buildId: string): Promise<{ url: string; stop(): void }> {
   const child = spawn(process.execPath, ["scripts/bench/express-server.ts"], {
     env: {
       ...process.env,
-      AWS_ENDPOINT_URL_DYNAMODB: `http://127.0.0.1:${ports.dynamodb}`,
+      AWS_ENDPOINT_URL_DYNAMODB: service.table,
       AWS_REGION: "us-east-1",
       AWS_ACCESS_KEY_ID: "local",
       AWS_SECRET_ACCESS_KEY: "local",
@@ -58,7 +57,7 @@ async function startExpress(service: ServiceProcess, buildId: string): Promise<{
   return { url, stop: () => void child.kill("SIGKILL") };
 }
 
-async function benchPolls(service: ServiceProcess): Promise<Measured> {
+async function benchPolls(service: ServiceOnTable): Promise<Measured> {
   const headers = { authorization: `Bearer ${service.key}` };
   const created = await jsonOf(fetch(`${service.project}/builds`, { method: "POST", headers }));
   const url = `${service.project}/builds/${created.build.id}`;
@@ -96,8 +95,11 @@ async function benchStates(): Promise<Measured> {
     integrations: {},
     onStatusChange: async () => undefined,
   });
-  const server = await startAwsServer({ json: [machine.service] });
   const credentials = { accessKeyId: "local", secretAccessKey: "local" };
+  const server = await startAwsServer({
+    json: [machine.service],
+    credentials: { find: () => ({ ...credentials, principalArn: "bench" }) },
+  });
   const client = new SFNClient({ endpoint: server.endpoint, region: "us-east-1", credentials });
   const times: number[] = [];
   for (let round = 0; round < 5; round += 1) {
@@ -128,7 +130,7 @@ function residentMiB(pid: number): number {
 
 /** Polls, start-up, memory and the state machine. */
 export async function benchService(): Promise<Measured[]> {
-  const first = await startProcess();
+  const first = await startOnTable();
   const polls = await benchPolls(first);
   await first.stop();
   const starts: number[] = [];

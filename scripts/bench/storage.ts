@@ -4,9 +4,10 @@ import { join } from "node:path";
 import { Readable } from "node:stream";
 import { pipeline } from "node:stream/promises";
 import { DynamoDBClient } from "@aws-sdk/client-dynamodb";
+import { InvokeCommand, LambdaClient } from "@aws-sdk/client-lambda";
 import { DynamoDBDocumentClient, TransactWriteCommand } from "@aws-sdk/lib-dynamodb";
 import { newFiles } from "../../lambdas/storage/model/files.ts";
-import { jsonOf, type Measured, median, type ServiceProcess, startProcess } from "./measure.ts";
+import { jsonOf, type Measured, median, type ServiceOnTable, startOnTable } from "./measure.ts";
 
 const filesPerRequest = 100;
 const uploadBytes = 300 * 1024 * 1024;
@@ -14,7 +15,7 @@ const uploadMiBMax = 150;
 const tableName = "slipway";
 
 interface Bench {
-  service: ServiceProcess;
+  service: ServiceOnTable;
   organizationId: string;
   storageId: string;
   table: DynamoDBDocumentClient;
@@ -50,22 +51,29 @@ async function timed(run: () => Promise<unknown>): Promise<number> {
 
 /** What a Lambda finds in its environment, with the embedded services of the running local service around it. */
 function becomeLambda({ service }: Bench): void {
-  const { awsEndpoint, accessKeyId, secretAccessKey } = runtimeOf(service);
+  const { accessKeyId, secretAccessKey } = runtimeOf(service);
   const ports = JSON.parse(readFileSync(join(service.home, "ports.json"), "utf8"));
   Object.assign(process.env, {
     AWS_REGION: "us-east-1",
     AWS_ACCESS_KEY_ID: accessKeyId,
     AWS_SECRET_ACCESS_KEY: secretAccessKey,
-    AWS_ENDPOINT_URL_DYNAMODB: `http://127.0.0.1:${ports.dynamodb}`,
+    AWS_ENDPOINT_URL_DYNAMODB: service.table,
     AWS_ENDPOINT_URL_S3: `http://127.0.0.1:${ports.s3}`,
-    AWS_ENDPOINT_URL_STS: awsEndpoint,
+    AWS_ENDPOINT_URL_STS: runtimeOf(service).stsEndpoint,
     TABLE_NAME: tableName,
     FILES_BUCKET: "slipway-files",
     FILES_SIGNER_ROLE: "arn:aws:iam::000000000000:role/slipway-files-signer",
   });
 }
 
-function runtimeOf(service: ServiceProcess): { awsEndpoint: string; accessKeyId: string; secretAccessKey: string } {
+interface Runtime {
+  awsEndpoint: string;
+  stsEndpoint: string;
+  accessKeyId: string;
+  secretAccessKey: string;
+}
+
+function runtimeOf(service: ServiceOnTable): Runtime {
   return JSON.parse(readFileSync(join(service.home, "runtime.json"), "utf8"));
 }
 
@@ -122,9 +130,13 @@ async function fill({ table, service, organizationId }: Bench, count: number): P
   return storageId;
 }
 
-async function operator(service: ServiceProcess, command: string, input: object) {
-  const url = `${runtimeOf(service).awsEndpoint}/2015-03-31/functions/operator/invocations`;
-  return (await jsonOf(fetch(url, { method: "POST", body: JSON.stringify({ command, input }) }))).output;
+async function operator(service: ServiceOnTable, command: string, input: object) {
+  const { awsEndpoint: endpoint, ...credentials } = runtimeOf(service);
+  const lambda = new LambdaClient({ endpoint, region: "us-east-1", credentials });
+  const Payload = Buffer.from(JSON.stringify({ command, input }));
+  const answer = await lambda.send(new InvokeCommand({ FunctionName: "operator", Payload }));
+  lambda.destroy();
+  return JSON.parse(Buffer.from(answer.Payload ?? []).toString("utf8")).output;
 }
 
 async function benchList(bench: Bench): Promise<Measured> {
@@ -187,12 +199,11 @@ async function benchUpload(bench: Bench): Promise<Measured> {
 
 /** File storage of the local service, in a process of its own. */
 export async function benchStorage(): Promise<Measured[]> {
-  const service = await startProcess();
-  const ports = JSON.parse(readFileSync(join(service.home, "ports.json"), "utf8"));
+  const service = await startOnTable();
   const seed = JSON.parse(readFileSync(join(service.home, "local.json"), "utf8"));
   const table = DynamoDBDocumentClient.from(
     new DynamoDBClient({
-      endpoint: `http://127.0.0.1:${ports.dynamodb}`,
+      endpoint: service.table,
       region: "us-east-1",
       credentials: { accessKeyId: "local", secretAccessKey: "local" },
     }),

@@ -9,7 +9,7 @@ import { insertQuery, listQuery } from "../../lambdas/tables/model/rows.ts";
 import { type Session, sessionOn } from "../../lambdas/tables/model/session.ts";
 import { createStatements } from "../../lambdas/tables/model/statements.ts";
 import { fetchRows } from "../../lambdas/tables/model/stored-rows.ts";
-import { startAwsServer } from "../../local/aws/service.ts";
+import { startAwsServer } from "../../local/aws/server.ts";
 import { createRdsData } from "../../local/rds/rds-data.ts";
 import { type Measured, median } from "./measure.ts";
 
@@ -124,7 +124,9 @@ export async function benchTables(): Promise<Measured[]> {
   const folder = await mkdtemp(join(tmpdir(), "bench-tables-"));
   const data = createRdsData({ dir: folder });
   let calls = 0;
+  const key = { accessKeyId: "local", secretAccessKey: "local" };
   const server = await startAwsServer({
+    credentials: { find: () => ({ ...key, principalArn: "bench" }) },
     raw: [
       (request) => {
         calls += 1;
@@ -134,7 +136,7 @@ export async function benchTables(): Promise<Measured[]> {
   });
   const names = ["AWS_ENDPOINT_URL_RDS_DATA", "AWS_REGION", "AWS_ACCESS_KEY_ID", "AWS_SECRET_ACCESS_KEY"] as const;
   const kept = names.map((name) => [name, process.env[name]] as const);
-  const settings = [server.endpoint, "us-east-1", "local", "local"];
+  const settings = [server.endpoint, "us-east-1", key.accessKeyId, key.secretAccessKey];
   for (const [index, name] of names.entries()) process.env[name] = settings[index];
   try {
     const databases = databaseRunner({

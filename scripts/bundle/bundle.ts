@@ -1,8 +1,9 @@
 import { rm } from "node:fs/promises";
 import { join } from "node:path";
 import { build, type Metafile } from "esbuild";
+import { bundleStaticServer } from "../../buildpack/image/static-server/bundle.ts";
 import { handlerFiles, missingHandlers } from "./handlers.ts";
-import { environmentCredentials, externals, quickHttp } from "./lean.ts";
+import { environmentCredentials, externals, quickHttp, yamlModules } from "./lean.ts";
 
 const root = join(import.meta.dirname, "..", "..");
 
@@ -41,6 +42,9 @@ export async function bundleLambdas(outdir: string, files: readonly string[] = h
     legalComments: "none",
     logLevel: "warning",
     banner: { js: requireBanner },
+    // An analysis hands it to the image build, and esbuild is not there to make it.
+    define: { STATIC_SERVER: JSON.stringify(await bundleStaticServer()) },
+    alias: yamlModules,
     external: externals,
     plugins: [quickHttp, environmentCredentials],
   });

@@ -41,6 +41,11 @@ export const environmentCredentials: Plugin = {
   },
 };
 
+/** `yaml` as ES modules, of which a bundle takes only what reads a file; its CommonJS build cannot be taken apart. */
+export const yamlModules = {
+  yaml: fileURLToPath(new URL("./browser/dist/index.js", import.meta.resolve("yaml/package.json"))),
+};
+
 /** What Lambda's runtime has by itself; everything else is bundled. */
 export const externals = builtinModules
   .flatMap((name) => [name, `node:${name}`])

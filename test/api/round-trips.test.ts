@@ -2,8 +2,7 @@ import { mkdtempSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
-import { type DynamoDb, startDynamoDb } from "../../local/dynamodb.ts";
-import { openPorts } from "../../local/ports.ts";
+import { type DynamoDb, startDynamoDb } from "../../local/dynamodb/server.ts";
 import { type DynamoProxy, startDynamoProxy } from "../harness/dynamodb.ts";
 import { type Running, startRunning } from "../harness/service.ts";
 
@@ -15,8 +14,7 @@ describe("round trips to the table", () => {
 
   beforeAll(async () => {
     const home = mkdtempSync(join(tmpdir(), "slipway-trips-"));
-    const port = await openPorts(home).of("dynamodb");
-    database = await startDynamoDb({ file: join(home, "counted.db"), port, tableName: "slipway" });
+    database = await startDynamoDb({ file: join(home, "counted.db"), tableName: "slipway" });
     proxy = await startDynamoProxy(database.endpoint);
     process.env.AWS_ENDPOINT_URL_DYNAMODB = proxy.endpoint;
     running = await startRunning();

@@ -3,6 +3,7 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import * as z from "zod";
 import { type LocalService, startService } from "../../local/service.ts";
+import { invokeFunction } from "./signing.ts";
 
 const localFile = z.object({
   baseUrl: z.string(),
@@ -71,7 +72,6 @@ export async function callAt(
 export async function startRunning(home = mkdtempSync(join(tmpdir(), "slipway-test-"))): Promise<Running> {
   const service: LocalService = await startService({ home, port: 0 });
   const seed = localFile.parse(JSON.parse(readFileSync(join(home, "local.json"), "utf8")));
-  const runtime = JSON.parse(readFileSync(join(home, "runtime.json"), "utf8"));
   const key = `${seed.accessKey}:${seed.secretKey}`;
   return {
     seed,
@@ -79,11 +79,7 @@ export async function startRunning(home = mkdtempSync(join(tmpdir(), "slipway-te
     project: `/organizations/${seed.organizationId}/projects/${seed.projectId}`,
     call: (method, path, options) => callAt(seed.baseUrl, key, method, path, options),
     async operator(command, input) {
-      const response = await fetch(`${runtime.awsEndpoint}/2015-03-31/functions/operator/invocations`, {
-        method: "POST",
-        body: JSON.stringify({ command, input }),
-      });
-      const answer = operatorAnswer.parse(await response.json());
+      const answer = operatorAnswer.parse(await invokeFunction(home, "operator", { command, input }));
       if (!answer.ok) throw Object.assign(new Error(answer.error?.message), answer.error);
       return answer.output;
     },

@@ -10,7 +10,7 @@ import type { Plan } from "../../buildpack/analysis/plan.ts";
 import { renderBuildspec } from "../../buildpack/image/buildspec.ts";
 import { renderDockerfile, renderDockerignore } from "../../buildpack/image/dockerfile.ts";
 import type { ImageRecipe } from "../../buildpack/image/recipe.ts";
-import { staticServer } from "../../buildpack/image/static-server.ts";
+import { staticServerText } from "../../buildpack/image/static-server/text.ts";
 import { buildah } from "../../scripts/images/buildah.ts";
 
 /** An app's files by path; an object is written as JSON. */
@@ -111,7 +111,7 @@ export async function buildImage(files: Files, variables: Variables = {}): Promi
     plan,
     dockerfile,
     dockerignore: renderDockerignore(plan),
-    staticServer: plan.static === null ? null : staticServer,
+    staticServer: plan.static === null ? null : await staticServerText(),
     variables: Object.entries(variables).map(([name, value]) => ({ name, value })),
   };
   const folder = mkdtempSync(join(tmpdir(), "slipway-image-"));

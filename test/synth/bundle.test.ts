@@ -1,5 +1,5 @@
 import { execFile } from "node:child_process";
-import { mkdtemp, readdir, rm } from "node:fs/promises";
+import { mkdtemp, readdir, readFile, rm } from "node:fs/promises";
 import { createServer } from "node:http";
 import type { AddressInfo } from "node:net";
 import { tmpdir } from "node:os";
@@ -10,6 +10,7 @@ import { afterAll, beforeAll, expect, it } from "vitest";
 import type { Capability } from "../../api/capabilities.ts";
 import { capabilityEnvironment } from "../../api/environment.ts";
 import { routes } from "../../api/index.ts";
+import { staticServerText } from "../../buildpack/image/static-server/text.ts";
 import { newKeyPair } from "../../lambdas/http/presented-credential.ts";
 import { bundleLambdas } from "../../scripts/bundle/bundle.ts";
 import { handlerFiles, missingHandlers } from "../../scripts/bundle/handlers.ts";
@@ -67,6 +68,14 @@ it("no function carries a byte of the CDK, of lib/, of local/ or of a test", () 
   const strangers =
     /(^|\/)node_modules\/(aws-cdk-lib|constructs|cdk-nag|vitest|esbuild)\/|^(lib|local|cli|sdk|test|bin)\//;
   expect(inputs(Object.keys(meta.outputs)).filter((input) => strangers.test(input))).toEqual([]);
+});
+
+it("the analysis carries the static server as text, as esbuild makes it of its sources", async () => {
+  const code = await readFile(join(folder, "pipeline/analyze.mjs"), "utf8");
+  for (const sentence of ["Serving files", "The build wrote no folder"]) {
+    expect(await staticServerText()).toContain(sentence);
+    expect(code).toContain(sentence);
+  }
 });
 
 it("credentials come from the environment: nothing searches the machine for them", () => {

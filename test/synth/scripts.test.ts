@@ -9,7 +9,7 @@ import { DeleteObjectCommand, ListObjectVersionsCommand, PutObjectCommand, S3Cli
 import { ServiceQuotasClient } from "@aws-sdk/client-service-quotas";
 import { expect, it, onTestFinished, vi } from "vitest";
 import { startS3 } from "../../local/s3/server.ts";
-import { openCredentials } from "../../local/sts/credentials.ts";
+import { openCredentials } from "../../local/sts/store.ts";
 import { armBuildsAtOnce } from "../../scripts/aws/build-quota.ts";
 import { emptyBucket } from "../../scripts/aws/empty-bucket.ts";
 import { deleteRepositories, projectRepositories } from "../../scripts/aws/repositories.ts";

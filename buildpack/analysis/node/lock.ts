@@ -5,6 +5,7 @@ import { optionalJson } from "../manifests.ts";
 import { isVendored } from "../tree.ts";
 import { entriesAt, isTable, stringAt, type Table, tableAt, valueAt } from "../values.ts";
 import type { Dependencies } from "./dependencies.ts";
+import { type PnpmLock, pnpmLock } from "./pnpm-lock.ts";
 
 const LOCAL = /^(file|link|portal|workspace|patch|catalog|git|github|https?):|^[./~]|\//;
 
@@ -19,7 +20,7 @@ export function lockDisagreement(
   const text = app.text(lock);
   if (text === undefined) return undefined;
   if (lock === "package-lock.json" || lock === "npm-shrinkwrap.json") return npmDisagreement(app, dependencies, lock);
-  if (lock === "pnpm-lock.yaml") return pnpmDisagreement(manifest, dependencies, pnpmDocuments(text).at(-1) ?? "");
+  if (lock === "pnpm-lock.yaml") return pnpmDisagreement(manifest, dependencies, pnpmLock(text));
   if (lock === "yarn.lock") return yarnDisagreement(app, manifest, dependencies, text);
   return bunDisagreement(manifest, text);
 }
@@ -50,15 +51,11 @@ function npmDisagreement(app: App, dependencies: Dependencies, lock: string): st
   return undefined;
 }
 
-/** The documents of a pnpm-lock.yaml: newer versions put what pnpm itself needs into one before the project's. */
-export const pnpmDocuments = (text: string): string[] =>
-  text.split(/^---[ \t]*$/m).filter((document) => document.trim() !== "");
-
 /** What `pnpm install --frozen-lockfile` refuses: specifiers other than those of package.json. */
-function pnpmDisagreement(manifest: Table, declared: Dependencies, text: string): string | undefined {
-  const locked = pnpmSpecifiers(text);
+function pnpmDisagreement(manifest: Table, declared: Dependencies, lock: PnpmLock): string | undefined {
+  const locked = lock.specifiers;
   if (locked === undefined) return undefined;
-  const overridden = Object.keys(tableAt(manifest, "pnpm", "overrides")).length > 0 || /^overrides:/m.test(text);
+  const overridden = Object.keys(tableAt(manifest, "pnpm", "overrides")).length > 0 || lock.hasOverrides;
   for (const [name, range] of declared) {
     const specifier = locked.get(name);
     if (specifier === undefined) {
@@ -70,25 +67,6 @@ function pnpmDisagreement(manifest: Table, declared: Dependencies, text: string)
   const peers = tableAt(manifest, "peerDependencies");
   const surplus = [...locked.keys()].find((name) => !declared.has(name) && !Object.hasOwn(peers, name));
   return surplus === undefined ? undefined : `it holds ${surplus}, which package.json does not`;
-}
-
-/** The specifiers of the root importer, read by indentation: lock file versions 5, 6 and 9. */
-function pnpmSpecifiers(text: string): ReadonlyMap<string, string> | undefined {
-  const unquoted = (word: string) => word.trim().replace(/^(['"])(.*)\1$/, "$2");
-  const body = /^importers:\s*$/m.test(text)
-    ? /^ {2}['"]?\.['"]?:[ \t]*(?:\{\})?\n((?: {4}.*\n|[ \t]*\n)*)/m.exec(`${text}\n`)?.[1]
-    : text;
-  if (body === undefined) return undefined;
-  const found = new Map<string, string>();
-  const old = /^ *specifiers:[ \t]*\n((?: +\S.*\n)*)/m.exec(`${body}\n`)?.[1];
-  if (old !== undefined) {
-    for (const [, name = "", range = ""] of old.matchAll(/^ +(\S+?):[ \t]+(.+)$/gm))
-      found.set(unquoted(name), unquoted(range));
-    return found;
-  }
-  for (const [, name = "", range = ""] of body.matchAll(/^ +(\S+):[ \t]*\n +specifier:[ \t]*(.+)$/gm))
-    found.set(unquoted(name), unquoted(range));
-  return found;
 }
 
 /** What yarn's frozen install refuses: a `name@range` that the lock file does not list. */

@@ -3,7 +3,7 @@ import type { App } from "../app.ts";
 import { listed, type Notes, quoted, suggest } from "../diagnostics.ts";
 import type { PackageManager } from "../plan.ts";
 import { isTable, stringAt, type Table, valueAt } from "../values.ts";
-import { pnpmDocuments } from "./lock.ts";
+import { pnpmLock } from "./pnpm-lock.ts";
 
 type NodeManager = "npm" | "pnpm" | "yarn" | "bun";
 
@@ -111,15 +111,8 @@ function managerVersion(
 
 function pnpmOfLock(app: App, lock: string | null): string | null {
   if (lock === null) return null;
-  const text = app.text(lock) ?? "";
-  const [first = "", ...others] = pnpmDocuments(text);
-  if (others.length > 0) {
-    const own = /^ +packageManagerDependencies:\n +pnpm:\n +specifier:.*\n +version:[ \t]*['"]?(\d+\.\d+\.\d+)/m.exec(
-      first,
-    )?.[1];
-    return own ?? pnpmOfTwoDocuments;
-  }
-  const version = /^lockfileVersion:\s*['"]?([\d.]+)/m.exec(text)?.[1] ?? "";
+  const { version, hasOwnDocument, pnpmVersion } = pnpmLock(app.text(lock) ?? "");
+  if (hasOwnDocument) return semver.valid(pnpmVersion) ?? pnpmOfTwoDocuments;
   return PNPM_OF_LOCK.find(([pattern]) => pattern.test(version))?.[1] ?? null;
 }
 

@@ -1,3 +1,4 @@
+import { distance } from "fastest-levenshtein";
 import { type App, rootFiles } from "../app.ts";
 import { type Notes, suggest } from "../diagnostics.ts";
 import type { Plan } from "../plan.ts";
@@ -35,21 +36,6 @@ function meantName(name: string): string | undefined {
     return "requirements.txt";
   }
   return distance(lower, ".python-version") <= 2 ? ".python-version" : undefined;
-}
-
-/** The number of letters to insert, delete or replace between two short names; large differences are not counted out. */
-function distance(a: string, b: string): number {
-  if (Math.abs(a.length - b.length) > 2) return 3;
-  let row = Array.from({ length: b.length + 1 }, (_, index) => index);
-  for (let i = 1; i <= a.length; i += 1) {
-    const next = [i];
-    for (let j = 1; j <= b.length; j += 1) {
-      const replace = (row[j - 1] ?? 0) + (a[i - 1] === b[j - 1] ? 0 : 1);
-      next.push(Math.min(replace, (row[j] ?? 0) + 1, (next[j - 1] ?? 0) + 1));
-    }
-    row = next;
-  }
-  return row[b.length] ?? 0;
 }
 
 function suggestInstalledPackages(app: App, notes: Notes): void {

@@ -1,7 +1,13 @@
+import { Automaton, type Range } from "./automaton.ts";
+import { readingsOf } from "./readings.ts";
+
 const mask = "[masked]";
 
 /** Shorter values are too common to be masked without making a log unreadable. */
 const maskedLengthMin = 6;
+
+/** Values that say nothing and stand in every log. */
+const harmless = /^(?:true|false|production|development|\d{1,8})$/;
 
 const secretShapes = [
   /\bsl[kspt]_[0-9a-z]{40,}\b/g,
@@ -12,18 +18,36 @@ const secretShapes = [
   /(?<=[?&]X-Amz-(?:Signature|Security-Token|Credential)=)[^&\s]+/g,
 ];
 
-/** A function that hides the values of a project's variables, line by line, and whatever has a secret's shape. */
+/**
+ * A function that masks in a line the values of six or more characters, each line of those with several lines, all of it also
+ * where it is escaped as in JSON or in a URL; and then whatever has the shape of a secret. Occurrences that overlap are masked as one.
+ */
 export function masker(values: readonly string[]): (line: string) => string {
-  const parts = values
-    .flatMap((value) => [value, ...value.split("\n")])
-    .map((part) => part.trim())
-    .filter((part) => part.length >= maskedLengthMin && !/^(?:true|false|production|development|\d{1,8})$/.test(part))
-    .sort((one, other) => other.length - one.length);
-  const hidden = [...new Set(parts)];
+  const automaton = new Automaton(values.flatMap(maskedParts));
   return (line) => {
-    let text = line;
-    for (const part of hidden) text = text.replaceAll(part, mask);
+    const found = readingsOf(line).flatMap(({ text, original }) => automaton.occurrences(text).map(original));
+    let text = withoutRanges(line, found);
     for (const shape of secretShapes) text = text.replace(shape, mask);
     return text;
   };
+}
+
+/** A value and, since logs are read line by line, its lines; without the space around them, which may be cut off in a log. */
+function maskedParts(value: string): string[] {
+  const whole = value.toWellFormed();
+  const parts = whole.split(/[\r\n]+/).map((part) => part.trim());
+  const trimmed = whole.trim();
+  // Some values have six characters only with the space around them.
+  if (trimmed !== "" && !harmless.test(trimmed)) parts.push(trimmed, whole);
+  return parts.filter((part) => part.length >= maskedLengthMin && !harmless.test(part));
+}
+
+function withoutRanges(line: string, ranges: readonly Range[]): string {
+  let masked = "";
+  let end = 0;
+  for (const { from, to } of ranges.toSorted((one, other) => one.from - other.from || other.to - one.to)) {
+    if (from >= end) masked += line.slice(end, from) + mask;
+    end = Math.max(end, to);
+  }
+  return masked + line.slice(end);
 }

@@ -1,8 +1,7 @@
 import { mkdtempSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
-import { startDynamoDb } from "../../../local/dynamodb.ts";
-import { openPorts } from "../../../local/ports.ts";
+import { startDynamoDb } from "../../../local/dynamodb/server.ts";
 import { callAt, type Running, startRunning } from "../../harness/service.ts";
 import { allRows, brokenRules, type Row } from "./invariants.ts";
 import { openTableGate, type TableCall, type TableGate } from "./table-gate.ts";
@@ -27,9 +26,8 @@ const projectIdOf = (project: Running) => project.project.split("/").at(-1) ?? "
 /** A DynamoDB with a gate before it, and the variable that leads a service there. */
 export async function openTable(): Promise<{ gate: TableGate; database: string; close(): Promise<void> }> {
   const home = mkdtempSync(join(tmpdir(), "slipway-table-"));
-  const port = await openPorts(home).of("dynamodb");
   delete process.env.AWS_ENDPOINT_URL_DYNAMODB;
-  const database = await startDynamoDb({ file: join(home, "table.db"), port, tableName: "slipway" });
+  const database = await startDynamoDb({ file: join(home, "table.db"), tableName: "slipway" });
   const gate = await openTableGate(database.endpoint);
   return {
     gate,

@@ -3,14 +3,13 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import * as z from "zod";
 import { startFront } from "../../../local/api-gateway.ts";
-import { startAwsServer } from "../../../local/aws/service.ts";
-import { startDynamoDb } from "../../../local/dynamodb.ts";
+import { startDynamoDb } from "../../../local/dynamodb/server.ts";
 import { createFunctions } from "../../../local/lambda/functions.ts";
-import { openPorts } from "../../../local/ports.ts";
 import type { ObjectCreated } from "../../../local/s3/object-created.ts";
 import { startS3 } from "../../../local/s3/server.ts";
-import { openCredentials } from "../../../local/sts/credentials.ts";
-import { stsService } from "../../../local/sts/sts.ts";
+import { stsService } from "../../../local/sts/operations.ts";
+import { startStsServer } from "../../../local/sts/server.ts";
+import { openCredentials } from "../../../local/sts/store.ts";
 import { type DynamoProxy, startDynamoProxy } from "../../harness/dynamodb.ts";
 import { type Answer, type CallOptions, callAt } from "../../harness/service.ts";
 import { type S3Gate, startS3Gate } from "./s3-gate.ts";
@@ -65,8 +64,7 @@ export async function startHeldEvents(options: { versioned: boolean }): Promise<
   const events: ObjectCreated[] = [];
   const now = () => new Date(Date.now() + clock.aheadMs);
   const credentials = openCredentials({ dir: join(home, "sts"), now });
-  const port = await openPorts(home).of("dynamodb");
-  const dynamoDb = await startDynamoDb({ file: join(home, "table.db"), port, tableName: "slipway" });
+  const dynamoDb = await startDynamoDb({ file: join(home, "table.db"), tableName: "slipway" });
   const table = await startDynamoProxy(dynamoDb.endpoint);
   const s3 = await startS3({
     dir: join(home, "s3"),
@@ -78,17 +76,14 @@ export async function startHeldEvents(options: { versioned: boolean }): Promise<
   });
   const gate = await startS3Gate(s3.endpoint);
   const sts = stsService({ credentials, now });
-  const aws = await startAwsServer({
-    json: [],
-    raw: [
-      async (request) => {
-        if (refuseSts.now) return { status: 503, body: "<ErrorResponse/>" };
-        const answer = await sts(request);
-        if (answer) assumed.count += 1;
-        return answer;
-      },
-    ],
-  });
+  const aws = await startStsServer([
+    async (request) => {
+      if (refuseSts.now) return { status: 503, body: "<ErrorResponse/>" };
+      const answer = await sts(request);
+      if (answer) assumed.count += 1;
+      return answer;
+    },
+  ]);
   setEnvironment({ table: table.endpoint, aws: aws.endpoint, s3: gate.endpoint, root: credentials.root });
   const front = await startFront({ port: 0, functions });
   const operator = async (command: string, input: object) =>

@@ -1,10 +1,13 @@
 import { mkdtempSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
-import { type AwsServer, type RawRequest, type RawResponse, startAwsServer } from "../../../local/aws/service.ts";
+import type { AwsServer } from "../../../local/aws/http-server.ts";
+import { startAwsServer } from "../../../local/aws/server.ts";
+import type { RawRequest, RawResponse } from "../../../local/aws/service.ts";
 import { cacheFolder } from "../../../local/cache-folder.ts";
 import { createRdsData, type RdsData } from "../../../local/rds/rds-data.ts";
 import { type Answer, type CallOptions, type Running, startRunning } from "../../harness/service.ts";
+import { environmentKeys } from "../../harness/signing.ts";
 
 const target = {
   resourceArn: "arn:aws:rds:us-east-1:000000000000:cluster:slipway",
@@ -45,6 +48,7 @@ export async function startRds(): Promise<RdsServer> {
   const dir = mkdtempSync(join(tmpdir(), "slipway-rds-"));
   const data = createRdsData({ dir: join(dir, "pg"), cacheDir: cacheFolder });
   const server: AwsServer = await startAwsServer({
+    credentials: environmentKeys,
     raw: [
       async (request) => {
         rds.calls.push(request.path);

@@ -15,9 +15,11 @@ import {
   type ServiceDeployment,
   UpdateServiceCommand,
 } from "@aws-sdk/client-ecs";
-import { type AwsServer, startAwsServer } from "../../../local/aws/service.ts";
+import type { AwsServer } from "../../../local/aws/http-server.ts";
+import { startAwsServer } from "../../../local/aws/server.ts";
 import { createEcs, type Ecs, type EcsOptions } from "../../../local/ecs/ecs.ts";
 import type { LogLine } from "../../../local/logs/logs.ts";
+import { testKeys } from "../../harness/signing.ts";
 
 export const testHeader = { name: "x-slipway-test", value: "secret" };
 export const hookAt = (stage: "POST_TEST_TRAFFIC_SHIFT" | "POST_PRODUCTION_TRAFFIC_SHIFT", minutes = 10) =>
@@ -95,7 +97,7 @@ export class TestCluster {
       ...options,
     });
     await this.ecs.resume();
-    this.#server = await startAwsServer({ json: [this.ecs.service] });
+    this.#server = await startAwsServer({ json: [this.ecs.service], credentials: testKeys });
     this.client = testClient(this.#server.endpoint);
     return this;
   }

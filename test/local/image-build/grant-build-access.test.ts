@@ -8,10 +8,13 @@ import { GetObjectCommand, PutObjectCommand, S3Client } from "@aws-sdk/client-s3
 import { afterAll, beforeAll, beforeEach, expect, it, vi } from "vitest";
 import * as z from "zod";
 import { newId } from "../../../lambdas/table/ids.ts";
-import { type AwsServer, type JsonService, operation, startAwsServer } from "../../../local/aws/service.ts";
+import type { AwsServer } from "../../../local/aws/http-server.ts";
+import { startAwsServer } from "../../../local/aws/server.ts";
+import { type JsonService, operation } from "../../../local/aws/service.ts";
 import { startS3 } from "../../../local/s3/server.ts";
-import { openCredentials } from "../../../local/sts/credentials.ts";
-import { stsService } from "../../../local/sts/sts.ts";
+import { stsService } from "../../../local/sts/operations.ts";
+import { startStsServer } from "../../../local/sts/server.ts";
+import { openCredentials } from "../../../local/sts/store.ts";
 import { imageBuildServices } from "../../../statemachines/steps.ts";
 
 const now = new Date();
@@ -74,6 +77,7 @@ const ecr = createServer(async (request, response) => {
 });
 
 let aws: AwsServer;
+let stsServer: AwsServer;
 let s3: Awaited<ReturnType<typeof startS3>>;
 let client: S3Client;
 let pinned = "";
@@ -91,24 +95,22 @@ beforeAll(async () => {
     onObjectCreated: async () => {},
   });
   const sts = stsService({ credentials });
-  aws = await startAwsServer({
-    json: [codeBuild],
-    raw: [
-      async (request) => {
-        const form = new URLSearchParams(request.body.toString("utf8"));
-        if (form.has("Policy")) sessionPolicies.push(JSON.parse(form.get("Policy") ?? ""));
-        sessionSeconds = Number(form.get("DurationSeconds"));
-        return sts(request);
-      },
-    ],
-  });
+  aws = await startAwsServer({ json: [codeBuild], credentials });
+  stsServer = await startStsServer([
+    async (request) => {
+      const form = new URLSearchParams(request.body.toString("utf8"));
+      if (form.has("Policy")) sessionPolicies.push(JSON.parse(form.get("Policy") ?? ""));
+      sessionSeconds = Number(form.get("DurationSeconds"));
+      return sts(request);
+    },
+  ]);
   await new Promise<void>((resolve) => ecr.listen(0, "127.0.0.1", resolve));
   const environment = {
     AWS_REGION: "us-east-1",
     AWS_ACCESS_KEY_ID: credentials.root.accessKeyId,
     AWS_SECRET_ACCESS_KEY: credentials.root.secretAccessKey,
     AWS_ENDPOINT_URL_CODEBUILD: aws.endpoint,
-    AWS_ENDPOINT_URL_STS: aws.endpoint,
+    AWS_ENDPOINT_URL_STS: stsServer.endpoint,
     AWS_ENDPOINT_URL_ECR: `http://127.0.0.1:${(ecr.address() as AddressInfo).port}`,
     AWS_ENDPOINT_URL_S3: s3.endpoint,
     IMAGE_BUILD_PROJECT: "Slipway-build",
@@ -127,7 +129,7 @@ beforeAll(async () => {
   return async () => {
     client.destroy();
     ecr.close();
-    await Promise.all([aws.close(), s3.close()]);
+    await Promise.all([aws.close(), stsServer.close(), s3.close()]);
   };
 });
 afterAll(() => {

@@ -11,8 +11,10 @@ import {
   PutLogEventsCommand,
 } from "@aws-sdk/client-cloudwatch-logs";
 import { afterEach, beforeEach, expect, test } from "vitest";
-import { type AwsServer, startAwsServer } from "../../../local/aws/service.ts";
+import type { AwsServer } from "../../../local/aws/http-server.ts";
+import { startAwsServer } from "../../../local/aws/server.ts";
 import { createLogs, type Logs, type LogsOptions } from "../../../local/logs/logs.ts";
+import { testKey, testKeys } from "../../harness/signing.ts";
 
 let dir: string;
 let logs: Logs;
@@ -21,9 +23,8 @@ let client: CloudWatchLogsClient;
 
 async function start(options: Partial<LogsOptions> = {}): Promise<void> {
   logs = createLogs({ dir, ...options });
-  server = await startAwsServer({ json: [logs.service] });
-  const credentials = { accessKeyId: "local", secretAccessKey: "local" };
-  client = new CloudWatchLogsClient({ endpoint: server.endpoint, region: "us-east-1", credentials });
+  server = await startAwsServer({ json: [logs.service], credentials: testKeys });
+  client = new CloudWatchLogsClient({ endpoint: server.endpoint, region: "us-east-1", credentials: testKey });
 }
 async function stop(): Promise<void> {
   client.destroy();

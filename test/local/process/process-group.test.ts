@@ -1,16 +1,16 @@
 import { spawn } from "node:child_process";
-import { mkdtempSync, readFileSync, rmSync, writeFileSync } from "node:fs";
+import { mkdtempSync, readdirSync, readFileSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import { findExecutable } from "../../../local/process/executable.ts";
-import { spawnTethered } from "../../../local/process/process-group.ts";
-import { runTethered } from "../../../local/process/run.ts";
+import { spawnProcessGroup } from "../../../local/process/process-group.ts";
+import { runProcessGroup } from "../../../local/process/run.ts";
 
 const path = process.env.PATH ?? "/usr/bin:/bin";
 let dir: string;
 beforeAll(() => {
-  dir = mkdtempSync(join(tmpdir(), "tether-"));
+  dir = mkdtempSync(join(tmpdir(), "process-group-"));
 });
 afterAll(() => rmSync(dir, { recursive: true, force: true }));
 
@@ -29,6 +29,17 @@ function isRunning(pid: number): boolean {
   }
 }
 
+/** The processes whose environment holds this text. */
+function marked(text: string): string[] {
+  return readdirSync("/proc").filter((pid) => {
+    try {
+      return /^\d+$/.test(pid) && readFileSync(`/proc/${pid}/environ`, "utf8").includes(text);
+    } catch {
+      return false;
+    }
+  });
+}
+
 async function until(condition: () => boolean): Promise<void> {
   for (let tries = 0; tries < 500 && !condition(); tries++) await new Promise((resolve) => setTimeout(resolve, 10));
   expect(condition()).toBe(true);
@@ -43,11 +54,11 @@ function output() {
   };
 }
 
-describe("a tethered process", () => {
+describe("a process group", () => {
   test("sees exactly the environment it was given, names that a shell would spoil included", async () => {
     const out = output();
     const env = { PATH: path, OPTIND: "x", PPID: "3", PWD: "/nowhere", "a.b'c": "1", TEXT: `"q" $HOME \n\`x\` '✓'` };
-    const child = spawnTethered("node", ["-e", "console.log(JSON.stringify([process.pid, process.env]))"], {
+    const child = spawnProcessGroup("node", ["-e", "console.log(JSON.stringify([process.pid, process.env]))"], {
       cwd: dir,
       env,
       onOutput: out.onOutput,
@@ -60,13 +71,13 @@ describe("a tethered process", () => {
     const polite = output();
     const app =
       "process.on('SIGTERM', () => { console.log('bye'); process.exit(3); }); console.log('up'); setInterval(() => {}, 1e3)";
-    const child = spawnTethered("node", ["-e", app], { cwd: dir, env: { PATH: path }, onOutput: polite.onOutput });
+    const child = spawnProcessGroup("node", ["-e", app], { cwd: dir, env: { PATH: path }, onOutput: polite.onOutput });
     await until(() => polite.text().includes("up"));
     expect(await child.stop(5000)).toEqual({ exitCode: 3 });
     expect(polite.text()).toBe("up\nbye\n");
 
     const stubborn = output();
-    const shell = spawnTethered("sh", ["-c", "trap '' TERM; sleep 60 & echo $! $$; sleep 60"], {
+    const shell = spawnProcessGroup("sh", ["-c", "trap '' TERM; sleep 60 & echo $! $$; sleep 60"], {
       cwd: dir,
       env: { PATH: path },
       onOutput: stubborn.onOutput,
@@ -78,7 +89,7 @@ describe("a tethered process", () => {
 
   test("leaves nothing of its group behind when it ends by itself", async () => {
     const out = output();
-    const child = spawnTethered("sh", ["-c", "sleep 60 & echo $!; exit 4"], {
+    const child = spawnProcessGroup("sh", ["-c", "sleep 60 & echo $!; exit 4"], {
       cwd: dir,
       env: { PATH: path },
       onOutput: out.onOutput,
@@ -93,7 +104,7 @@ describe("a tethered process", () => {
     const out = output();
     const script = `console.log(${daemon("a task's")}, ${daemon("another's")}); setInterval(() => {}, 1e3)`;
     const env = { PATH: path, MARK: "a task's" };
-    const child = spawnTethered("node", ["-e", script], { cwd: dir, env, mark: "MARK", onOutput: out.onOutput });
+    const child = spawnProcessGroup("node", ["-e", script], { cwd: dir, env, mark: "MARK", onOutput: out.onOutput });
     await until(() => out.pids().length === 2);
     const [own = 0, other = 0] = out.pids();
     expect([own, other].map(isRunning)).toEqual([true, true]);
@@ -103,12 +114,32 @@ describe("a tethered process", () => {
     process.kill(other, "SIGKILL");
   });
 
+  test.runIf(process.platform === "linux")("kills daemons with its mark too when it has to be killed", async () => {
+    const out = output();
+    // Daemons that start each other: one of them may be missed by a single look at the list of processes.
+    const chain = "i=0; while [ $i -lt 40 ]; do i=$((i+1)); setsid sleep 60 & done; wait";
+    const child = spawnProcessGroup("sh", ["-c", `trap '' TERM; setsid sh -c '${chain}' & echo $!; sleep 60`], {
+      cwd: dir,
+      env: { PATH: path, MARK: "killed task" },
+      mark: "MARK",
+      onOutput: out.onOutput,
+    });
+    await until(() => out.pids().length === 1 && (out.pids()[0] ?? 0) > 0);
+    expect((await child.stop(1)).exitCode).toBe(137);
+    await child.gone;
+    expect(marked("MARK=killed task")).toEqual([]);
+  });
+
   test("does not see the guard among its children", async () => {
     const waitForAll = "import os\ntry:\n  os.wait()\nexcept ChildProcessError:\n  print('alone')";
     const out = output();
     const python = findExecutable("python3", dir, path);
     if (!python) return;
-    const child = spawnTethered(python, ["-c", waitForAll], { cwd: dir, env: { PATH: path }, onOutput: out.onOutput });
+    const child = spawnProcessGroup(python, ["-c", waitForAll], {
+      cwd: dir,
+      env: { PATH: path },
+      onOutput: out.onOutput,
+    });
     expect(await child.exited).toEqual({ exitCode: 0 });
     expect(out.text()).toBe("alone\n");
   });
@@ -116,12 +147,12 @@ describe("a tethered process", () => {
   test("dies with its parent's SIGKILL, grandchildren included", async () => {
     const pids = join(dir, "pids");
     const host = join(dir, "host.ts");
-    const tethered = join(import.meta.dirname, "../../../local/process/tethered.ts");
+    const module = join(import.meta.dirname, "../../../local/process/process-group.ts");
     writeFileSync(
       host,
-      `import { spawnTethered } from ${JSON.stringify(tethered)};
+      `import { spawnProcessGroup } from ${JSON.stringify(module)};
        import { appendFileSync } from "node:fs";
-       spawnTethered("sh", ["-c", "trap '' TERM HUP; sleep 60 & echo $! $$; sleep 60"], { cwd: "/", env: { PATH: ${JSON.stringify(path)} },
+       spawnProcessGroup("sh", ["-c", "trap '' TERM HUP; sleep 60 & echo $! $$; sleep 60"], { cwd: "/", env: { PATH: ${JSON.stringify(path)} },
          onOutput: (_, chunk) => appendFileSync(${JSON.stringify(pids)}, chunk) });`,
     );
     const parent = spawn(process.execPath, [host], { stdio: "ignore" });
@@ -134,17 +165,34 @@ describe("a tethered process", () => {
   });
 
   test("reports what could not be started", async () => {
-    const child = spawnTethered("node", [], { cwd: join(dir, "missing"), env: { PATH: path } });
+    const child = spawnProcessGroup("node", [], { cwd: join(dir, "missing"), env: { PATH: path } });
     expect((await child.exited).failedToStart).toMatch(/ENOENT/);
     expect(findExecutable("no-such-command", dir, path)).toBeUndefined();
     expect(findExecutable("sh", dir, path)).toMatch(/\/sh$/);
   });
 });
 
-describe("a tethered run", () => {
+describe("a run", () => {
+  test.runIf(process.platform === "linux")("is over when what it left behind is gone, setsid or not", async () => {
+    const options = { cwd: dir, env: { PATH: path, MARK: "a build" }, mark: "MARK" };
+    const leave = "setsid sleep 60 & sleep 60 & setsid sh -c 'while :; do sleep 1; done' & echo started";
+    const endings = [
+      { script: leave, more: {}, endedBy: "exit" },
+      { script: `${leave}; sleep 60`, more: { timeoutMs: 500 }, endedBy: "timeout" },
+      { script: `${leave}; sleep 60`, more: { signal: AbortSignal.timeout(1_000) }, endedBy: "abort" },
+    ];
+    for (const { script, more, endedBy } of endings) {
+      const out = output();
+      const result = await runProcessGroup("sh", ["-c", script], { ...options, ...more, onOutput: out.onOutput });
+      expect(out.text()).toBe("started\n");
+      expect(result.endedBy).toBe(endedBy);
+      expect(marked("MARK=a build")).toEqual([]);
+    }
+  });
+
   test("gives the exit code and the output", async () => {
     const out = output();
-    const result = await runTethered("sh", ["-c", "echo one; echo two >&2; exit 5"], {
+    const result = await runProcessGroup("sh", ["-c", "echo one; echo two >&2; exit 5"], {
       cwd: dir,
       env: { PATH: path },
       onOutput: out.onOutput,
@@ -155,14 +203,14 @@ describe("a tethered run", () => {
 
   test("is killed whole by its time limit and by an abort", async () => {
     const slow = ["-c", "sleep 60 & sleep 60"];
-    expect(await runTethered("sh", slow, { cwd: dir, env: { PATH: path }, timeoutMs: 50 })).toEqual({
+    expect(await runProcessGroup("sh", slow, { cwd: dir, env: { PATH: path }, timeoutMs: 50 })).toEqual({
       exitCode: 137,
       endedBy: "timeout",
     });
     const abort = new AbortController();
     setTimeout(() => abort.abort(), 50);
-    const run = runTethered("sh", slow, { cwd: dir, env: { PATH: path }, signal: abort.signal });
+    const run = runProcessGroup("sh", slow, { cwd: dir, env: { PATH: path }, signal: abort.signal });
     expect((await run).endedBy).toBe("abort");
-    expect((await runTethered("sh", slow, { cwd: dir, env: {}, signal: abort.signal })).endedBy).toBe("abort");
+    expect((await runProcessGroup("sh", slow, { cwd: dir, env: {}, signal: abort.signal })).endedBy).toBe("abort");
   });
 });

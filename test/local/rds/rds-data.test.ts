@@ -14,8 +14,10 @@ import {
   RollbackTransactionCommand,
 } from "@aws-sdk/client-rds-data";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
-import { type AwsServer, startAwsServer } from "../../../local/aws/service.ts";
+import type { AwsServer } from "../../../local/aws/http-server.ts";
+import { startAwsServer } from "../../../local/aws/server.ts";
 import { createRdsData, type RdsData } from "../../../local/rds/rds-data.ts";
+import { testKey, testKeys } from "../../harness/signing.ts";
 
 const dir = mkdtempSync(join(tmpdir(), "rds-"));
 const target = {
@@ -30,11 +32,11 @@ let client: RDSDataClient;
 
 async function open(): Promise<void> {
   data = createRdsData({ dir: join(dir, "pg"), cacheDir: join(dir, "cache"), patience, startWaitMs: 100_000 });
-  server = await startAwsServer({ raw: [data.service] });
+  server = await startAwsServer({ raw: [data.service], credentials: testKeys });
   client = new RDSDataClient({
     endpoint: server.endpoint,
     region: "us-east-1",
-    credentials: { accessKeyId: "local", secretAccessKey: "local" },
+    credentials: testKey,
     maxAttempts: 1,
   });
 }

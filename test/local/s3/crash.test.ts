@@ -6,7 +6,7 @@ import { join } from "node:path";
 import { GetObjectCommand, ListObjectVersionsCommand, PutObjectCommand, type S3Client } from "@aws-sdk/client-s3";
 import { afterEach, beforeEach, describe, expect, it } from "vitest";
 import * as z from "zod";
-import { openCredentials } from "../../../local/sts/credentials.ts";
+import { openCredentials } from "../../../local/sts/store.ts";
 import { clientFor, presign, raw, until } from "./fixture.ts";
 
 const started = z.object({ endpoint: z.string() });

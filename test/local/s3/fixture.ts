@@ -7,7 +7,7 @@ import { S3Client } from "@aws-sdk/client-s3";
 import { SignatureV4 } from "@smithy/signature-v4";
 import type { ObjectCreated } from "../../../local/s3/object-created.ts";
 import { type S3Options, type S3Server, startS3 } from "../../../local/s3/server.ts";
-import { type CredentialStore, openCredentials } from "../../../local/sts/credentials.ts";
+import { type CredentialStore, openCredentials } from "../../../local/sts/store.ts";
 import { Sha256 } from "../sts/sha256.ts";
 
 export const region = "us-east-1";

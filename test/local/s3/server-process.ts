@@ -1,7 +1,7 @@
 import { appendFileSync } from "node:fs";
 import { join } from "node:path";
 import { startS3 } from "../../../local/s3/server.ts";
-import { openCredentials } from "../../../local/sts/credentials.ts";
+import { openCredentials } from "../../../local/sts/store.ts";
 import { buckets, region } from "./fixture.ts";
 
 const dir = process.argv[2] ?? "";

@@ -9,7 +9,7 @@ import { pipeline } from "node:stream/promises";
 import { PutObjectCommand } from "@aws-sdk/client-s3";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import * as z from "zod";
-import { type CredentialStore, openCredentials } from "../../../local/sts/credentials.ts";
+import { type CredentialStore, openCredentials } from "../../../local/sts/store.ts";
 import { clientFor, presign } from "./fixture.ts";
 
 const megabyte = Buffer.alloc(1024 * 1024, "0123456789abcdef");

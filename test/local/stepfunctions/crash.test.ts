@@ -13,6 +13,7 @@ import {
 } from "@aws-sdk/client-sfn";
 import { expect, onTestFinished, test, vi } from "vitest";
 import * as z from "zod";
+import { testKey } from "../../harness/signing.ts";
 import { LAMBDA, LAMBDA_TOKEN, MACHINE_ARN, machine, REGION, temporaryDir } from "./harness.ts";
 
 // Each test starts processes, which takes long on a busy machine.
@@ -45,7 +46,7 @@ function engineIn(dir: string, definition: unknown) {
       const client = new SFNClient({
         region: REGION,
         endpoint: String(endpoint),
-        credentials: { accessKeyId: "AKIDLOCAL", secretAccessKey: "local" },
+        credentials: testKey,
         maxAttempts: 1,
       });
       const kill = async () => {

@@ -1,9 +1,10 @@
 import { appendFileSync, readFileSync } from "node:fs";
 import { join } from "node:path";
 import { setTimeout as sleep } from "node:timers/promises";
-import { startAwsServer } from "../../../local/aws/service.ts";
+import { startAwsServer } from "../../../local/aws/server.ts";
 import { TaskError } from "../../../local/stepfunctions/errors.ts";
 import { createStepFunctions } from "../../../local/stepfunctions/service.ts";
+import { testKeys } from "../../harness/signing.ts";
 
 /** A process of its own that the crash tests kill: its functions note each call, then do what the payload's mode says. */
 const [dir = "", mode = ""] = process.argv.slice(2);
@@ -25,7 +26,7 @@ const sfn = createStepFunctions({
   },
   onStatusChange: async ({ id, detail }) => note({ event: detail.status, id, executionArn: detail.executionArn }),
 });
-const server = await startAwsServer({ json: [sfn.service] });
+const server = await startAwsServer({ json: [sfn.service], credentials: testKeys });
 await sfn.resume();
 process.stdout.write(`${server.endpoint}\n`);
 process.stdin.resume();

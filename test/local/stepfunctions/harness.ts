@@ -9,12 +9,13 @@ import {
   StartExecutionCommand,
 } from "@aws-sdk/client-sfn";
 import { onTestFinished } from "vitest";
-import { startAwsServer } from "../../../local/aws/service.ts";
+import { startAwsServer } from "../../../local/aws/server.ts";
 import type { Schedule } from "../../../local/stepfunctions/clock.ts";
 import { TaskError } from "../../../local/stepfunctions/errors.ts";
 import { type Integrations, lambdaResult } from "../../../local/stepfunctions/resources.ts";
 import { createStepFunctions, type StepFunctions } from "../../../local/stepfunctions/service.ts";
 import type { StatusChangeEvent } from "../../../local/stepfunctions/status-event.ts";
+import { testKey, testKeys } from "../../harness/signing.ts";
 
 export const REGION = "us-east-1";
 export const MACHINE_ARN = `arn:aws:states:${REGION}:123456789012:stateMachine:deployment`;
@@ -117,11 +118,11 @@ export async function startLocal(options: {
     },
     ...(options.clock && { now: options.clock.now, schedule: options.clock.schedule }),
   });
-  const server = await startAwsServer({ json: [sfn.service] });
+  const server = await startAwsServer({ json: [sfn.service], credentials: testKeys });
   const client = new SFNClient({
     region: REGION,
     endpoint: server.endpoint,
-    credentials: { accessKeyId: "AKIDLOCAL", secretAccessKey: "local" },
+    credentials: testKey,
     maxAttempts: 1,
   });
   onTestFinished(async () => {

@@ -7,9 +7,11 @@ import { afterAll, beforeAll, describe, expect, test, vi } from "vitest";
 import { identityProver } from "../../../lambdas/aws/identity.ts";
 import type { IdentityProof } from "../../../lambdas/aws/identity-proof.ts";
 import { isTransient } from "../../../lambdas/aws/transient.ts";
-import { type AwsServer, type RawResponse, startAwsServer } from "../../../local/aws/service.ts";
-import { type CredentialStore, openCredentials } from "../../../local/sts/credentials.ts";
-import { stsService } from "../../../local/sts/sts.ts";
+import type { AwsServer } from "../../../local/aws/http-server.ts";
+import type { RawResponse } from "../../../local/aws/service.ts";
+import { stsService } from "../../../local/sts/operations.ts";
+import { startStsServer } from "../../../local/sts/server.ts";
+import { type CredentialStore, openCredentials } from "../../../local/sts/store.ts";
 import { signIdentityProof } from "../../../sdk/identity-proof.ts";
 
 const dir = mkdtempSync(join(tmpdir(), "identity-"));
@@ -26,14 +28,12 @@ let calls = 0;
 beforeAll(async () => {
   credentials = openCredentials({ dir });
   const sts = stsService({ credentials });
-  server = await startAwsServer({
-    raw: [
-      async (request) => {
-        calls += 1;
-        return faults.shift() ?? sts(request);
-      },
-    ],
-  });
+  server = await startStsServer([
+    async (request) => {
+      calls += 1;
+      return faults.shift() ?? sts(request);
+    },
+  ]);
   vi.stubEnv("AWS_REGION", "us-east-1");
   vi.stubEnv("AWS_ACCESS_KEY_ID", credentials.root.accessKeyId);
   vi.stubEnv("AWS_SECRET_ACCESS_KEY", credentials.root.secretAccessKey);

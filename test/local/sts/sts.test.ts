@@ -5,9 +5,10 @@ import { join } from "node:path";
 import { AssumeRoleCommand, GetCallerIdentityCommand, STSClient } from "@aws-sdk/client-sts";
 import { SignatureV4 } from "@smithy/signature-v4";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
-import { type AwsServer, startAwsServer } from "../../../local/aws/service.ts";
-import { type CredentialStore, openCredentials } from "../../../local/sts/credentials.ts";
-import { stsService } from "../../../local/sts/sts.ts";
+import type { AwsServer } from "../../../local/aws/http-server.ts";
+import { stsService } from "../../../local/sts/operations.ts";
+import { startStsServer } from "../../../local/sts/server.ts";
+import { type CredentialStore, openCredentials } from "../../../local/sts/store.ts";
 import { Sha256 } from "./sha256.ts";
 
 const dir = mkdtempSync(join(tmpdir(), "sts-"));
@@ -18,7 +19,7 @@ let server: AwsServer;
 
 beforeAll(async () => {
   credentials = openCredentials({ dir, now });
-  server = await startAwsServer({ raw: [stsService({ credentials, now }), async () => ({ status: 418 })] });
+  server = await startStsServer([stsService({ credentials, now }), async () => ({ status: 418 })]);
 });
 afterAll(async () => {
   await server.close();

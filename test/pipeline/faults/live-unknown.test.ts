@@ -7,6 +7,7 @@ import { afterAll, beforeAll, beforeEach, describe, expect, test, vi } from "vit
 import { type Guarded, startGuarded } from "../../api/faults/guarded-service.ts";
 import { deploy, finished, nodeApp } from "../../harness/app.ts";
 import type { Running } from "../../harness/service.ts";
+import { signedHeaders } from "../../harness/signing.ts";
 
 /** Stands before the container service for as long as `fails` is unset, and refuses everything while it is set. */
 async function openContainerGate() {
@@ -14,7 +15,7 @@ async function openContainerGate() {
     target: "",
     fails: undefined,
   };
-  const server = createServer((request, response) => {
+  const server = createServer(async (request, response) => {
     if (state.fails === "silent") return;
     if (state.fails === "closed") return void request.socket.destroy();
     if (state.fails) {
@@ -23,13 +24,24 @@ async function openContainerGate() {
       return void response.end(JSON.stringify({ __type: state.fails, message: "Rate exceeded" }));
     }
     const to = new URL(state.target);
-    const { method, url: path, headers } = request;
-    const sent = httpRequest({ host: to.hostname, port: to.port, path, method, headers }, (answer) => {
+    const chunks: Buffer[] = [];
+    for await (const chunk of request) chunks.push(chunk);
+    const body = Buffer.concat(chunks);
+    // The signature covers the host, so the gate signs what it passes on.
+    const { "x-amz-target": target = "", "content-type": type = "" } = request.headers;
+    const headers = await signedHeaders(
+      { url: to.href, headers: { "x-amz-target": String(target), "content-type": type }, body, service: "ecs" },
+      {
+        accessKeyId: process.env.AWS_ACCESS_KEY_ID ?? "",
+        secretAccessKey: process.env.AWS_SECRET_ACCESS_KEY ?? "",
+      },
+    );
+    const sent = httpRequest({ host: to.hostname, port: to.port, path: "/", method: "POST", headers }, (answer) => {
       response.writeHead(answer.statusCode ?? 500, answer.headers);
       answer.pipe(response);
     });
     sent.on("error", () => request.socket.destroy());
-    request.pipe(sent);
+    sent.end(body);
   });
   await new Promise<void>((resolve) => server.listen(0, "127.0.0.1", resolve));
   const close = () =>

@@ -1,10 +1,8 @@
-import { readFileSync } from "node:fs";
-import { join } from "node:path";
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from "vitest";
-import * as z from "zod";
 import { type Guarded, startGuarded } from "../../api/faults/guarded-service.ts";
 import { address, begin, deploy, finished, nodeApp, reaches } from "../../harness/app.ts";
 import type { Running } from "../../harness/service.ts";
+import { invokeFunction } from "../../harness/signing.ts";
 import { changeOf, openGate } from "./table-writes.ts";
 
 const says = (text: string) => nodeApp(`res.end(${JSON.stringify(text)})`);
@@ -24,13 +22,7 @@ describe("events that come late, twice or for a build that is over", () => {
 
   /** Runs a function of the service with an event, as AWS does; a function's error rejects. */
   async function invoke(name: string, event: object): Promise<void> {
-    const runtime = z
-      .object({ awsEndpoint: z.string() })
-      .parse(JSON.parse(readFileSync(join(project.home, "runtime.json"), "utf8")));
-    const url = `${runtime.awsEndpoint}/2015-03-31/functions/${name}/invocations`;
-    const response = await fetch(url, { method: "POST", body: JSON.stringify(event) });
-    const text = await response.text();
-    if (response.headers.has("x-amz-function-error")) throw new Error(text);
+    await invokeFunction(project.home, name, event);
   }
   const deploymentOf = (buildId: string, source = "upload") => {
     const [, , organizationId, , projectId] = project.project.split("/");

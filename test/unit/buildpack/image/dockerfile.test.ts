@@ -137,6 +137,8 @@ test("of a static site only the built files and their server are in the image", 
   ]);
   expect(lines).toContain("COPY --from=slipway static-server.mjs ./.slipway/static-server.mjs");
   expect(lines).toContain('CMD ["node",".slipway/static-server.mjs","dist"]');
+  const commands = lines.filter((line) => line.startsWith("RUN ")).map((line) => line.replace(/^RUN --mount=\S+ /, ""));
+  expect(commands.slice(-2)).toEqual(["npm run build", "node .slipway/static-server.mjs --prepare dist"]);
 });
 
 test("libraries that the slim image lacks are added to the run stage", () => {

@@ -43,6 +43,18 @@ const groups: Record<string, Accepted[]> = {
       forge([{ ...packedText, descriptor: "honest", local: { size: text.length } }]),
       { "p.txt": text },
     ],
+    ...(["honest", "unsigned", "wide", "wide-unsigned"] as const).map(
+      (descriptor): Accepted => [
+        `a descriptor (${descriptor}) that the local header alone announces`,
+        streamed(descriptor, { ...packedText, central: { flags: 0 } }),
+        streamedFiles,
+      ],
+    ),
+    [
+      "a descriptor that the local header alone announces though the sizes were known",
+      forge([{ ...b, descriptor: "honest", central: { flags: 0 }, local: { size: 11, compressedSize: 11 } }]),
+      { "b.txt": "second file" },
+    ],
     [
       "a file that contains descriptors and headers",
       streamed("honest", { name: "p.txt", data: forge([{ ...a, descriptor: "honest" }]) }),

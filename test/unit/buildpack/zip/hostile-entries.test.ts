@@ -8,6 +8,7 @@ const trueSizes = [
   [deflateRawSync(text).length, 4],
   [text.length, 4],
 ] as const;
+const descriptorOfText = pack([0x08074b50, 4], [crc32(text), 4], ...trueSizes);
 /** A name in a code page that nobody names. */
 const legacy = Buffer.from([0x62, 0xe4, 0x2e, 0x6a]);
 
@@ -195,6 +196,36 @@ describeRefusals({
       "p.txt",
     ],
     ["more bytes than one has", one(streamed(Buffer.alloc(18))), "bad_descriptor", "p.txt"],
+    [
+      "one that only the directory announces",
+      one({ ...b, descriptor: "honest", local: { flags: 0 } }),
+      "header_mismatch",
+      "b.txt",
+    ],
+    [
+      "another checksum behind a file whose local header alone announces one",
+      one({ ...streamed(pack([0x08074b50, 4], [1, 4], ...trueSizes)), central: { flags: 0 } }),
+      "bad_descriptor",
+      "p.txt",
+    ],
+    [
+      "another size behind a file whose local header alone announces one",
+      one({ ...streamed(pack([crc32(text), 4], trueSizes[0], [1, 4])), central: { flags: 0 } }),
+      "bad_descriptor",
+      "p.txt",
+    ],
+    [
+      "a wrong size in a local header that alone announces one",
+      one({ ...packedText, descriptor: "honest", central: { flags: 0 }, local: { size: 5 } }),
+      "header_mismatch",
+      "p.txt",
+    ],
+    [
+      "bytes behind a descriptor that the local header alone announces",
+      one({ ...streamed(Buffer.concat([descriptorOfText, Buffer.from("more")])), central: { flags: 0 } }),
+      "bad_descriptor",
+      "p.txt",
+    ],
   ],
   "methods and flags": [
     ["a password", one({ ...b, flags: 1 }), "encrypted", "b.txt"],

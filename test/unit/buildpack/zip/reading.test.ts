@@ -211,6 +211,11 @@ describe("large contents are checked like small ones", () => {
     ],
     ["another name in the file", { ...entry, local: { name: "m" } }, "header_mismatch"],
     ["a wrong descriptor", { ...entry, descriptor: Buffer.alloc(16) }, "bad_descriptor"],
+    [
+      "a wrong descriptor that the local header alone announces",
+      { ...entry, descriptor: Buffer.alloc(16), central: { flags: 0 } },
+      "bad_descriptor",
+    ],
   ])("%s is refused", async (_, forged, rule) => {
     const error = await refusal(forge([forged, { name: "end" }]));
     expect({ rule: error.rule, entry: error.entry }).toEqual({ rule, entry: "l" });
@@ -229,9 +234,10 @@ describe("large contents are checked like small ones", () => {
   it("and accepted when they are right", async () => {
     const zip = forge([
       { ...entry, descriptor: "honest" },
+      { ...entry, name: "m", descriptor: "wide", central: { flags: 0 } },
       { name: "s", data: noise(4 * MiB) },
     ]);
-    expect([...(await verified(zip)).files.values()].map((file) => file.length)).toEqual([3 * MiB, 4 * MiB]);
+    expect([...(await verified(zip)).files.values()].map((file) => file.length)).toEqual([3 * MiB, 3 * MiB, 4 * MiB]);
   });
 });
 

@@ -18,16 +18,19 @@ export const treeArbitrary: fc.Arbitrary<ForgedEntry[]> = fc
       data: fc.oneof(fc.uint8Array({ maxLength: 2000 }), fc.string({ maxLength: 50 })),
       packing,
       host,
+      announced: fc.constantFrom("both", "local"),
     }),
     { maxLength: 12, selector: ({ path }) => path.join("/").normalize("NFC").toUpperCase() },
   )
   .map((files) => {
     // A first part that is the number of the file keeps files and folders apart.
-    return files.map(({ path, data, packing, host }, index): ForgedEntry => {
+    return files.map(({ path, data, packing, host, announced }, index): ForgedEntry => {
       const name = `${index}-${path.join("/")}`;
       // Info-ZIP takes a name of another host for one of its code page, whatever the flag for UTF-8 says.
       const madeOn = /^\p{ASCII}*$/u.test(name) ? host : unixFile;
-      return { name, data: Buffer.from(data), flags: packing.descriptor ? 0x808 : 0x800, ...packing, ...madeOn };
+      const flags = packing.descriptor ? 0x808 : 0x800;
+      const central = announced === "local" ? { flags: 0x800 } : {};
+      return { name, data: Buffer.from(data), flags, central, ...packing, ...madeOn };
     });
   });
 

@@ -6,7 +6,7 @@ import { getEndpointFromInstructions } from "@smithy/core/endpoints";
 import { afterAll, afterEach, beforeAll, describe, expect, test, vi } from "vitest";
 import { presigner } from "../../../../lambdas/aws/presigner.ts";
 import { type S3Server, startS3 } from "../../../../local/s3/server.ts";
-import { type CredentialStore, openCredentials } from "../../../../local/sts/credentials.ts";
+import { type CredentialStore, openCredentials } from "../../../../local/sts/store.ts";
 
 afterEach(() => {
   vi.unstubAllEnvs();

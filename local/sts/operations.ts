@@ -1,9 +1,9 @@
 import { createHash, randomUUID } from "node:crypto";
 import * as z from "zod";
 import { AwsError, type RawRequest, type RawResponse, type RawService } from "../aws/service.ts";
-import { sha256Hex } from "./canonical.ts";
-import { type CredentialStore, localAccount, roleName, sessionSecondsMax } from "./credentials.ts";
-import { type VerifiedSignature, verifySignature } from "./sigv4.ts";
+import { sha256Hex } from "../aws/signature/canonical.ts";
+import { type VerifiedSignature, verifySignature } from "../aws/signature/verify.ts";
+import { type CredentialStore, localAccount, localRootArn, roleName, sessionSecondsMax } from "./store.ts";
 
 export interface StsOptions {
   credentials: CredentialStore;
@@ -64,7 +64,7 @@ function assumeRole(caller: VerifiedSignature, form: URLSearchParams, options: S
   const input = assumeRoleSchema.safeParse(Object.fromEntries(form));
   if (!input.success) throw new AwsError("ValidationError", z.prettifyError(input.error), 400);
   const { RoleArn: roleArn, RoleSessionName: sessionName, DurationSeconds: durationSeconds } = input.data;
-  const mayAssume = options.mayAssume ?? ((callerArn) => callerArn === `arn:aws:iam::${localAccount}:root`);
+  const mayAssume = options.mayAssume ?? ((callerArn) => callerArn === localRootArn);
   if (!mayAssume(caller.principalArn, roleArn)) {
     const message = `User: ${caller.principalArn} is not authorized to perform: sts:AssumeRole on resource: ${roleArn}`;
     throw new AwsError("AccessDenied", message, 403);
@@ -96,11 +96,10 @@ function stsForm(request: RawRequest): URLSearchParams | undefined {
 }
 
 function run(request: RawRequest, form: URLSearchParams, options: StsOptions): RawResponse {
-  const verdict = verifySignature(request, {
-    service: "sts",
+  const verdict = verifySignature(request, sha256Hex(request.body), {
+    style: "sts",
     credentials: options.credentials,
     now: options.now ?? (() => new Date()),
-    payloadHash: sha256Hex(request.body),
   });
   if (!verdict.ok) throw new AwsError(verdict.code, verdict.message, verdict.status);
   const action = form.get("Action") ?? "";

@@ -1,7 +1,7 @@
 import { headerValue, type SignedRequest } from "./canonical.ts";
 
-/** What a request says about its own signature, before any of it is believed. */
-export interface SignatureClaim {
+/** What a request says about its own signature, before any of it is verified. */
+export interface PresentedSignature {
   form: "header" | "presigned";
   accessKeyId: string;
   sessionToken: string | undefined;
@@ -17,9 +17,9 @@ export interface SignatureClaim {
   signature: string;
 }
 
-export type ClaimProblem = "missing" | "two_mechanisms" | "malformed";
+export type PresentationProblem = "missing" | "two_mechanisms" | "malformed";
 
-const longestPresignedSeconds = 604_800;
+const presignedSecondsMax = 604_800;
 
 function parseAmzDate(text: string): Date | undefined {
   const parts = /^(\d{4})(\d\d)(\d\d)T(\d\d)(\d\d)(\d\d)Z$/.exec(text);
@@ -29,14 +29,14 @@ function parseAmzDate(text: string): Date | undefined {
   return Number.isNaN(date.getTime()) ? undefined : date;
 }
 
-interface RawClaim {
+interface RawParts {
   credential: string | undefined;
   signedHeaders: string | undefined;
   signature: string | undefined;
   amzDate: string | undefined;
 }
 
-function assemble(raw: RawClaim, rest: Pick<SignatureClaim, "form" | "sessionToken" | "validSeconds">) {
+function assemble(raw: RawParts, rest: Pick<PresentedSignature, "form" | "sessionToken" | "validSeconds">) {
   const credential = /^([A-Za-z0-9]{4,128})\/((\d{8})\/([^/]+)\/([^/]+)\/aws4_request)$/.exec(raw.credential ?? "");
   const signedAt = parseAmzDate(raw.amzDate ?? "");
   const { signature } = raw;
@@ -48,12 +48,12 @@ function assemble(raw: RawClaim, rest: Pick<SignatureClaim, "form" | "sessionTok
   return { ...rest, accessKeyId, scope, region, service, amzDate: raw.amzDate, signedAt, signedHeaders, signature };
 }
 
-function presignedClaim(query: URLSearchParams): SignatureClaim | ClaimProblem {
+function fromQuery(query: URLSearchParams): PresentedSignature | PresentationProblem {
   const value = (name: string) => query.get(name) ?? undefined;
   const expires = value("X-Amz-Expires") ?? "";
   const validSeconds = Number(expires);
   if (value("X-Amz-Algorithm") !== "AWS4-HMAC-SHA256") return "malformed";
-  if (!/^\d{1,6}$/.test(expires) || validSeconds < 1 || validSeconds > longestPresignedSeconds) return "malformed";
+  if (!/^\d{1,6}$/.test(expires) || validSeconds < 1 || validSeconds > presignedSecondsMax) return "malformed";
   return assemble(
     {
       credential: value("X-Amz-Credential"),
@@ -65,15 +65,16 @@ function presignedClaim(query: URLSearchParams): SignatureClaim | ClaimProblem {
   );
 }
 
-function headerClaim(request: SignedRequest, authorization: string): SignatureClaim | ClaimProblem {
+function fromHeader(request: SignedRequest, authorization: string): PresentedSignature | PresentationProblem {
   const fields = /^AWS4-HMAC-SHA256\s+(.+)$/.exec(authorization)?.[1];
   if (!fields) return "malformed";
-  const parts = new Map(
-    fields.split(",").map((field) => {
-      const at = field.indexOf("=");
-      return [field.slice(0, at).trim(), field.slice(at + 1).trim()] as const;
-    }),
-  );
+  const parts = new Map<string, string>();
+  for (const field of fields.split(",")) {
+    const [, name = "", value = ""] = /^\s*(Credential|SignedHeaders|Signature)=(\S+)\s*$/.exec(field) ?? [];
+    // A part that is unknown or stands twice could be read in two ways.
+    if (name === "" || parts.has(name)) return "malformed";
+    parts.set(name, value);
+  }
   return assemble(
     {
       credential: parts.get("Credential"),
@@ -95,8 +96,8 @@ export function isPresigned(request: Pick<SignedRequest, "query">): boolean {
 }
 
 /** Reads the signature from the Authorization header or from the query of a presigned address. */
-export function readClaim(request: SignedRequest): SignatureClaim | ClaimProblem {
+export function readSignature(request: SignedRequest): PresentedSignature | PresentationProblem {
   const { authorization } = request.headers;
-  if (isPresigned(request)) return authorization === undefined ? presignedClaim(request.query) : "two_mechanisms";
-  return authorization === undefined ? "missing" : headerClaim(request, authorization);
+  if (isPresigned(request)) return authorization === undefined ? fromQuery(request.query) : "two_mechanisms";
+  return authorization === undefined ? "missing" : fromHeader(request, authorization);
 }

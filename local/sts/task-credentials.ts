@@ -1,6 +1,6 @@
 import { randomBytes, timingSafeEqual } from "node:crypto";
-import { AwsError, jsonError, type RawService } from "./aws/service.ts";
-import type { CredentialStore } from "./sts/credentials.ts";
+import { AwsError, jsonError, type RawService } from "../aws/service.ts";
+import type { CredentialStore } from "./store.ts";
 
 const path = "/task-credentials/";
 const sessionSeconds = 3600;
@@ -17,7 +17,7 @@ export function createTaskCredentials(options: {
   store: CredentialStore;
   roleArn: string;
   region: string;
-  /** Where the embedded services are; known once they are started. */
+  /** The STS port, which also serves these credentials; known once it is started. */
   endpoint(): string;
 }): TaskCredentials {
   const tokens = new Map<string, Buffer>();

@@ -1,7 +1,7 @@
-import type { ClaimProblem } from "./signature-header.ts";
+import type { PresentationProblem } from "./presented-signature.ts";
 
 export type RefusalReason =
-  | ClaimProblem
+  | PresentationProblem
   | "wrong_scope"
   | "skewed"
   | "not_yet_valid"
@@ -57,9 +57,36 @@ const sts: Record<RefusalReason, Wording> = {
   mismatch: ["SignatureDoesNotMatch", 403, `${mismatch} Check your AWS Secret Access Key and signing method.`],
 };
 
+const unrecognized: Wording = [
+  "UnrecognizedClientException",
+  403,
+  "The security token included in the request is invalid.",
+];
+
+/** The AWS JSON and REST-JSON protocols. */
+const json: Record<RefusalReason, Wording> = {
+  missing: ["MissingAuthenticationTokenException", 403, "Missing Authentication Token"],
+  two_mechanisms: ["IncompleteSignatureException", 403, oneMechanism],
+  malformed: ["IncompleteSignatureException", 403, "The request signature does not conform to AWS standards."],
+  wrong_scope: ["InvalidSignatureException", 403, "Credential should be scoped to a valid region."],
+  skewed: ["InvalidSignatureException", 403, "Signature expired: the request was not signed within 15 minutes of now."],
+  not_yet_valid: ["InvalidSignatureException", 403, "Signature not yet current."],
+  expired: ["InvalidSignatureException", 403, "Signature expired."],
+  unknown_key: unrecognized,
+  bad_token: unrecognized,
+  expired_token: ["ExpiredTokenException", 403, "The security token included in the request is expired"],
+  unsigned_headers: ["InvalidSignatureException", 403, "The host and every x-amz-* header must be signed."],
+  mismatch: ["InvalidSignatureException", 403, `${mismatch} Check your AWS Secret Access Key and signing method.`],
+};
+
+const wordings = { s3, sts, json };
+
+/** Which service's error codes a refusal uses; `json` stands for all services of the AWS JSON and REST-JSON protocols. */
+export type RefusalStyle = keyof typeof wordings;
+
 /** The error that the service answers for that reason. */
-export function refusalOf(service: "s3" | "sts", reason: RefusalReason, isPresigned: boolean): Refusal {
-  const [usualCode, status, message] = (service === "s3" ? s3 : sts)[reason];
+export function refusalOf(style: RefusalStyle, reason: RefusalReason, isPresigned: boolean): Refusal {
+  const [usualCode, status, message] = wordings[style][reason];
   const isBadQuery = isPresigned && usualCode === "AuthorizationHeaderMalformed";
   return { reason, code: isBadQuery ? "AuthorizationQueryParametersError" : usualCode, status, message };
 }

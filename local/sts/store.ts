@@ -2,9 +2,13 @@ import { createHmac, randomBytes, timingSafeEqual } from "node:crypto";
 import { chmodSync, existsSync, mkdirSync, readFileSync, renameSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import * as z from "zod";
+import type { Keys } from "../aws/signature/verify.ts";
 
 /** The account that every local resource belongs to. */
 export const localAccount = "000000000000";
+
+/** The principal of the service's own key. */
+export const localRootArn = `arn:aws:iam::${localAccount}:root`;
 
 /** As in STS; it also bounds how long a revocation must be remembered. */
 export const sessionSecondsMax = 43_200;
@@ -16,28 +20,17 @@ export interface TemporaryCredentials {
   expiration: Date;
 }
 
-/** Whom an access key stands for, and the secret that its signatures are made with. */
-export interface Principal {
-  secretAccessKey: string;
-  sessionToken?: string;
-  principalArn: string;
-  /** Absent for the root key, which does not expire. */
-  expiresAt?: Date;
-}
-
 export interface SessionRequest {
   roleArn: string;
   sessionName: string;
   durationSeconds: number;
 }
 
-export interface CredentialStore {
+export interface CredentialStore extends Keys {
   /** The key of the service itself: made once, the same after every restart. */
   root: { accessKeyId: string; secretAccessKey: string };
   /** Never touches the disk, so a presigned address may have its own session. RangeError above `sessionSecondsMax`. */
   issue(request: SessionRequest): TemporaryCredentials;
-  /** Undefined for an unknown key, a missing, foreign or altered token, and a revoked session; an expired one is found. */
-  find(accessKeyId: string, sessionToken?: string): Principal | undefined;
   /** Ends every session of that name issued so far. */
   revoke(sessionName: string): void;
 }
@@ -125,7 +118,7 @@ export function openCredentials(options: { dir: string; now?: () => Date }): Cre
       if (sessionToken === undefined) {
         const { root } = file;
         if (accessKeyId !== root.accessKeyId) return undefined;
-        return { secretAccessKey: root.secretAccessKey, principalArn: `arn:aws:iam::${localAccount}:root` };
+        return { secretAccessKey: root.secretAccessKey, principalArn: localRootArn };
       }
       const session = readToken(accessKeyId, sessionToken);
       if (!session || session.issuedAt <= (revokedAt.get(session.session) ?? -1)) return undefined;

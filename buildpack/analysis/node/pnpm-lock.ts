@@ -1,0 +1,82 @@
+import { parse } from "yaml";
+import { entriesAt, isTable, stringAt, type Table, valueAt } from "../values.ts";
+
+/** What detection reads of a pnpm-lock.yaml. */
+export interface PnpmLock {
+  /** lockfileVersion: "5.4", "6.0", "9.0"; "" where it is not said. */
+  version: string;
+  /** True for two documents: pnpm 11 puts what it needs itself before what the project needs. */
+  hasOwnDocument: boolean;
+  /** The version of pnpm that the first of two documents pins. */
+  pnpmVersion: string | undefined;
+  /** The ranges of the root's dependencies; undefined where the file cannot be read. */
+  specifiers: ReadonlyMap<string, string> | undefined;
+  hasOverrides: boolean;
+}
+
+/**
+ * The library takes 4 seconds for a lock file of 5 MB. So the keys that are needed are cut out as pnpm lays them out, a few KB,
+ * and a part that is longer than this, in characters, is passed over.
+ */
+const parsedMax = 128 * 1024;
+
+const kinds = ["dependencies", "devDependencies", "optionalDependencies"];
+
+/** Reads a pnpm-lock.yaml of versions 5, 6 and 9, never throwing. */
+export function pnpmLock(text: string): PnpmLock {
+  const documents = text.split(/^---[ \t]*$/m).filter((document) => document.trim() !== "");
+  const project = documents.at(-1) ?? "";
+  const own = documents.length > 1 ? rootImporter(documents[0] ?? "") : undefined;
+  return {
+    version: String(valueAt(parsed(block(project, "lockfileVersion")), "lockfileVersion") ?? ""),
+    hasOwnDocument: documents.length > 1,
+    pnpmVersion: stringAt(own, "packageManagerDependencies", "pnpm", "version"),
+    specifiers: specifiersOf(rootImporter(project)),
+    hasOverrides: block(project, "overrides") !== "",
+  };
+}
+
+function specifiersOf(importer: Table | undefined): ReadonlyMap<string, string> | undefined {
+  if (importer === undefined) return undefined;
+  const old = entriesAt(importer, "specifiers").map(([name, range]): [string, unknown] => [name, range]);
+  const packages = kinds.flatMap((kind) => entriesAt(importer, kind));
+  const inline = packages.map(([name, locked]): [string, unknown] => [name, valueAt(locked, "specifier")]);
+  const all = [...old, ...inline].filter(([, range]) => range !== undefined && range !== null);
+  return new Map(all.map(([name, range]) => [name, String(range)]));
+}
+
+/** The root's part of the importers, or the whole document where it has none; undefined where it cannot be read. */
+function rootImporter(document: string): Table | undefined {
+  const importers = block(document, "importers");
+  if (importers === "") {
+    const parts = ["specifiers", ...kinds].map((key) => block(document, key));
+    return parsed(parts.join(""));
+  }
+  const root = /^ {2}(['"]?)\.\1:/m.exec(importers);
+  if (root === null) return tableOf(valueAt(parsed(importers), "importers", "."));
+  const end = importers.slice(root.index + 2).search(/\n {0,2}[^\s#]/);
+  const text = end === -1 ? importers.slice(root.index) : importers.slice(root.index, root.index + end + 3);
+  return tableOf(valueAt(parsed(text), "."));
+}
+
+/** The lines of a key at the left margin with everything below it; "" where there is none. */
+function block(document: string, key: string): string {
+  const start = document.startsWith(`${key}:`) ? 0 : document.indexOf(`\n${key}:`) + 1;
+  if (start === 0 && !document.startsWith(`${key}:`)) return "";
+  for (let end = document.indexOf("\n", start); end !== -1; end = document.indexOf("\n", end + 1)) {
+    if (/[^\s#]/.test(document[end + 1] ?? "")) return document.slice(start, end + 1);
+  }
+  return `${document.slice(start)}\n`;
+}
+
+const tableOf = (value: unknown): Table | undefined => (isTable(value) ? value : undefined);
+
+function parsed(text: string): Table | undefined {
+  if (text.length > parsedMax) return undefined;
+  try {
+    // Looking for double keys compares each with all others.
+    return tableOf(parse(text, { uniqueKeys: false, logLevel: "error", maxAliasCount: 0 }) ?? {});
+  } catch {
+    return undefined;
+  }
+}

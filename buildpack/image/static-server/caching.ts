@@ -1,0 +1,42 @@
+import type { IncomingMessage, ServerResponse } from "node:http";
+
+const hash =
+  /[.-]([\w-]{8}|[a-f0-9]{16}|[a-f0-9]{20}|[a-f0-9]{32}|[a-f0-9]{40}|[a-f0-9]{64})(\.chunk)?\.[a-z0-9]+(\.map)?$/;
+
+/** True where a path surely holds its content's hash, so that the file may be kept for ever: a word of eight letters is none. */
+export function isHashed(path: string): boolean {
+  if (/\/(_astro|_next\/static|_app\/immutable)\//.test(path)) return true;
+  const found = hash.exec(path)?.[1] ?? "";
+  return /\d/.test(found) && /[A-Za-z]/.test(found) && (/^[a-f0-9]+$/.test(found) || /[A-Z]/.test(found));
+}
+
+/**
+ * Leaves of If-None-Match the tag that is one of sirv's, which compares the whole header with it, and sets it on the
+ * answer, since sirv's 304 carries none. A tag that lost its W/ on the way counts too.
+ */
+export function keepOnlyOwnTags({ headers }: IncomingMessage, response: ServerResponse): void {
+  const own = /"(\d+-\d+)"/.exec(headers["if-none-match"] ?? "")?.[1];
+  delete headers["if-none-match"];
+  if (own !== undefined) {
+    headers["if-none-match"] = `W/"${own}"`;
+    response.setHeader("etag", `W/"${own}"`);
+    response.setHeader("cache-control", "no-cache");
+    response.setHeader("vary", "accept-encoding");
+  }
+  // A part is of the file as it lies there, not of its compressed form.
+  if (headers.range !== undefined) delete headers["accept-encoding"];
+}
+
+/** Leaves of Range what sirv reads rightly, `bytes=first-last`; a range of another file, of several parts or of one first byte means the whole file. */
+export function narrowRange({ headers }: IncomingMessage, size: number, changedAt: Date): void {
+  const { range, "if-range": condition } = headers;
+  if (range === undefined) return;
+  const [, first = "", last = ""] = /^bytes=(\d*)-(\d*)$/.exec(range) ?? [];
+  const start = first === "" ? Math.max(0, size - Number(last)) : Number(first);
+  const end = first === "" || last === "" ? size - 1 : Math.min(Number(last), size - 1);
+  const isSame = condition === undefined || condition === changedAt.toUTCString();
+  const isRange = first !== "" || last !== "";
+  if (isRange && isSame && start >= size) headers.range = `bytes=${size}-`;
+  else if (isRange && isSame && start <= end && end > 0) headers.range = `bytes=${start}-${end}`;
+  else delete headers.range;
+}

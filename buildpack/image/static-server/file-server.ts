@@ -1,0 +1,152 @@
+import { existsSync } from "node:fs";
+import { createServer, type IncomingMessage, type Server, ServerResponse } from "node:http";
+import { extname, join } from "node:path";
+import sirv from "sirv";
+import { isHashed, keepOnlyOwnTags, narrowRange } from "./caching.ts";
+import { acceptsPage, loadsAsFile } from "./navigation.ts";
+
+type FileServer = Server<typeof IncomingMessage, typeof FileResponse>;
+type Files = ReturnType<typeof sirv>;
+
+interface Site {
+  files: Files;
+  folder: string;
+  /** What is sent for a path without a file. */
+  page: string;
+}
+
+const notFoundPage = "404.html";
+
+/** An answer with a file: sirv writes its status and headers, and what HTTP wants beside them is added here. */
+class FileResponse extends ServerResponse {
+  /** Set where the page that is sent says that there is nothing at the path. */
+  isMissing = false;
+
+  override writeHead(status: number, ...[first, second]: unknown[]): this {
+    const headers = (typeof first === "string" ? second : first) ?? {};
+    const typed = Object.entries(headers).map(([name, value]) => [
+      name,
+      name === "Content-Type" ? typeOf(value) : value,
+    ]);
+    return super.writeHead(status === 200 && this.isMissing ? 404 : status, Object.fromEntries(typed));
+  }
+}
+
+function typeOf(type: unknown): string {
+  const [name = ""] = String(type).split(";");
+  if (name === "") return "application/octet-stream";
+  return /^text\/|javascript$/.test(name) ? `${name}; charset=utf-8` : name;
+}
+
+/**
+ * Serves the files of a folder as they were when it was made. A path without a file gets the folder's 404.html with status
+ * 404, or else the `fallback` page where a browser navigates to it. Throws if there is no such folder.
+ */
+export function fileServer(folder: string, fallback: string): FileServer {
+  if (!existsSync(folder)) throw new Error(`There is no folder ${folder} to serve.`);
+  const files = sirv(folder, {
+    etag: true,
+    gzip: true,
+    brotli: true,
+    extensions: [],
+    setHeaders: (response, path, { size, mtime }) => {
+      narrowRange(response.req, size, mtime);
+      response.removeHeader("etag");
+      response.setHeader("cache-control", cacheControl(path));
+      response.setHeader("accept-ranges", "bytes");
+      response.setHeader("x-content-type-options", "nosniff");
+      response.setHeader("vary", "accept-encoding");
+    },
+  });
+  const page = existsSync(join(folder, notFoundPage)) ? notFoundPage : fallback;
+  return createServer({ ServerResponse: FileResponse }, (request, response) => {
+    endWithClient(request, response);
+    answer({ files, folder, page }, request, response);
+  });
+}
+
+const cacheControl = (path: string): string =>
+  isHashed(path) && !path.endsWith(".html") ? "public, max-age=31536000, immutable" : "no-cache";
+
+/** sirv pipes a file and looks no further: a client that leaves, a HEAD and a file that cannot be read end it here. */
+function endWithClient(request: IncomingMessage, response: FileResponse): void {
+  response.once("pipe", (source) => {
+    source.once("error", () => response.destroy());
+    response.once("close", () => source.destroy());
+    if (request.method !== "HEAD") return;
+    source.destroy();
+    response.end();
+  });
+}
+
+function answer(site: Site, request: IncomingMessage, response: FileResponse): void {
+  if (request.method !== "GET" && request.method !== "HEAD") {
+    response.setHeader("allow", "GET, HEAD");
+    refuse(response, 405, "Method not allowed");
+    return;
+  }
+  const [, encoded = "", query = ""] = /^\/*(\/[^?#]*)(\?[^#]*)?/.exec(request.url ?? "") ?? [];
+  const path = decoded(encoded);
+  if (path === undefined) {
+    refuse(response, 400, "Bad request");
+    return;
+  }
+  keepOnlyOwnTags(request, response);
+  if (namesOf(path).some((name) => sends(site.files, name, request, response))) return;
+  if (isFolder(site.folder, path)) {
+    response.setHeader("location", `${encoded}/${query}`);
+    refuse(response, 301, "Moved");
+    return;
+  }
+  response.isMissing = site.page === notFoundPage;
+  if (response.isMissing) forgetConditions(request);
+  const mayBePage = acceptsPage(request.headers.accept) && (response.isMissing || !loadsAsFile(path));
+  if (mayBePage && sends(site.files, `/${site.page}`, request, response)) return;
+  refuse(response, 404, "Not found");
+}
+
+/** The files that may stand for a path: itself, the page of a folder, or the page without its ending. */
+function namesOf(path: string): string[] {
+  if (path.split("/").includes("..")) return [];
+  if (path.endsWith("/")) return [`${path}index.html`];
+  return extname(path) === "" ? [path, `${path}.html`] : [path];
+}
+
+/** True for a folder with a page of its own, whose address ends with a slash. */
+const isFolder = (folder: string, path: string): boolean =>
+  !path.endsWith("/") && !path.includes("/.") && existsSync(join(folder, path, "index.html"));
+
+/** A page that stands for another address is sent whole. */
+function forgetConditions({ headers }: IncomingMessage): void {
+  delete headers.range;
+  delete headers["if-none-match"];
+}
+
+/** The path as it was meant, undefined where it cannot be read. */
+function decoded(encoded: string): string | undefined {
+  try {
+    const path = decodeURIComponent(encoded);
+    return path === "" || path.includes("\0") ? undefined : path;
+  } catch {
+    return undefined;
+  }
+}
+
+/** Has sirv send a file; false, and nothing sent, where there is none. */
+function sends(files: Files, path: string, request: IncomingMessage, response: FileResponse): boolean {
+  let found = true;
+  // sirv decodes a path once more. It cuts at ? and #, which it finds in no name.
+  request.url = path.replace(/[%?#]/g, encodeURIComponent);
+  files(request, response, () => {
+    found = false;
+  });
+  return found;
+}
+
+function refuse(response: ServerResponse, status: number, text: string): void {
+  response.removeHeader("etag");
+  response.setHeader("content-type", "text/plain; charset=utf-8");
+  response.setHeader("cache-control", "no-cache");
+  response.statusCode = status;
+  response.end(`${text}\n`);
+}

@@ -1,0 +1,19 @@
+const fileEnding =
+  /\.([cm]?[jt]sx?|css|map|json5?|html?|xml|txt|md|csv|ya?ml|png|jpe?g|gif|svgz?|webp|avif|ico|bmp|woff2?|ttf|otf|eot|mp[34]|m4[av]|webm|og[gv]|wav|pdf|zip|gz|br|tar|wasm|webmanifest|rss|atom|php|aspx?|jsp|cgi|env|bak|sql)$/i;
+
+/** True for a path that names a file which a page loads, so that a missing one is no navigation; `/users/john.doe` is one. */
+export const loadsAsFile = (path: string): boolean => fileEnding.test(path);
+
+/**
+ * True where an Accept header wants a page: it names HTML, or names nothing but `*` + `/*`. A program that asks for JSON and
+ * takes anything else as second best is not served the home page as JSON.
+ */
+export function acceptsPage(accept: string | undefined): boolean {
+  const wanted = (accept ?? "*/*")
+    .toLowerCase()
+    .split(",")
+    .filter((part) => !/;\s*q=0(\.0*)?\s*$/.test(part))
+    .map((part) => part.split(";")[0]?.trim());
+  if (wanted.some((type) => type === "text/html" || type === "application/xhtml+xml" || type === "text/*")) return true;
+  return wanted.length > 0 && wanted.every((type) => type === "*/*");
+}

@@ -1,0 +1,141 @@
+/** A stretch of a text, `to` exclusive. */
+export interface Range {
+  from: number;
+  to: number;
+}
+
+/** The columns of a state: the patterns that begin with what it stands for, and how it goes on. */
+const firstPattern = 0;
+const endPattern = 1;
+const depth = 2;
+/** The state of the longest shorter ending of the text that is also a beginning of a pattern. */
+const fallback = 3;
+/** The length of the longest pattern that ends here, 0 where none does. */
+const matched = 4;
+/** Most states are left by one character only; `#branches` holds the others. */
+const code = 5;
+const next = 6;
+const columns = 8;
+
+const start = 0;
+const none = -1;
+
+/**
+ * Finds every occurrence of many patterns in one pass (Aho–Corasick). States are made when a text first reaches them, so that
+ * patterns of megabytes cost little more than sorting them: their number grows with the text, never beyond the patterns' length.
+ */
+export class Automaton {
+  readonly #patterns: readonly string[];
+  #states = new Int32Array(columns * 256);
+  #count = 0;
+  readonly #branches = new Map<number, Map<number, number>>();
+  /** Reused by `#advance`. */
+  readonly #made: number[] = [];
+  /** States looked at to make transitions: what a text costs beyond its length. */
+  steps = 0;
+
+  constructor(patterns: readonly string[]) {
+    this.#patterns = patterns.filter((pattern) => pattern !== "").sort();
+    this.#add(0, this.#patterns.length, 0);
+  }
+
+  /** The longest occurrence that ends at each offset where one ends, in the order of their ends. */
+  occurrences(text: string): Range[] {
+    const found: Range[] = [];
+    let state = start;
+    for (let at = 0; at < text.length; at += 1) {
+      const unit = text.charCodeAt(at);
+      const known = this.#after(state, unit);
+      state = known === none ? this.#advance(state, unit) : known;
+      const length = this.#get(state, matched);
+      if (length > 0) found.push({ from: at + 1 - length, to: at + 1 });
+    }
+    return found;
+  }
+
+  #get(state: number, column: number): number {
+    return this.#states[state * columns + column] ?? none;
+  }
+
+  #set(state: number, column: number, value: number): void {
+    this.#states[state * columns + column] = value;
+  }
+
+  #after(state: number, unit: number): number {
+    return this.#get(state, code) === unit ? this.#get(state, next) : (this.#branches.get(state)?.get(unit) ?? none);
+  }
+
+  /** The state after one more character, made with the states that it falls back on. */
+  #advance(state: number, unit: number): number {
+    let reached = none;
+    for (let from = state; reached === none; from = this.#get(from, fallback)) {
+      this.steps += 1;
+      reached = this.#after(from, unit);
+      if (reached !== none) break;
+      const child = this.#child(from, unit);
+      if (child !== none) this.#made.push(child);
+      if (from === start) reached = start;
+    }
+    for (let child = this.#made.pop(); child !== undefined; child = this.#made.pop()) {
+      this.#set(child, fallback, reached);
+      if (this.#get(child, matched) === 0) this.#set(child, matched, this.#get(reached, matched));
+      reached = child;
+    }
+    if (this.#after(state, unit) === none) this.#connect(state, unit, reached);
+    return reached;
+  }
+
+  /** The state of those of a state's patterns that go on with a character, `none` when none does. */
+  #child(state: number, unit: number): number {
+    let low = this.#get(state, firstPattern);
+    let high = this.#get(state, endPattern);
+    const before = this.#get(state, depth);
+    if (high - low > 1) {
+      low = this.#firstFrom(low, high, before, unit);
+      high = this.#firstFrom(low, high, before, unit + 1);
+      if (low === high) return none;
+    } else if (this.#patterns[low]?.charCodeAt(before) !== unit) return none;
+    const child = this.#add(low, high, before + 1);
+    this.#connect(state, unit, child);
+    return child;
+  }
+
+  /** The first of some sorted patterns whose character at an offset is at least `unit`. */
+  #firstFrom(low: number, high: number, at: number, unit: number): number {
+    let first = low;
+    for (let end = high; first < end; ) {
+      const middle = (first + end) >>> 1;
+      const pattern = this.#patterns[middle] ?? "";
+      if (at < pattern.length && pattern.charCodeAt(at) >= unit) end = middle;
+      else first = middle + 1;
+    }
+    return first;
+  }
+
+  #add(low: number, high: number, length: number): number {
+    const state = this.#count;
+    this.#count += 1;
+    if (this.#states.length < this.#count * columns) {
+      const larger = new Int32Array(this.#states.length * 2);
+      larger.set(this.#states);
+      this.#states = larger;
+    }
+    this.#set(state, firstPattern, low);
+    this.#set(state, endPattern, high);
+    this.#set(state, depth, length);
+    this.#set(state, fallback, start);
+    this.#set(state, matched, length > 0 && this.#patterns[low]?.length === length ? length : 0);
+    this.#set(state, code, none);
+    return state;
+  }
+
+  #connect(state: number, unit: number, to: number): void {
+    if (this.#get(state, code) === none) {
+      this.#set(state, code, unit);
+      this.#set(state, next, to);
+      return;
+    }
+    const branches = this.#branches.get(state) ?? new Map<number, number>();
+    this.#branches.set(state, branches.set(unit, to));
+  }
+}

@@ -1,0 +1,93 @@
+import { randomUUID } from "node:crypto";
+import { createServer, type IncomingMessage } from "node:http";
+import type { AddressInfo } from "node:net";
+import { AwsError, type RawRequest, type RawResponse } from "./service.ts";
+
+/** A request whose body is still on the wire. */
+export interface IncomingCall extends Omit<RawRequest, "body"> {
+  /** Throws AwsError when the body is larger than the server takes. */
+  readBody(): Promise<Buffer>;
+}
+
+export interface HttpServerOptions {
+  port?: number;
+  bodyBytesMax: number;
+  handle(call: IncomingCall): Promise<RawResponse>;
+  /** The answer to a request that was refused, or whose handling threw, in the protocol of this port. */
+  errorAnswer(error: unknown): RawResponse;
+}
+
+export interface AwsServer {
+  endpoint: string;
+  port: number;
+  close(): Promise<void>;
+}
+
+/**
+ * A web page reaches this port through its user's browser: with an Origin, or, by a domain that resolves to this machine,
+ * with a Host of its own. SDKs send neither.
+ */
+function refuseBrowsers(request: IncomingMessage, port: number): void {
+  const { host, origin } = request.headers;
+  if (origin !== undefined) throw new AwsError("AccessDeniedException", "Requests from web pages are refused.", 403);
+  if (host !== `127.0.0.1:${port}` && host !== `localhost:${port}`) {
+    throw new AwsError("AccessDeniedException", "The Host header names another server.", 403);
+  }
+}
+
+async function readBody(request: IncomingMessage, bytesMax: number): Promise<Buffer> {
+  const tooLarge = () =>
+    new AwsError("RequestEntityTooLargeException", `A request has at most ${bytesMax} bytes.`, 413);
+  if (Number(request.headers["content-length"] ?? 0) > bytesMax) throw tooLarge();
+  const chunks: Buffer[] = [];
+  let length = 0;
+  for await (const chunk of request.iterator({ destroyOnReturn: false })) {
+    length += chunk.length;
+    if (length > bytesMax) throw tooLarge();
+    chunks.push(chunk);
+  }
+  return Buffer.concat(chunks, length);
+}
+
+function callOf(request: IncomingMessage, bodyBytesMax: number): IncomingCall {
+  const [path = "/", query = ""] = (request.url ?? "/").split(/\?(.*)/s, 2);
+  return {
+    method: request.method ?? "GET",
+    path,
+    query: new URLSearchParams(query),
+    headers: request.headers,
+    readBody: () => readBody(request, bodyBytesMax),
+  };
+}
+
+/** An HTTP server on 127.0.0.1 that answers programs on this machine, never a web page, and holds only bounded bodies. */
+export async function startHttpServer(options: HttpServerOptions): Promise<AwsServer> {
+  const server = createServer(async (request, response) => {
+    let result: RawResponse;
+    try {
+      refuseBrowsers(request, (server.address() as AddressInfo).port);
+      result = await options.handle(callOf(request, options.bodyBytesMax));
+    } catch (error) {
+      result = options.errorAnswer(error);
+    }
+    // What is left of a body is not worth reading: the connection ends with the answer.
+    if (!request.complete) response.setHeader("connection", "close");
+    response.writeHead(result.status, { "x-amzn-requestid": randomUUID(), ...result.headers });
+    response.end(result.body);
+  });
+  server.keepAliveTimeout = 60_000;
+  await new Promise<void>((resolve, reject) => {
+    server.once("error", reject);
+    server.listen(options.port ?? 0, "127.0.0.1", resolve);
+  });
+  const { port } = server.address() as AddressInfo;
+  return {
+    endpoint: `http://127.0.0.1:${port}`,
+    port,
+    close: () =>
+      new Promise((resolve) => {
+        server.close(() => resolve());
+        server.closeAllConnections();
+      }),
+  };
+}

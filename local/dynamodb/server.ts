@@ -1,0 +1,143 @@
+import { createRequire } from "node:module";
+import { setTimeout as sleep } from "node:timers/promises";
+import { DynamoDBClient, ListTablesCommand } from "@aws-sdk/client-dynamodb";
+import { errorFields, log } from "../../lambdas/http/log.ts";
+import { unlistedPort } from "../ports.ts";
+import { spawnProcessGroup } from "../process/process-group.ts";
+import { createTable } from "./table.ts";
+
+export interface DynamoDb {
+  endpoint: string;
+  close(): Promise<void>;
+}
+
+export interface DynamoDbOptions {
+  file: string;
+  tableName: string;
+  /** Called once when the database has ended and cannot be started again; the sentence says so. */
+  onLost?(sentence: string): void;
+}
+
+const startSecondsMax = 8;
+/** A database that dies this often within a minute is not started again. */
+const deathsPerMinuteMax = 5;
+
+function binaryPath(): string {
+  try {
+    return createRequire(import.meta.url).resolve(`@dynoxide/${process.platform}-${process.arch}/dynoxide`);
+  } catch {
+    throw new Error(
+      `There is no embedded DynamoDB for ${process.platform}-${process.arch}. Start DynamoDB Local or another compatible server and set AWS_ENDPOINT_URL_DYNAMODB to its address.`,
+    );
+  }
+}
+
+function clientOf(endpoint: string): DynamoDBClient {
+  const credentials = { accessKeyId: "local", secretAccessKey: "local" };
+  return new DynamoDBClient({ endpoint, region: "us-east-1", credentials, maxAttempts: 1 });
+}
+
+/** The names of the tables, as soon as the server answers; rejects when it has ended or says nothing for too long. */
+async function untilServing(client: DynamoDBClient, hasEnded: () => boolean): Promise<string[]> {
+  const deadline = Date.now() + startSecondsMax * 1000;
+  for (;;) {
+    try {
+      return (await client.send(new ListTablesCommand({}))).TableNames ?? [];
+    } catch (error) {
+      if (hasEnded()) throw new Error("The embedded DynamoDB ended at once", { cause: error });
+      if (Date.now() > deadline) throw new Error("The embedded DynamoDB does not answer", { cause: error });
+      await sleep(10);
+    }
+  }
+}
+
+async function prepare(endpoint: string, tableName: string, hasEnded: () => boolean): Promise<void> {
+  const client = clientOf(endpoint);
+  try {
+    const tables = await untilServing(client, hasEnded);
+    if (!tables.includes(tableName)) await createTable(client, tableName);
+  } finally {
+    client.destroy();
+  }
+}
+
+/**
+ * The embedded DynamoDB on a SQLite file, tethered to this process and started again when it dies. It knows no keys, so
+ * its port is another one with every start of the service and is written nowhere.
+ */
+class EmbeddedDynamoDb {
+  readonly endpoint: string;
+  readonly #port: number;
+  readonly #options: DynamoDbOptions;
+  #child: ReturnType<typeof spawnProcessGroup> | undefined;
+  #isClosing = false;
+  #deaths: number[] = [];
+
+  constructor(port: number, options: DynamoDbOptions) {
+    this.#port = port;
+    this.#options = options;
+    this.endpoint = `http://127.0.0.1:${port}`;
+  }
+
+  async start(): Promise<void> {
+    let hasEnded = false;
+    let isServing = false;
+    const { file, tableName } = this.#options;
+    const child = spawnProcessGroup(
+      binaryPath(),
+      ["serve", "--host", "127.0.0.1", "--port", String(this.#port), "--db-path", file],
+      {
+        cwd: process.cwd(),
+        env: {},
+        onExit: () => {
+          hasEnded = true;
+          if (isServing) void this.#restart();
+        },
+      },
+    );
+    this.#child = child;
+    try {
+      await prepare(this.endpoint, tableName, () => hasEnded);
+    } catch (error) {
+      await child.stop(0);
+      throw error;
+    }
+    isServing = true;
+    if (hasEnded) void this.#restart();
+  }
+
+  async #restart(): Promise<void> {
+    if (this.#isClosing) return;
+    const now = Date.now();
+    this.#deaths = [...this.#deaths.filter((at) => at > now - 60_000), now];
+    log("error", "The embedded DynamoDB ended and is started again", { deaths: this.#deaths.length });
+    try {
+      if (this.#deaths.length > deathsPerMinuteMax)
+        throw new Error(`It ended ${this.#deaths.length} times in a minute`);
+      await this.start();
+    } catch (error) {
+      if (this.#isClosing) return;
+      log("error", "The embedded DynamoDB could not be started again", errorFields(error));
+      this.#options.onLost?.(
+        `The embedded DynamoDB ended and could not be started again. Its data is in ${this.#options.file}.`,
+      );
+    }
+  }
+
+  async close(): Promise<void> {
+    this.#isClosing = true;
+    await this.#child?.stop(2_000);
+  }
+}
+
+/** DynamoDB on this machine: a server that the user has named, or the embedded one. */
+export async function startDynamoDb(options: DynamoDbOptions): Promise<DynamoDb> {
+  const given = process.env.AWS_ENDPOINT_URL_DYNAMODB;
+  if (given !== undefined) {
+    await prepare(given, options.tableName, () => false);
+    return { endpoint: given, close: async () => undefined };
+  }
+  const database = new EmbeddedDynamoDb(await unlistedPort(), options);
+  await database.start();
+  return { endpoint: database.endpoint, close: () => database.close() };
+}

@@ -1,0 +1,66 @@
+import { readdirSync, readFileSync } from "node:fs";
+import { setTimeout as sleep } from "node:timers/promises";
+import { afterAll, beforeAll, describe, expect, test } from "vitest";
+import { openTable } from "../api/faults/guarded-service.ts";
+import { begin, deploy, nodeApp } from "../harness/app.ts";
+import { type Running, startRunning } from "../harness/service.ts";
+import { startMortal } from "./faults/mortal-service.ts";
+
+/** The processes of this machine that sleep for so many seconds: the number names one scenario. */
+function sleepers(seconds: number): string[] {
+  return readdirSync("/proc").filter((pid) => {
+    try {
+      return /^\d+$/.test(pid) && readFileSync(`/proc/${pid}/cmdline`, "utf8") === `sleep\0${seconds}\0`;
+    } catch {
+      return false;
+    }
+  });
+}
+
+async function until(condition: () => boolean): Promise<void> {
+  for (let tries = 0; tries < 800 && !condition(); tries++) await sleep(25);
+  expect(condition()).toBe(true);
+}
+
+/** An app whose build starts a process outside its group and then goes on with this. */
+function appThatLeaves(seconds: number, more: string): Record<string, string> {
+  const scripts = { start: "node server.js", build: `setsid sleep ${seconds} & ${more}` };
+  return { ...nodeApp("res.end('ok')"), "package.json": JSON.stringify({ name: "app", private: true, scripts }) };
+}
+
+describe.runIf(process.platform === "linux")("a process that a build's command leaves behind", () => {
+  let running: Running | undefined;
+  beforeAll(async () => {
+    running = await startRunning();
+  });
+  afterAll(() => running?.stop());
+
+  test("ends with the build, whether that succeeds or fails", async () => {
+    if (!running) throw new Error("no service");
+    expect(await deploy(running, appThatLeaves(90_001, "echo built"))).toMatchObject({ status: "ready" });
+    expect(sleepers(90_001)).toEqual([]);
+    expect(await deploy(running, appThatLeaves(90_002, "exit 3"))).toMatchObject({ status: "error" });
+    expect(sleepers(90_002)).toEqual([]);
+  });
+
+  test("ends with the service when that stops during the build", async () => {
+    if (!running) throw new Error("no service");
+    await begin(running, appThatLeaves(90_003, "sleep 90003"));
+    await until(() => sleepers(90_003).length === 2);
+    await running.stop();
+    running = undefined;
+    expect(sleepers(90_003)).toEqual([]);
+  });
+
+  test("ends with the service when that is killed during the build", async () => {
+    const table = await openTable();
+    const service = await startMortal(table.gate.endpoint);
+    const { project, call } = service;
+    await begin({ project, call } as Running, appThatLeaves(90_004, "sleep 90004"));
+    await until(() => sleepers(90_004).length === 2);
+    service.kill();
+    await until(() => sleepers(90_004).length === 0);
+    await service.remove();
+    await table.close();
+  });
+});
