@@ -131,6 +131,7 @@ async function startParts(
 ): Promise<string> {
   const ports = openPorts(home);
   const functions = createFunctions();
+  closers.push(() => functions.close());
   const credentials = openCredentials({ dir: join(home, "sts") });
   const logs = createLogs({ dir: join(home, "logs") });
   closers.push(() => logs.close());

@@ -4,6 +4,8 @@ import { errorFields, log } from "../../lambdas/http/log.ts";
 import { listeners, steps } from "../../statemachines/steps.ts";
 import { AwsError, jsonError, type RawService } from "../aws/service.ts";
 
+import { type FunctionThread, functionThread } from "./function-thread.ts";
+
 export type Handler = (event: unknown, context: unknown) => Promise<unknown>;
 
 /** An error that a function threw, with its name as Lambda reports it. */
@@ -22,6 +24,8 @@ export interface Functions {
   /** Lambda's Invoke over HTTP. */
   service: RawService;
   names: string[];
+  /** Ends the threads in which functions run; calls under way fail. */
+  close(): Promise<void>;
 }
 
 /** Where each function's handler stands; the names are those of the deployed functions without the stack's prefix. */
@@ -31,6 +35,9 @@ const modules: Record<string, string> = {
   ...Object.fromEntries(routes.map((route) => [route.id, `${route.resource}/${route.id}`])),
   ...Object.fromEntries([...Object.keys(steps), ...Object.keys(listeners)].map((id) => [id, `pipeline/${id}`])),
 };
+
+/** Functions that compute for long: each has a thread of its own, as on AWS it has a machine of its own. */
+const apart: ReadonlySet<string> = new Set(["analyze"]);
 
 function contextOf(name: string) {
   return {
@@ -57,12 +64,22 @@ function readPayload(body: Buffer): unknown {
 /** The service's Lambdas, run in this process from their sources. */
 export function createFunctions(): Functions {
   const loaded = new Map<string, Promise<Handler>>();
+  const threads: FunctionThread[] = [];
+  const close = async () => {
+    await Promise.all(threads.map((thread) => thread.close()));
+  };
 
   function handler(name: string): Promise<Handler> {
     const known = loaded.get(name);
     if (known) return known;
     const path = modules[name];
     if (!path) throw new AwsError("ResourceNotFoundException", `Function not found: ${name}`, 404);
+    if (apart.has(name)) {
+      const thread = functionThread(path);
+      threads.push(thread);
+      loaded.set(name, Promise.resolve(thread.handler));
+      return Promise.resolve(thread.handler);
+    }
     const loading = import(new URL(`../../lambdas/${path}.ts`, import.meta.url).href).then(
       (module: { handler: Handler }) => module.handler,
       (error: unknown) => {
@@ -101,5 +118,5 @@ export function createFunctions(): Functions {
     }
   };
 
-  return { invoke, handler, service, names: Object.keys(modules) };
+  return { invoke, handler, service, names: Object.keys(modules), close };
 }

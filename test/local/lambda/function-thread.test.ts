@@ -1,0 +1,57 @@
+import { threadId } from "node:worker_threads";
+import { afterEach, expect, test } from "vitest";
+import { handler as analyze } from "../../../lambdas/pipeline/analyze.ts";
+import { type FunctionThread, functionThread } from "../../../local/lambda/function-thread.ts";
+import { createFunctions } from "../../../local/lambda/functions.ts";
+
+const threads: FunctionThread[] = [];
+function busyFunction(): FunctionThread["handler"] {
+  const thread = functionThread("../test/local/lambda/busy-function");
+  threads.push(thread);
+  return thread.handler;
+}
+afterEach(async () => {
+  for (const thread of threads.splice(0)) await thread.close();
+});
+
+test("requests are served while a function computes", async () => {
+  const busy = busyFunction();
+  await busy({}, {});
+  let turns = 0;
+  const timer = setInterval(() => {
+    turns += 1;
+  }, 10);
+  await busy({ busyMs: 1_000 }, {});
+  clearInterval(timer);
+  expect(turns).toBeGreaterThan(5);
+});
+
+test("a function's result comes from another thread, and its error keeps its name", async () => {
+  const busy = busyFunction();
+  const [first, second] = await Promise.all([busy({}, {}), busy({}, {})]);
+  expect(first).toBe(second);
+  expect(first).not.toBe(threadId);
+  await expect(busy({ throws: "BuildRejected" }, {})).rejects.toMatchObject({
+    name: "BuildRejected",
+    message: "as told",
+  });
+});
+
+test("a thread that ends fails the calls under way, and the next call has another", async () => {
+  const busy = busyFunction();
+  const before = await busy({}, {});
+  await expect(busy({ ends: true }, {})).rejects.toThrow("The thread of the function has ended.");
+  expect(await busy({}, {})).not.toBe(before);
+});
+
+test("the analysis is run apart, other functions are not", async () => {
+  const functions = createFunctions();
+  try {
+    expect(await functions.handler("analyze")).not.toBe(analyze);
+    const own = await import("../../../lambdas/organizations/ping.ts");
+    expect(await functions.handler("ping")).toBe(own.handler);
+    await expect(functions.invoke("analyze", {})).rejects.toMatchObject({ errorType: "ZodError" });
+  } finally {
+    await functions.close();
+  }
+});
