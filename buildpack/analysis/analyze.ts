@@ -24,7 +24,7 @@ export function analyze(source: SourceTree): AnalysisOutcome {
     return { ok: true, analysis: { runtime, language, plan, suggestions, warnings: notes.warnings } };
   } catch (error) {
     if (!(error instanceof NoPlan)) throw error;
-    return { ok: false, error: { code: error.code, message: error.message } };
+    return { ok: false, runtime: error.runtime, error: { code: error.code, message: error.message } };
   }
 }
 
@@ -59,7 +59,8 @@ function attempt(app: App, language: Language): { plan: Plan; notes: Notes } | N
   try {
     return { plan: PLANNERS[language](app, notes), notes };
   } catch (error) {
-    if (error instanceof NoPlan) return error;
-    throw error;
+    if (!(error instanceof NoPlan)) throw error;
+    error.runtime = notes.runtime;
+    return error;
   }
 }

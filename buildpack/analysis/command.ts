@@ -1,3 +1,15 @@
+import { NoPlan } from "./diagnostics.ts";
+
+/** The most characters of a command line in a Procfile or a manifest; people write far fewer. */
+export const commandLengthMax = 4096;
+
+/** What is said of a command line that is longer than any that people write. */
+export const tooLong = (place: string, line: string): NoPlan =>
+  new NoPlan(
+    "broken_manifest",
+    `${place} has ${line.length} characters; a command line has at most ${commandLengthMax}. Put the commands into a script file, and call it there.`,
+  );
+
 /** One command of a shell line and the operator that stands before it. */
 interface Command {
   before: string;
@@ -14,7 +26,7 @@ export function commandsOf(line: string): Command[] {
   let at = 0;
   while (at < line.length) {
     const operator = /^(&&|\|\||;|\||&(?!>)|\n)/.exec(line.slice(at, at + 2))?.[0];
-    if (operator !== undefined && !/[<>]$/.test(line.slice(from, at))) {
+    if (operator !== undefined && !(at > from && /[<>]/.test(line[at - 1] ?? ""))) {
       commands.push({ before, text: line.slice(from, at).trim() });
       before = operator === "\n" ? ";" : operator;
       at += operator.length;

@@ -1,14 +1,16 @@
 import { inspect } from "node:util";
 import type { App } from "./app.ts";
-import type { AnalysisErrorCode, Suggestion } from "./plan.ts";
+import type { AnalysisErrorCode, Runtime, Suggestion } from "./plan.ts";
 
 /** What detection noticed on its way: advice and doubts, in the order found. */
 export interface Notes {
   warnings: string[];
   suggestions: Suggestion[];
+  /** Set as soon as it is known: an error that is found later still reports it. */
+  runtime: Runtime | null;
 }
 
-export const noNotes = (): Notes => ({ warnings: [], suggestions: [] });
+export const noNotes = (): Notes => ({ warnings: [], suggestions: [], runtime: null });
 
 /** Adds advice on a line of a file of the app; `line` starts at 1. */
 export function suggest(
@@ -27,6 +29,8 @@ export function suggest(
 /** Thrown where an archive is known to have no plan; `analyze` turns it into the outcome's error. */
 export class NoPlan extends Error {
   readonly code: AnalysisErrorCode;
+  /** The runtime, where it was detected before this was found. */
+  runtime: Runtime | null = null;
   constructor(code: AnalysisErrorCode, message: string) {
     super(oneLine(message));
     this.name = "NoPlan";

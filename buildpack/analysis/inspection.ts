@@ -93,7 +93,7 @@ function keptPaths(wanted: readonly ArchiveEntry[]): ReadonlySet<string> {
 export async function inspect(source: ByteSource): Promise<Inspection> {
   try {
     const outcome = await analyzeArchive(source);
-    if (!outcome.ok) return { ok: false, message: outcome.error.message, runtime: null };
+    if (!outcome.ok) return { ok: false, message: outcome.error.message, runtime: outcome.runtime };
     const { plan, suggestions, warnings } = outcome.analysis;
     return {
       ok: true,

@@ -1,4 +1,4 @@
-import type { AnalysisOutcome, Suggestion } from "./plan.ts";
+import type { AnalysisOutcome, Language, Runtime, Suggestion } from "./plan.ts";
 
 /** One line of `slipway analyze` (DETECTION, first paragraph). */
 export interface AnalysisReport {
@@ -19,13 +19,15 @@ export interface AnalysisReport {
 /** The report of an analysed path, also of one that its caller refused (archive_refused, archive_too_large). */
 export function analysisReport(
   path: string,
-  outcome: AnalysisOutcome | { ok: false; error: { code: string; message: string; entry?: string } },
+  outcome:
+    | AnalysisOutcome
+    | { ok: false; runtime?: Runtime | null; error: { code: string; message: string; entry?: string } },
 ): AnalysisReport {
   if (!outcome.ok) {
     return {
       path,
-      runtime: null,
-      language: null,
+      runtime: outcome.runtime ?? null,
+      language: outcome.runtime ? languageOf(outcome.runtime) : null,
       packageManager: null,
       install: null,
       build: null,
@@ -53,6 +55,8 @@ export function analysisReport(
     error: null,
   };
 }
+
+const languageOf = (runtime: Runtime): Language => (runtime.startsWith("nodejs") ? "nodejs" : "python");
 
 /** The API's `suggestion` (SPEC §2): one line per finding, null when there is none. */
 export function suggestionText(suggestions: readonly Suggestion[]): string | null {

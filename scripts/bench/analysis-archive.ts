@@ -80,3 +80,14 @@ export async function writeRepository(path: string, extraBytes = 0): Promise<voi
   zip.end();
   await pipeline(zip.outputStream, createWriteStream(path));
 }
+
+/** An app whose Procfile and start script are command lines of 3 MB, one of many commands, the other of quotes that do not end. */
+export async function writeLongCommands(path: string): Promise<void> {
+  const zip = new yazl.ZipFile();
+  const bytes = 3_000_000;
+  zip.addBuffer(Buffer.from(`web: ${"a>&b && (c;".repeat(bytes / 11)}`), "Procfile");
+  const start = `node "${"x 'y ".repeat(bytes / 5)}`;
+  zip.addBuffer(Buffer.from(JSON.stringify({ scripts: { start } })), "package.json");
+  zip.end();
+  await pipeline(zip.outputStream, createWriteStream(path));
+}

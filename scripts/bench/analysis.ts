@@ -6,7 +6,7 @@ import { scanSecrets } from "../../buildpack/analysis/secrets/scan.ts";
 import { decodeText, type SourceFile, wants } from "../../buildpack/analysis/tree.ts";
 import { openArchive } from "../../buildpack/zip/archive.ts";
 import { fileSource } from "../../local/archive/file-source.ts";
-import { fileCount, writeRepository } from "./analysis-archive.ts";
+import { fileCount, writeLongCommands, writeRepository } from "./analysis-archive.ts";
 import { type Measured, median } from "./measure.ts";
 
 const rounds = 5;
@@ -17,16 +17,17 @@ interface Inspected {
   ms: number;
   peakMiB: number;
   bytesRead: number;
+  error: string | null;
 }
 
 /** One analysis in a process of its own, with the options of `npm start`; Lambda sizes a function's heap by its memory. */
 function inspectApart(path: string): Inspected {
   const script = join(import.meta.dirname, "inspect-process.ts");
   const options = ["--disable-warning=ExperimentalWarning", "--max-semi-space-size=4"];
-  const { ms, peakMiB, bytesRead } = JSON.parse(
+  const { ms, peakMiB, bytesRead, error } = JSON.parse(
     execFileSync(process.execPath, [...options, script, path], { encoding: "utf8" }),
   );
-  return { ms, peakMiB, bytesRead };
+  return { ms, peakMiB, bytesRead, error };
 }
 
 function unzipMs(path: string): number {
@@ -70,9 +71,13 @@ export async function benchAnalysis(): Promise<Measured[]> {
       theirs.push(unzipMs(path));
     }
     const ofLarge = inspectApart(large);
+    for (const { error } of [...ours, ofLarge]) if (error !== null) throw new Error(error);
+    const long = join(folder, "long.zip");
+    await writeLongCommands(long);
     return [
       ...comparisons(ours, theirs),
       ...largeOnes(ofLarge, (await stat(path)).size, (await stat(large)).size),
+      longCommands(inspectApart(long)),
       await secretScan(path),
     ];
   } finally {
@@ -102,6 +107,11 @@ function largeOnes({ bytesRead, peakMiB }: Inspected, needed: number, size: numb
       detail: `${peakMiB.toFixed(0)} MiB at most`,
     },
   ];
+}
+
+function longCommands({ ms, error }: Inspected): Measured {
+  const detail = `${ms.toFixed(0)} ms for a Procfile and a script of 3 MB each: ${error?.slice(0, 60)}…`;
+  return { name: "analysis: a command line of 3 MB / 1 s", ratio: ms / 1000, bound: 1, detail };
 }
 
 async function secretScan(path: string): Promise<Measured> {

@@ -15,8 +15,14 @@ const counted = {
 const began = performance.now();
 const inspected = await inspect(counted);
 const ms = performance.now() - began;
-if (!inspected.ok) throw new Error(inspected.message);
 const peakKiB = Number(/VmHWM:\s+(\d+) kB/.exec(readFileSync("/proc/self/status", "utf8"))?.[1]);
 console.log(
-  JSON.stringify({ ms, peakMiB: peakKiB / 1024, bytesRead, size: source.size, findings: inspected.findings }),
+  JSON.stringify({
+    ms,
+    peakMiB: peakKiB / 1024,
+    bytesRead,
+    size: source.size,
+    findings: inspected.ok ? inspected.findings : [],
+    error: inspected.ok ? null : inspected.message,
+  }),
 );

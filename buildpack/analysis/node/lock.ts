@@ -1,6 +1,5 @@
 import semver from "semver";
 import type { App } from "../app.ts";
-import { escapeRegExp } from "../diagnostics.ts";
 import { optionalJson } from "../manifests.ts";
 import { isVendored } from "../tree.ts";
 import { entriesAt, isTable, stringAt, type Table, tableAt, valueAt } from "../values.ts";
@@ -71,15 +70,25 @@ function pnpmDisagreement(manifest: Table, declared: Dependencies, lock: PnpmLoc
 
 /** What yarn's frozen install refuses: a `name@range` that the lock file does not list. */
 function yarnDisagreement(app: App, manifest: Table, dependencies: Dependencies, text: string): string | undefined {
+  if (Object.keys(tableAt(manifest, "resolutions")).length > 0) return undefined;
   const berry = text.includes("__metadata:");
-  const resolutions = tableAt(manifest, "resolutions");
   const members = valueAt(manifest, "workspaces") === undefined ? new Set() : memberNames(app);
+  const listed = yarnEntries(text);
   for (const [name, range] of dependencies) {
-    if (members.has(name) || LOCAL.test(range) || range.includes(":") || Object.keys(resolutions).length > 0) continue;
-    const pattern = escapeRegExp(`${name}@${berry ? "npm:" : ""}${range.trim() === "" && berry ? "*" : range}`);
-    if (!new RegExp(`(^|[\\s",])${pattern}["',:]`, "m").test(text)) return other(name, range);
+    if (members.has(name) || LOCAL.test(range) || range.includes(":")) continue;
+    const asked = `${name}@${berry ? "npm:" : ""}${range.trim() === "" && berry ? "*" : range}`;
+    if (!listed.has(asked)) return other(name, range);
   }
   return undefined;
+}
+
+/** Every `name@range` that a yarn.lock lists: its lines at the left margin, `"a@^1", b@2:`. */
+function yarnEntries(text: string): ReadonlySet<string> {
+  const found = new Set<string>();
+  for (const [line] of text.matchAll(/^[^\s#].*:[ \t]*$/gm)) {
+    for (const entry of line.trimEnd().slice(0, -1).split(/,\s*/)) found.add(entry.replaceAll('"', "").trim());
+  }
+  return found;
 }
 
 /** The names of the packages below the root, which yarn 1 leaves out of its lock file and later versions list without `npm:`. */
@@ -90,11 +99,13 @@ const memberNames = (app: App): ReadonlySet<unknown> =>
       .map((path) => stringAt(optionalJson(app, path), "name")),
   );
 
+/** What a bun.lock does not list among the ranges that it was made for: it repeats them as package.json has them. */
 function bunDisagreement(manifest: Table, text: string): string | undefined {
+  const pairs = new Set(text.match(/"(?:[^"\\\n]|\\.)*": "(?:[^"\\\n]|\\.)*"/g));
   for (const kind of ["dependencies", "devDependencies", "optionalDependencies"]) {
     for (const [name, range] of entriesAt(manifest, kind)) {
       if (typeof range !== "string") continue;
-      if (!text.includes(`${JSON.stringify(name)}: ${JSON.stringify(range)}`)) return other(name, range);
+      if (!pairs.has(`${JSON.stringify(name)}: ${JSON.stringify(range)}`)) return other(name, range);
     }
   }
   return undefined;

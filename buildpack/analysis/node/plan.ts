@@ -1,11 +1,12 @@
 import type { App } from "../app.ts";
-import type { Notes } from "../diagnostics.ts";
+import { commandLengthMax, tooLong } from "../command.ts";
+import { lineOfKey, type Notes, quoted } from "../diagnostics.ts";
 import { packageJson } from "../manifests.ts";
 import { type Plan, runtimeSchema } from "../plan.ts";
 import { containerPort, type FixedPort, portDefault, portInCommand, serverEnvironment } from "../port.ts";
 import { staticServerCommand } from "../static-command.ts";
 import { suggestDevelopmentStart } from "../suggestions/development-start.ts";
-import { stringAt } from "../values.ts";
+import { entriesAt, stringAt, type Table } from "../values.ts";
 import { dependenciesOf } from "./dependencies.ts";
 import { installCommand, installManifests, installsNothing } from "./install.ts";
 import { nodeListenPort } from "./listen.ts";
@@ -17,8 +18,11 @@ import { nodeVersion } from "./version.ts";
 export function nodePlan(app: App, notes: Notes): Plan {
   const manifest = packageJson(app);
   const dependencies = dependenciesOf(manifest);
-  const start = nodeStart(app, manifest, dependencies);
   const version = nodeVersion(app, manifest, notes);
+  const runtime = runtimeSchema.parse(`nodejs${version}.x`);
+  notes.runtime = runtime;
+  refuseLongScripts(app, manifest);
+  const start = nodeStart(app, manifest, dependencies);
   const packages = nodePackageManager(app, manifest, notes);
   const install = installCommand(app, manifest, dependencies, packages, notes);
   const script = stringAt(manifest, "scripts", "build");
@@ -27,7 +31,7 @@ export function nodePlan(app: App, notes: Notes): Plan {
   if (start.static === null) suggestDevelopmentStart(app, start, notes);
   const port = start.static === null ? containerPort(app, fixedPort(app, start), notes) : portDefault;
   return {
-    runtime: runtimeSchema.parse(`nodejs${version}.x`),
+    runtime,
     language: "nodejs",
     version,
     packageManager: packages.manager,
@@ -46,6 +50,14 @@ export function nodePlan(app: App, notes: Notes): Plan {
     // fastify-cli listens on localhost unless it is told otherwise or believes to be in Docker.
     env: { ...serverEnvironment(port), ...(dependencies.has("fastify-cli") && { FASTIFY_ADDRESS: "0.0.0.0" }) },
   };
+}
+
+function refuseLongScripts(app: App, manifest: Table | undefined): void {
+  for (const [name, script] of entriesAt(manifest, "scripts")) {
+    if (typeof script !== "string" || script.length <= commandLengthMax) continue;
+    const line = lineOfKey(app.text("package.json"), ["scripts", name]);
+    throw tooLong(`The script ${quoted(name)} of ${app.shown("package.json")} (line ${line})`, script);
+  }
 }
 
 /** The command's own port wins over what the sources say. */

@@ -17,6 +17,8 @@ export function pythonPlan(app: App, notes: Notes): Plan {
   const requirements = app.has("requirements.txt");
   if (!requirements) tomlManifest(app, "Pipfile");
   const version = pythonVersion(app, pyproject, notes);
+  const runtime = runtimeSchema.parse(`python${version}`);
+  notes.runtime = runtime;
   const packages = pythonPackageManager(app, pyproject, notes);
   const dependencies = pythonDependencies(app, pyproject, packages);
   const start = pythonStart(app, pyproject, dependencies, installsItself(app, pyproject, packages));
@@ -28,7 +30,7 @@ export function pythonPlan(app: App, notes: Notes): Plan {
   const together = added.length > 0 && namesIndex(app, packages);
   const port = containerPort(app, fixedPort(app, start), notes);
   return {
-    runtime: runtimeSchema.parse(`python${version}`),
+    runtime,
     language: "python",
     version,
     packageManager: { name: packages.name, version: null },
