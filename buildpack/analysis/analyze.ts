@@ -24,7 +24,8 @@ export function analyze(source: SourceTree): AnalysisOutcome {
     return { ok: true, analysis: { runtime, language, plan, suggestions, warnings: notes.warnings } };
   } catch (error) {
     if (!(error instanceof NoPlan)) throw error;
-    return { ok: false, runtime: error.runtime, error: { code: error.code, message: error.message } };
+    const { code, message, entry, runtime } = error;
+    return { ok: false, runtime, error: { code, message, ...(entry !== undefined && { entry }) } };
   }
 }
 

@@ -31,10 +31,13 @@ export class NoPlan extends Error {
   readonly code: AnalysisErrorCode;
   /** The runtime, where it was detected before this was found. */
   runtime: Runtime | null = null;
-  constructor(code: AnalysisErrorCode, message: string) {
+  /** The file to blame, where it is one: a path in the archive. */
+  readonly entry: string | undefined;
+  constructor(code: AnalysisErrorCode, message: string, entry?: string) {
     super(oneLine(message));
     this.name = "NoPlan";
     this.code = code;
+    this.entry = entry;
   }
 }
 

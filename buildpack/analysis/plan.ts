@@ -87,4 +87,4 @@ export type AnalysisErrorCode =
 
 export type AnalysisOutcome =
   | { ok: true; analysis: Analysis }
-  | { ok: false; runtime: Runtime | null; error: { code: AnalysisErrorCode; message: string } };
+  | { ok: false; runtime: Runtime | null; error: { code: AnalysisErrorCode; message: string; entry?: string } };

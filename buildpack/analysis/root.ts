@@ -1,5 +1,7 @@
 import { type App, appAt } from "./app.ts";
 import { listed, NoPlan } from "./diagnostics.ts";
+import { makesApplication } from "./python/applications.ts";
+import { blankPythonComments } from "./source.ts";
 import { depthOf, type SourceTree } from "./tree.ts";
 import { foreignLanguage } from "./unsupported-languages.ts";
 
@@ -11,9 +13,6 @@ const UNSEARCHED = /(^|\/)(node_modules|bower_components|site-packages|\.?venv|_
 
 /** Folders whose app.js or main.js is a script of a page, not a server. */
 const PAGE_SCRIPTS = /(^|\/)(js|javascripts?|assets|static|public|www|css|images?|img)(\/|$)/i;
-
-/** A Python source that makes a web app at module level. */
-const PYTHON_APP = /^\w+\s*(:[^=\n]+)?=\s*(\w+\s*=\s*)?([\w.]+\.)?(FastAPI|Flask)\s*\(/m;
 
 export const isPythonManifest = (name: string): boolean => PYTHON_MANIFEST.test(name);
 const isPythonEntry = (name: string): boolean => PYTHON_ENTRY.test(name);
@@ -80,7 +79,7 @@ function isStrongMarker(tree: SourceTree, folder: string, name: string): boolean
   if (isNodeEntry(name)) return !PAGE_SCRIPTS.test(folder);
   if (!name.endsWith(".py")) return false;
   const text = tree.files.get(folder === "" ? name : `${folder}/${name}`)?.text?.();
-  return text !== undefined && PYTHON_APP.test(text);
+  return text !== undefined && makesApplication(blankPythonComments(text));
 }
 
 const isWeakMarker = (_tree: SourceTree, _folder: string, name: string): boolean => name.endsWith(".py");

@@ -105,13 +105,15 @@ function namesOf(requirements: readonly unknown[]): Set<string> {
   return names;
 }
 
-/** Extras that bring a server with them. */
+/** Extras and packages that bring a server with them. */
 const EXTRAS: readonly [string, string][] = [
   ["fastapi[standard]", "uvicorn"],
   ["fastapi[standard-no-fastapi-cloud-cli]", "uvicorn"],
   ["fastapi[all]", "uvicorn"],
   ["fastapi-cli[standard]", "uvicorn"],
   ["litestar[standard]", "uvicorn"],
+  ["connexion[uvicorn]", "uvicorn"],
+  ...["python-fasthtml", "shiny", "gradio", "nicegui", "chainlit"].map((name): [string, string] => [name, "uvicorn"]),
 ];
 
 /** True when the app depends on a package, by its PyPI name or an extra in brackets. */

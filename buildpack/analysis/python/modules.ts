@@ -2,6 +2,8 @@ import { type App, rootFiles } from "../app.ts";
 import { escapeRegExp } from "../diagnostics.ts";
 import { blankPythonComments } from "../source.ts";
 import { isVendored } from "../tree.ts";
+import { type Interface, type MadeApplication, madeApplication } from "./applications.ts";
+import { dependsOn } from "./dependencies.ts";
 
 /** A web application object that a module makes at its top level. */
 export interface WebApplication {
@@ -10,17 +12,14 @@ export interface WebApplication {
   target: string;
   /** The folder that must be on the import path, undefined for the root. */
   folder: string | undefined;
-  kind: "asgi" | "wsgi";
+  kind: Interface;
+  own: MadeApplication["own"];
+  /** True where the target is a function that makes the application. */
+  isFactory: boolean;
 }
 
 const NAMES = ["main", "app", "server", "wsgi", "asgi", "index", "start"];
 const FOLDERS = ["", "src", "app", "api", "backend"];
-const ASGI = ["FastAPI", "Starlette", "Quart", "Litestar"];
-const WSGI = ["Flask", "Bottle", "FlaskApp", "APIFlask", "OpenAPI", "Dash"];
-const MADE = new RegExp(
-  `^(\\w+)\\s*(?::[^=\\n]+)?=\\s*(?:\\w+\\s*=\\s*)?(?:[\\w.]+\\.)?(${[...ASGI, ...WSGI].join("|")})\\s*\\(`,
-  "m",
-);
 const FACTORY =
   /^(\w+)\s*(?::[^=\n]+)?=\s*(?:[\w.]+\.)?((?:create|make|get|build|init)_?(?:app|application|server)\w*)\s*\(/m;
 
@@ -41,30 +40,27 @@ export function webApplication(app: App, dependencies: ReadonlySet<string>): Web
     text: blankPythonComments(app.text(path) ?? ""),
   }));
   for (const { path, text } of files) {
-    const [, name, maker = ""] = MADE.exec(text) ?? [];
-    if (name !== undefined)
-      return application(
-        app,
-        path,
-        text,
-        maker === "Dash" ? dashServer(text, name) : name,
-        ASGI.includes(maker) ? "asgi" : "wsgi",
-      );
+    const made = madeApplication(text);
+    if (made !== undefined && isServable(made, dependencies)) return application(app, path, text, made);
   }
   const framework = frameworkOf(dependencies);
   if (framework === undefined) return undefined;
   for (const { path, text } of files) {
     const [, name] = FACTORY.exec(text) ?? ((/(^|\/)[aw]sgi\.py$/.test(path) && GIVEN.exec(text)) || []);
-    if (name !== undefined) return application(app, path, text, name, framework);
+    if (name !== undefined) return application(app, path, text, { name, kind: framework, own: undefined });
   }
   for (const { path, text } of files) {
     const factory = FACTORY_DEFINED.exec(text)?.[1];
-    if (factory !== undefined && framework === "wsgi") return application(app, path, text, `${factory}()`, framework);
+    if (factory !== undefined) return fromFactory(app, path, text, factory, framework);
   }
   return undefined;
 }
 
-const FACTORY_DEFINED = /^def\s+((?:create|make)_app)\s*\(\s*(?:\)|\w+\s*(?::[^=,)]+)?=|\*)/m;
+/** False where the framework's own command would be needed and is not installed. */
+const isServable = ({ own }: MadeApplication, dependencies: ReadonlySet<string>): boolean =>
+  own === undefined || dependsOn(dependencies, own);
+
+const FACTORY_DEFINED = /^def\s+((?:create|make)_app)\s*\(\s*(?:\)|\w+\s*(?::[^=,)]{1,200})?=|\*)/m;
 
 /** The application of the only package of the root that makes one, whatever the package is called: the last resort before an error. */
 export function packagedApplication(app: App, dependencies: ReadonlySet<string>): WebApplication | undefined {
@@ -74,30 +70,43 @@ export function packagedApplication(app: App, dependencies: ReadonlySet<string>)
     .filter((path) => !isVendored(path) && !/(^|\/)(tests?|docs|examples?|scripts|migrations)\//.test(path))
     .flatMap((path) => {
       const text = blankPythonComments(app.text(path) ?? "");
-      const [, name, maker = ""] = MADE.exec(text) ?? [];
-      if (name !== undefined) {
-        const target = maker === "Dash" ? dashServer(text, name) : name;
-        return [application(app, path, text, target, ASGI.includes(maker) ? "asgi" : "wsgi")];
-      }
-      const factory = framework === "wsgi" ? FACTORY_DEFINED.exec(text)?.[1] : undefined;
-      return factory === undefined ? [] : [application(app, path, text, `${factory}()`, "wsgi")];
+      const made = madeApplication(text);
+      if (made !== undefined && isServable(made, dependencies)) return [application(app, path, text, made)];
+      const factory = framework === undefined ? undefined : FACTORY_DEFINED.exec(text)?.[1];
+      return framework === undefined || factory === undefined ? [] : [fromFactory(app, path, text, factory, framework)];
     });
   return found.length === 1 ? found[0] : undefined;
 }
 
-/** Dash keeps its WSGI application in `.server`. */
-function dashServer(text: string, name: string): string {
-  return new RegExp(`^(\\w+)\\s*=\\s*${escapeRegExp(name)}\\.server\\b`, "m").exec(text)?.[1] ?? `${name}.server`;
+/** Gunicorn calls a factory that is written as a call, uvicorn one that it is told of. */
+function fromFactory(app: App, path: string, text: string, factory: string, kind: Interface): WebApplication {
+  const name = kind === "wsgi" ? `${factory}()` : factory;
+  return { ...application(app, path, text, { name, kind, own: undefined }), isFactory: true };
 }
 
-function frameworkOf(dependencies: ReadonlySet<string>): "asgi" | "wsgi" | undefined {
-  if (["fastapi", "starlette", "quart", "litestar"].some((name) => dependencies.has(name))) return "asgi";
-  return ["flask", "connexion", "apiflask", "bottle", "dash"].some((name) => dependencies.has(name))
-    ? "wsgi"
-    : undefined;
+const ASGI_FRAMEWORKS = [
+  "fastapi",
+  "starlette",
+  "quart",
+  "litestar",
+  "sanic",
+  "blacksheep",
+  "python-fasthtml",
+  "shiny",
+];
+const WSGI_FRAMEWORKS = ["flask", "connexion", "apiflask", "bottle", "dash", "falcon", "pyramid"];
+
+function frameworkOf(dependencies: ReadonlySet<string>): Interface | undefined {
+  if (dependsOn(dependencies, ...ASGI_FRAMEWORKS)) return "asgi";
+  return dependsOn(dependencies, ...WSGI_FRAMEWORKS) ? "wsgi" : undefined;
 }
 
-function application(app: App, path: string, text: string, name: string, kind: "asgi" | "wsgi"): WebApplication {
+function application(
+  app: App,
+  path: string,
+  text: string,
+  { name, kind, own: server }: MadeApplication,
+): WebApplication {
   const slash = path.lastIndexOf("/");
   const own = slash === -1 ? undefined : path.slice(0, slash);
   const [, source] = /^(\w+)\/\w+\//.exec(path) ?? [];
@@ -105,10 +114,10 @@ function application(app: App, path: string, text: string, name: string, kind: "
   if (own !== undefined && !path.endsWith("__init__.py") && importsSiblings(app, own, text)) folder = own;
   else if (source !== undefined && !app.has(`${source}/__init__.py`) && !imports(text, source)) folder = source;
   const module = path.slice(folder === undefined ? 0 : folder.length + 1).replace(/(\/__init__)?\.py$/, "");
-  return { file: path, target: `${module.replaceAll("/", ".")}:${name}`, folder, kind };
+  return { file: path, target: `${module.replaceAll("/", ".")}:${name}`, folder, kind, own: server, isFactory: false };
 }
 
-const imports = (text: string, module: string): boolean =>
+export const imports = (text: string, module: string): boolean =>
   new RegExp(`^[ \\t]*(?:from|import)\\s+${escapeRegExp(module)}[.\\s]`, "m").test(text);
 
 /** True when a module imports its neighbours by their bare names, so its own folder has to be on the path. */

@@ -67,6 +67,12 @@ function toolEnvironment(port: number): Record<string, string> {
     STREAMLIT_SERVER_PORT: String(port),
     GRADIO_SERVER_NAME: "0.0.0.0",
     GRADIO_SERVER_PORT: String(port),
+    CHAINLIT_HOST: "0.0.0.0",
+    CHAINLIT_PORT: String(port),
+    LITESTAR_HOST: "0.0.0.0",
+    LITESTAR_PORT: String(port),
+    GRANIAN_HOST: "0.0.0.0",
+    GRANIAN_PORT: String(port),
   };
 }
 
