@@ -119,7 +119,7 @@ function eventOf(
 const headerBytesMax = 64 * 1024;
 const notHttp = `The request is not valid HTTP, or its headers have more than ${headerBytesMax} bytes.`;
 
-/** An error that no handler has answered, in the shape of all errors (CONTRACT §1). */
+/** An error that no handler has answered, in the shape of all errors (docs/api.md). */
 function ownError(code: ErrorCode, message: string, fields: object = {}) {
   const { status, title } = errorTable[code];
   const requestId = newId("req", new Date());
@@ -131,13 +131,13 @@ function ownError(code: ErrorCode, message: string, fields: object = {}) {
   };
 }
 
-export interface Front {
+export interface ApiGateway {
   port: number;
   close(): Promise<void>;
 }
 
 /** The public address of the local service: API Gateway's routing and events, the very same handlers behind it. */
-export async function startFront(options: { port: number; functions: Functions }): Promise<Front> {
+export async function startApiGateway(options: { port: number; functions: Functions }): Promise<ApiGateway> {
   const route = createRouter();
   const handlers = new Map<string, Handler>();
 

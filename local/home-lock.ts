@@ -1,26 +1,31 @@
 import { readFileSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { DatabaseSync } from "node:sqlite";
+import { StartRefused } from "./start-refused.ts";
 
 /** Another process holds the folder. */
-export class HomeInUse extends Error {}
+export class HomeInUse extends StartRefused {}
+
+const sqliteBusy = 5;
+const isBusy = (error: unknown) => error instanceof Error && "errcode" in error && error.errcode === sqliteBusy;
 
 /**
  * Takes the data folder for this process: an operating-system lock (SQLite's) that a dead process cannot keep, with a pid
- * beside it for the message. Throws HomeInUse when somebody else has it.
+ * beside it for the message. Throws HomeInUse when another process has it.
  */
 export function lockHome(home: string): { release(): void } {
   const database = new DatabaseSync(join(home, "lock.db"));
   const pidFile = join(home, "lock.pid");
   try {
     database.exec("PRAGMA journal_mode = DELETE; PRAGMA busy_timeout = 0; BEGIN EXCLUSIVE");
-  } catch {
+  } catch (error) {
     database.close();
+    if (!isBusy(error)) throw error;
     let owner = "another process";
     try {
       owner = `process ${readFileSync(pidFile, "utf8").trim()}`;
     } catch {
-      // The owner has not written its pid yet.
+      // The owner has not written its process id yet.
     }
     throw new HomeInUse(
       `${home} is in use by ${owner}. Stop that service first, or set SLIPWAY_HOME to another folder.`,

@@ -1,6 +1,6 @@
 import { resolve } from "node:path";
-import { HomeInUse } from "./home-lock.ts";
-import { PortInUse, startService } from "./service.ts";
+import { startService } from "./service.ts";
+import { StartRefused } from "./start-refused.ts";
 
 function portOf(text: string | undefined): number {
   if (text === undefined || text === "") return 4000;
@@ -9,6 +9,8 @@ function portOf(text: string | undefined): number {
   process.exit(1);
 }
 
+// All state belongs to this user alone, that of child processes too.
+process.umask(0o077);
 const home = resolve(process.env.SLIPWAY_HOME || ".slipway");
 try {
   const service = await startService({ home, port: portOf(process.env.PORT) });
@@ -33,6 +35,6 @@ try {
   });
   console.log(`Slipway is ready at ${service.baseUrl}`);
 } catch (error) {
-  console.error(error instanceof HomeInUse || error instanceof PortInUse ? error.message : error);
+  console.error(error instanceof StartRefused ? error.message : error);
   process.exit(1);
 }

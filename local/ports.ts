@@ -1,8 +1,9 @@
 import { randomInt } from "node:crypto";
-import { existsSync, readFileSync, renameSync, writeFileSync } from "node:fs";
 import { createServer } from "node:net";
 import { join } from "node:path";
 import * as z from "zod";
+import { log } from "../lambdas/http/log.ts";
+import { DamagedFile, readStateFile, writeStateFile } from "./state-file.ts";
 
 /** Below the range that systems hand out by themselves, so that a port kept for later is seldom taken meanwhile. */
 const range = { first: 20_000, last: 29_999 };
@@ -21,11 +22,17 @@ export async function isPortFree(port: number): Promise<boolean> {
   return port === 0 || isFree(port);
 }
 
-/** A port that is free now and is written nowhere, from a range that neither the system nor `openPorts` hands out. */
-export async function unlistedPort(): Promise<number> {
-  for (;;) {
-    const port = randomInt(unlistedRange.first, unlistedRange.last + 1);
-    if (await isFree(port)) return port;
+const unlisted = new Map<string, number>();
+
+/**
+ * A port that is written nowhere, from a range that neither the system nor `openPorts` hands out. A name keeps its port
+ * while this process lives: the functions' AWS clients, once made, call the same address after the next start.
+ */
+export async function unlistedPort(name: string): Promise<number> {
+  for (let port = unlisted.get(name); ; port = randomInt(unlistedRange.first, unlistedRange.last + 1)) {
+    if (port === undefined || !(await isFree(port))) continue;
+    unlisted.set(name, port);
+    return port;
   }
 }
 
@@ -36,17 +43,25 @@ export interface Ports {
   freeOf(name: string): Promise<number>;
 }
 
+/** A damaged file costs nothing but new ports for what asks next: a deployed project's port is kept by ECS as well. */
+function readPorts(path: string): Record<string, number> {
+  try {
+    return readStateFile(path, z.record(z.string(), z.int()), "") ?? {};
+  } catch (error) {
+    if (!(error instanceof DamagedFile)) throw error;
+    log("error", "The list of ports was damaged and is made anew", { path });
+    return {};
+  }
+}
+
 /** Ports that stay the same over restarts: `<dir>/ports.json`. */
 export function openPorts(dir: string): Ports {
   const path = join(dir, "ports.json");
-  const kept = new Map(
-    existsSync(path) ? Object.entries(z.record(z.string(), z.int()).parse(JSON.parse(readFileSync(path, "utf8")))) : [],
-  );
+  const kept = new Map(Object.entries(readPorts(path)));
 
   function keep(name: string, port: number): number {
     kept.set(name, port);
-    writeFileSync(`${path}.new`, JSON.stringify(Object.fromEntries(kept)));
-    renameSync(`${path}.new`, path);
+    writeStateFile(path, Object.fromEntries(kept));
     return port;
   }
   async function pick(name: string): Promise<number> {

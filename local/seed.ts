@@ -1,6 +1,6 @@
-import { existsSync, readFileSync, renameSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import * as z from "zod";
+import { readStateFile, writeStateFile } from "./state-file.ts";
 
 const localFile = z.object({
   baseUrl: z.string(),
@@ -49,15 +49,17 @@ async function makeSeed(operator: Operator): Promise<Omit<z.infer<typeof localFi
   };
 }
 
+const damagedAdvice =
+  "Put its last good copy in its place. Or move it away: the next start seeds another organization beside the existing ones, which the operator's commands still reach.";
+
 /**
- * `local.json` (CONTRACT §9): a seeded organization with a project, database, storage, key and token, made once and kept.
- * It is complete or not there: a crash in between leaves an organization that nobody knows of, never half a file.
+ * `local.json`: a seeded organization with a project, database, storage, key and token, made once and kept.
+ * It is complete or not there: a crash in between leaves an organization without keys, never half a file.
  */
 export async function seed(options: { home: string; baseUrl: string; operator: Operator }): Promise<void> {
   const path = join(options.home, "local.json");
-  const known = existsSync(path) ? localFile.parse(JSON.parse(readFileSync(path, "utf8"))) : undefined;
+  const known = readStateFile(path, localFile, damagedAdvice);
   const content = { baseUrl: options.baseUrl, ...(known ?? (await makeSeed(options.operator))) };
   content.baseUrl = options.baseUrl;
-  writeFileSync(`${path}.new`, `${JSON.stringify(content, null, 2)}\n`, { mode: 0o600 });
-  renameSync(`${path}.new`, path);
+  writeStateFile(path, content);
 }

@@ -4,6 +4,7 @@ import { DynamoDBClient, ListTablesCommand } from "@aws-sdk/client-dynamodb";
 import { errorFields, log } from "../../lambdas/http/log.ts";
 import { unlistedPort } from "../ports.ts";
 import { spawnProcessGroup } from "../process/process-group.ts";
+import { StartRefused } from "../start-refused.ts";
 import { createTable } from "./table.ts";
 
 export interface DynamoDb {
@@ -21,6 +22,9 @@ export interface DynamoDbOptions {
 const startSecondsMax = 8;
 /** A database that dies this often within a minute is not started again. */
 const deathsPerMinuteMax = 5;
+
+/** The addresses that this process has put into its environment itself; they are no server that the user has named. */
+const embedded = new Set<string>();
 
 function binaryPath(): string {
   try {
@@ -72,6 +76,7 @@ class EmbeddedDynamoDb {
   #child: ReturnType<typeof spawnProcessGroup> | undefined;
   #isClosing = false;
   #deaths: number[] = [];
+  #lastOutput = "";
 
   constructor(port: number, options: DynamoDbOptions) {
     this.#port = port;
@@ -89,6 +94,9 @@ class EmbeddedDynamoDb {
       {
         cwd: process.cwd(),
         env: {},
+        onOutput: (_stream, chunk) => {
+          this.#lastOutput = `${this.#lastOutput}${chunk.toString("utf8")}`.slice(-500);
+        },
         onExit: () => {
           hasEnded = true;
           if (isServing) void this.#restart();
@@ -100,7 +108,11 @@ class EmbeddedDynamoDb {
       await prepare(this.endpoint, tableName, () => hasEnded);
     } catch (error) {
       await child.stop(0);
-      throw error;
+      const said = this.#lastOutput.trim();
+      throw new StartRefused(
+        `The embedded DynamoDB could not open ${file}.${said && ` It said: ${said}`} Put the file's last good copy in its place, or move it away to start with an empty table.`,
+        { cause: error },
+      );
     }
     isServing = true;
     if (hasEnded) void this.#restart();
@@ -133,11 +145,12 @@ class EmbeddedDynamoDb {
 /** DynamoDB on this machine: a server that the user has named, or the embedded one. */
 export async function startDynamoDb(options: DynamoDbOptions): Promise<DynamoDb> {
   const given = process.env.AWS_ENDPOINT_URL_DYNAMODB;
-  if (given !== undefined) {
+  if (given !== undefined && !embedded.has(given)) {
     await prepare(given, options.tableName, () => false);
     return { endpoint: given, close: async () => undefined };
   }
-  const database = new EmbeddedDynamoDb(await unlistedPort(), options);
+  const database = new EmbeddedDynamoDb(await unlistedPort("dynamodb"), options);
+  embedded.add(database.endpoint);
   await database.start();
   return { endpoint: database.endpoint, close: () => database.close() };
 }

@@ -1,4 +1,4 @@
-import { copyFileSync, mkdirSync } from "node:fs";
+import { chmodSync, mkdirSync, readFileSync, writeFileSync } from "node:fs";
 import { delimiter, join } from "node:path";
 
 /** What a container runtime gives a process that was told nothing else. */
@@ -13,7 +13,9 @@ export interface PortMap {
 export function installPortMap(dir: string): PortMap {
   const pythonFolder = join(dir, "port-map");
   mkdirSync(pythonFolder, { recursive: true, mode: 0o700 });
-  copyFileSync(join(import.meta.dirname, "python", "sitecustomize.py"), join(pythonFolder, "sitecustomize.py"));
+  const module = join(pythonFolder, "sitecustomize.py");
+  writeFileSync(module, readFileSync(join(import.meta.dirname, "python", "sitecustomize.py")));
+  chmodSync(module, 0o600);
   return { nodePreload: join(import.meta.dirname, "port-map.cjs"), pythonFolder };
 }
 

@@ -7,8 +7,9 @@ const bodyBytesMax = 64 * 1024;
  * The port that deployed apps know: STS and the credentials of their task. Its services authenticate their callers
  * themselves, and a key that is good here is good for nothing else.
  */
-export function startStsServer(services: RawService[]): Promise<AwsServer> {
+export function startStsServer(services: RawService[], port = 0): Promise<AwsServer> {
   return startHttpServer({
+    port,
     bodyBytesMax,
     errorAnswer: jsonError,
     async handle({ method, path, query, headers, readBody }) {

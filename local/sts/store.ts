@@ -1,8 +1,10 @@
 import { createHmac, randomBytes, timingSafeEqual } from "node:crypto";
-import { chmodSync, existsSync, mkdirSync, readFileSync, renameSync, writeFileSync } from "node:fs";
+import { mkdirSync } from "node:fs";
 import { join } from "node:path";
 import * as z from "zod";
+import { log } from "../../lambdas/http/log.ts";
 import type { Keys } from "../aws/signature/verify.ts";
+import { DamagedFile, readStateFile, writeStateFile } from "../state-file.ts";
 
 /** The account that every local resource belongs to. */
 export const localAccount = "000000000000";
@@ -62,11 +64,15 @@ function newFile(): StoreFile {
   };
 }
 
-function save(path: string, file: StoreFile): void {
-  const temporary = `${path}.new`;
-  writeFileSync(temporary, JSON.stringify(file), { mode: 0o600 });
-  chmodSync(temporary, 0o600);
-  renameSync(temporary, path);
+/** New keys in place of damaged ones end the sessions and presigned addresses that were issued; nothing else depends on them. */
+function readOrRenew(path: string): StoreFile {
+  try {
+    return readStateFile(path, fileSchema, "") ?? newFile();
+  } catch (error) {
+    if (!(error instanceof DamagedFile)) throw error;
+    log("error", "The service's own keys were damaged and are made anew", { path });
+    return newFile();
+  }
 }
 
 /** The role's name in `arn:aws:iam::…:role/path/name`. */
@@ -80,10 +86,10 @@ export function roleName(roleArn: string): string {
  */
 export function openCredentials(options: { dir: string; now?: () => Date }): CredentialStore {
   const now = options.now ?? (() => new Date());
-  mkdirSync(options.dir, { recursive: true });
+  mkdirSync(options.dir, { recursive: true, mode: 0o700 });
   const path = join(options.dir, "credentials.json");
-  const file = existsSync(path) ? fileSchema.parse(JSON.parse(readFileSync(path, "utf8"))) : newFile();
-  save(path, file);
+  const file = readOrRenew(path);
+  writeStateFile(path, file);
 
   const revokedAt = new Map(Object.entries(file.revoked));
   const mac = (use: string, text: string | Buffer) =>
@@ -133,7 +139,7 @@ export function openCredentials(options: { dir: string; now?: () => Date }): Cre
       const oldestSession = now().getTime() - sessionSecondsMax * 1000;
       for (const [name, at] of revokedAt) if (at < oldestSession) revokedAt.delete(name);
       revokedAt.set(sessionName, now().getTime());
-      save(path, { ...file, revoked: Object.fromEntries(revokedAt) });
+      writeStateFile(path, { ...file, revoked: Object.fromEntries(revokedAt) });
     },
   };
 }

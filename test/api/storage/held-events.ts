@@ -2,7 +2,7 @@ import { mkdtempSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import * as z from "zod";
-import { startFront } from "../../../local/api-gateway.ts";
+import { startApiGateway } from "../../../local/api-gateway.ts";
 import { startDynamoDb } from "../../../local/dynamodb/server.ts";
 import { createFunctions } from "../../../local/lambda/functions.ts";
 import type { ObjectCreated } from "../../../local/s3/object-created.ts";
@@ -85,7 +85,7 @@ export async function startHeldEvents(options: { versioned: boolean }): Promise<
     },
   ]);
   setEnvironment({ table: table.endpoint, aws: aws.endpoint, s3: gate.endpoint, root: credentials.root });
-  const front = await startFront({ port: 0, functions });
+  const gateway = await startApiGateway({ port: 0, functions });
   const operator = async (command: string, input: object) =>
     made.parse(await functions.invoke("operator", { command, input })).output;
 
@@ -97,7 +97,7 @@ export async function startHeldEvents(options: { versioned: boolean }): Promise<
   const storageId = String(storage?.id);
   const bearer = `${credential?.access}:${credential?.secret}`;
   return {
-    call: (method, path, callOptions) => callAt(`http://127.0.0.1:${front.port}`, bearer, method, path, callOptions),
+    call: (method, path, callOptions) => callAt(`http://127.0.0.1:${gateway.port}`, bearer, method, path, callOptions),
     files: `/organizations/${organizationId}/storages/${storageId}/files`,
     organizationId,
     storageId,
@@ -109,7 +109,7 @@ export async function startHeldEvents(options: { versioned: boolean }): Promise<
     table,
     s3: gate,
     async stop() {
-      await front.close();
+      await gateway.close();
       await aws.close();
       await gate.close();
       await s3.close();

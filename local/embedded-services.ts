@@ -1,0 +1,179 @@
+import { join } from "node:path";
+import { errorFields, log } from "../lambdas/http/log.ts";
+import { startAwsServer } from "./aws/server.ts";
+import { cacheFolder } from "./cache-folder.ts";
+import { createCodeBuild } from "./codebuild/codebuild.ts";
+import { resolveImage } from "./codebuild/image.ts";
+import { createRuntimes } from "./codebuild/runtimes.ts";
+import { createIntegrations, readDefinition } from "./deployment-machine.ts";
+import { startDynamoDb } from "./dynamodb/server.ts";
+import { createEcs } from "./ecs/ecs.ts";
+import type { Found } from "./environment.ts";
+import { createFunctions, type Functions } from "./lambda/functions.ts";
+import { createLogs, type Logs } from "./logs/logs.ts";
+import { account, names, region, roleArn, stateMachineArn, testHeader } from "./names.ts";
+import { openPorts, type Ports, unlistedPort } from "./ports.ts";
+import { createRdsData } from "./rds/rds-data.ts";
+import { type S3Server, startS3 } from "./s3/server.ts";
+import { createStepFunctions } from "./stepfunctions/service.ts";
+import { stsService } from "./sts/operations.ts";
+import { startStsServer } from "./sts/server.ts";
+import { type CredentialStore, localRootArn, openCredentials } from "./sts/store.ts";
+import { createTaskCredentials, type TaskCredentials } from "./sts/task-credentials.ts";
+
+export interface EmbeddedServices {
+  functions: Functions;
+  endpoints: Omit<Found, "baseUrl" | "root">;
+  /** The service's own key, which alone may call them. */
+  root: Found["root"];
+  /** Starts the live apps again and goes on with every execution; call it when the functions' environment is set. */
+  resume(): Promise<void>;
+}
+
+/** What the parts are built from. */
+interface Base {
+  home: string;
+  ports: Ports;
+  functions: Functions;
+  credentials: CredentialStore;
+  logs: Logs;
+  started: AsyncDisposableStack;
+}
+
+async function startStorage({ home, ports, functions, credentials, started }: Base): Promise<S3Server> {
+  const s3 = await startS3({
+    dir: join(home, "s3"),
+    port: await ports.freeOf("s3"),
+    credentials,
+    region,
+    buckets: [
+      { name: names.archives, versioned: true },
+      { name: names.artifacts, versioned: false },
+      { name: names.files, versioned: false, cors: true },
+    ],
+    // As in AWS: the role that all apps share may do nothing.
+    mayUse: (principal) => !principal.includes(":assumed-role/slipway-app/"),
+    onError: (error) => log("error", "The local S3 met an error", errorFields(error)),
+    onObjectCreated: async (event) => {
+      if (event.detail.bucket.name === names.archives) await functions.invoke("archive-uploaded", event);
+      if (event.detail.bucket.name === names.files) await functions.invoke("file-uploaded", event);
+    },
+  });
+  started.defer(s3.close);
+  return s3;
+}
+
+/** STS and the credentials of tasks, on the one port that apps are told. */
+async function startSts({ credentials, started }: Base): Promise<{ endpoint: string; tasks: TaskCredentials }> {
+  let endpoint = "";
+  const tasks = createTaskCredentials({
+    store: credentials,
+    roleArn: roleArn("app"),
+    region,
+    endpoint: () => endpoint,
+  });
+  const sts = await startStsServer([tasks.service, stsService({ credentials })], await unlistedPort("sts"));
+  endpoint = sts.endpoint;
+  started.defer(sts.close);
+  return { endpoint, tasks };
+}
+
+function createBuilds({ home, logs }: Base, s3: S3Server) {
+  const runtimes = createRuntimes(join(home, "runtimes"));
+  return createCodeBuild({
+    projectName: names.imageBuilds,
+    region,
+    workDir: join(home, "builds"),
+    logGroup: names.buildLog,
+    log: (line) => logs.put(line),
+    builder: async (build) => {
+      // Loaded with the first build: the service starts without the zip reader.
+      const { createImageBuilder } = await import("./codebuild/image-builder.ts");
+      const [imagesDir, cacheDir] = [join(home, "images"), join(home, "cache")];
+      return createImageBuilder({ imagesDir, cacheDir, runtimes, open: s3.open })(build);
+    },
+  });
+}
+
+function createContainers({ home, ports, logs }: Base, tasks: TaskCredentials) {
+  return createEcs({
+    dir: join(home, "ecs"),
+    region,
+    accountId: account,
+    clusterName: names.cluster,
+    gateway: { testHeader },
+    logs,
+    portFor: (serviceName) => ports.of(serviceName),
+    resolveImage: (reference) => resolveImage(join(home, "images"), reference),
+    taskCredentials: (taskId) => tasks.variables(taskId),
+  });
+}
+
+function createDeployments({ home, functions }: Base, integrations: ReturnType<typeof createIntegrations>) {
+  const definition = readDefinition({
+    ImageBuildProject: names.imageBuilds,
+    ArchivesBucket: names.archives,
+    ArtifactsBucket: names.artifacts,
+    ImageRepository: names.images,
+  });
+  return createStepFunctions({
+    dir: join(home, "executions"),
+    region,
+    stateMachines: [{ arn: stateMachineArn, definition }],
+    integrations,
+    onStatusChange: async (event) => {
+      if (["FAILED", "TIMED_OUT", "ABORTED"].includes(event.detail.status))
+        await functions.invoke("execution-ended", event);
+    },
+  });
+}
+
+/** Starts the embedded AWS services with their state in `home`; what has to be ended again is added to `started`. */
+export async function startEmbeddedServices(
+  { home, onLost }: { home: string; onLost(sentence: string): void },
+  started: AsyncDisposableStack,
+): Promise<EmbeddedServices> {
+  const functions = createFunctions();
+  started.defer(() => functions.close());
+  const credentials = openCredentials({ dir: join(home, "sts") });
+  const logs = createLogs({ dir: join(home, "logs") });
+  started.defer(() => logs.close());
+  const base: Base = { home, ports: openPorts(home), functions, credentials, logs, started };
+
+  const startDatabase = async () => {
+    const database = await startDynamoDb({ file: join(home, "table.db"), tableName: names.table, onLost });
+    started.defer(database.close);
+    return database;
+  };
+  // Settled, so that a part is never left running because another one failed.
+  const starting = [startDatabase(), startStorage(base)] as const;
+  await Promise.allSettled(starting);
+  const [dynamoDb, s3] = await Promise.all(starting);
+  const sts = await startSts(base);
+  const ecs = createContainers(base, sts.tasks);
+  const codeBuild = await createBuilds(base, s3);
+  const rdsData = createRdsData({ dir: join(home, "postgres"), cacheDir: cacheFolder });
+  const stepFunctions = createDeployments(base, createIntegrations(functions, codeBuild));
+  const aws = await startAwsServer({
+    json: [ecs.service, codeBuild.service, stepFunctions.service, logs.service],
+    raw: [functions.service, rdsData.service],
+    credentials,
+    region,
+    port: await unlistedPort("aws"),
+    // Sessions of apps and signer roles are good for STS and S3 alone.
+    mayCall: (principal) => principal === localRootArn,
+  });
+  started.defer(aws.close);
+  started.defer(async () => {
+    await Promise.all([ecs.close(), codeBuild.close(), stepFunctions.close(), rdsData.close()]);
+  });
+  return {
+    functions,
+    endpoints: { dynamoDb: dynamoDb.endpoint, aws: aws.endpoint, sts: sts.endpoint, s3: s3.endpoint },
+    root: credentials.root,
+    async resume() {
+      await ecs.resume();
+      await stepFunctions.resume();
+    },
+  };
+}

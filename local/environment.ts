@@ -1,0 +1,60 @@
+import { account, names, region, roleArn, stateMachineArn, testHeader } from "./names.ts";
+
+/** Where the parts listen, and the key that they accept. */
+export interface Found {
+  dynamoDb: string;
+  aws: string;
+  sts: string;
+  s3: string;
+  baseUrl: string;
+  root: { accessKeyId: string; secretAccessKey: string };
+}
+
+/** What the functions find in their environment: the names that CDK gives them in AWS, and the embedded services' addresses. */
+function variablesFor(found: Found): Record<string, string | undefined> {
+  return {
+    AWS_REGION: region,
+    AWS_ACCESS_KEY_ID: found.root.accessKeyId,
+    AWS_SECRET_ACCESS_KEY: found.root.secretAccessKey,
+    AWS_EC2_METADATA_DISABLED: "true",
+    AWS_CONFIG_FILE: "/dev/null",
+    AWS_SHARED_CREDENTIALS_FILE: "/dev/null",
+    AWS_ENDPOINT_URL: found.aws,
+    AWS_ENDPOINT_URL_DYNAMODB: found.dynamoDb,
+    AWS_ENDPOINT_URL_S3: found.s3,
+    AWS_ENDPOINT_URL_STS: found.sts,
+    TABLE_NAME: names.table,
+    ARCHIVES_BUCKET: names.archives,
+    ARCHIVES_SIGNER_ROLE: roleArn("archives-signer"),
+    ARTIFACTS_BUCKET: names.artifacts,
+    STATE_MACHINE_ARN: stateMachineArn,
+    CLUSTER_NAME: names.cluster,
+    APP_TASK_ROLE: roleArn("app"),
+    APP_EXECUTION_ROLE: roleArn("app-execution"),
+    APP_SUBNETS: "subnet-local",
+    APP_SECURITY_GROUPS: "sg-local",
+    APP_GATEWAY: "slipway",
+    APP_LOG_GROUP: names.appLog,
+    BUILD_LOG_GROUP: names.buildLog,
+    IMAGE_REPOSITORY: names.images,
+    PROBE_HEADER_NAME: testHeader.name,
+    PROBE_HEADER_VALUE: testHeader.value,
+    SERVICE_HOST: new URL(found.baseUrl).host,
+    FILES_BUCKET: names.files,
+    FILES_SIGNER_ROLE: roleArn("files-signer"),
+    DATABASE_ARN: `arn:aws:rds:${region}:${account}:cluster:slipway`,
+    DATABASE_SECRET_ARN: `arn:aws:secretsmanager:${region}:${account}:secret:slipway`,
+    // The first call of all makes the database, which takes seconds, and minutes on a slow machine.
+    DATABASE_WAIT_SECONDS: "240",
+    AWS_SESSION_TOKEN: undefined,
+    AWS_PROFILE: undefined,
+  };
+}
+
+/** Gives this process the functions' environment. It is the whole process's: one service runs in a process at a time. */
+export function setEnvironment(found: Found): void {
+  for (const [name, value] of Object.entries(variablesFor(found))) {
+    if (value === undefined) delete process.env[name];
+    else process.env[name] = value;
+  }
+}

@@ -1,0 +1,144 @@
+import {
+  chmodSync,
+  lstatSync,
+  mkdirSync,
+  mkdtempSync,
+  readdirSync,
+  readFileSync,
+  rmSync,
+  writeFileSync,
+} from "node:fs";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { afterAll, beforeAll, describe, expect, it } from "vitest";
+import { startService } from "../../../local/service.ts";
+import { startServiceProcess } from "./service-process.ts";
+
+const folder = mkdtempSync(join(tmpdir(), "slipway-home-"));
+afterAll(() => rmSync(folder, { recursive: true, force: true }));
+
+/** Every file and folder below `root` that somebody other than its owner may read, write or enter. */
+function open(root: string): string[] {
+  return readdirSync(root, { recursive: true, withFileTypes: true })
+    .filter((entry) => !entry.isSymbolicLink())
+    .map((entry) => join(entry.parentPath, entry.name))
+    .filter((path) => (lstatSync(path).mode & 0o077) !== 0);
+}
+
+/** Starts a service that has to refuse: one sentence, no stack trace, exit 1. */
+async function refusal(home: string): Promise<string> {
+  const service = startServiceProcess(home);
+  const code = await service.ended;
+  expect(service.stdout()).not.toContain("Slipway is ready");
+  expect(service.stderr()).not.toMatch(/^\s+at /m);
+  expect(service.stderr().trim().split("\n")).toHaveLength(1);
+  expect(code).toBe(1);
+  return service.stderr();
+}
+
+describe("a home that was used before", () => {
+  const home = join(folder, "used");
+  let local: string;
+
+  beforeAll(async () => {
+    mkdirSync(home, { mode: 0o755 });
+    const service = startServiceProcess(home);
+    await service.ready;
+    expect(await service.stop()).toBe(0);
+    local = readFileSync(join(home, "local.json"), "utf8");
+  }, 60_000);
+
+  it("can be entered and read by its owner only", () => {
+    expect(lstatSync(home).mode & 0o777).toBe(0o700);
+    expect(open(home)).toEqual([]);
+  });
+
+  it("is closed to others again when it was opened, with all that lies in it", async () => {
+    chmodSync(home, 0o755);
+    for (const name of readdirSync(home)) chmodSync(join(home, name), lstatSync(join(home, name)).mode | 0o055);
+    const service = startServiceProcess(home);
+    await service.ready;
+    expect(await service.stop()).toBe(0);
+    expect(lstatSync(home).mode & 0o777).toBe(0o700);
+    expect(open(home)).toEqual([]);
+  });
+
+  it.each(["", '{"s3":"x"}'])("is repaired when ports.json holds %j", async (content) => {
+    writeFileSync(join(home, "ports.json"), content);
+    const service = startServiceProcess(home);
+    await service.ready;
+    expect(await service.stop()).toBe(0);
+    expect(JSON.parse(readFileSync(join(home, "ports.json"), "utf8"))).toEqual({ s3: expect.any(Number) });
+  });
+
+  it.each(['{"root":{"accessKeyId":"AKI'])(
+    "gets new keys of its own when credentials.json holds %j",
+    async (content) => {
+      const path = join(home, "sts", "credentials.json");
+      writeFileSync(path, content);
+      const service = startServiceProcess(home);
+      await service.ready;
+      expect(await service.stop()).toBe(0);
+      const { accessKeyId } = JSON.parse(readFileSync(path, "utf8")).root;
+      expect(JSON.parse(readFileSync(join(home, "runtime.json"), "utf8"))).toMatchObject({ accessKeyId });
+      expect(service.stdout() + service.stderr()).not.toMatch(/"AKI|^\s+at /m);
+    },
+  );
+
+  it.each(["", "[]"])("refuses to guess when local.json holds %j: it says so and leaves the file", async (content) => {
+    writeFileSync(join(home, "local.json"), content);
+    expect(await refusal(home)).toContain(`${join(home, "local.json")} is damaged.`);
+    expect(readFileSync(join(home, "local.json"), "utf8")).toBe(content);
+    writeFileSync(join(home, "local.json"), local);
+  });
+
+  it("names the file of a database that cannot be opened", async () => {
+    for (const [file, named] of [
+      ["table.db", join(home, "table.db")],
+      ["s3/index.sqlite", home],
+      ["lock.db", home],
+    ] as const) {
+      const path = join(home, file);
+      const good = readFileSync(path);
+      writeFileSync(path, Buffer.alloc(8192, "not a database "));
+      expect(await refusal(home)).toContain(named);
+      writeFileSync(path, good);
+    }
+    const service = startServiceProcess(home);
+    await service.ready;
+    expect(await service.stop()).toBe(0);
+  }, 60_000);
+
+  it("starts again in the process in which it was stopped, and refuses a second start beside the first", async () => {
+    const given = process.env.AWS_ENDPOINT_URL_DYNAMODB;
+    delete process.env.AWS_ENDPOINT_URL_DYNAMODB;
+    const first = await startService({ home, port: 0 });
+    await expect(startService({ home, port: 0 })).rejects.toThrow(`${home} is in use by process ${process.pid}.`);
+    await first.stop();
+    const second = await startService({ home, port: 0 });
+    const { accessKey, secretKey } = JSON.parse(local);
+    const headers = { authorization: `Bearer ${accessKey}:${secretKey}` };
+    expect((await fetch(`${second.baseUrl}/organizations`, { headers })).status).toBe(200);
+    await second.stop();
+    const both = await Promise.allSettled([startService({ home, port: 0 }), startService({ home, port: 0 })]);
+    expect(both.map(({ status }) => status).sort()).toEqual(["fulfilled", "rejected"]);
+    for (const start of both) if (start.status === "fulfilled") await start.value.stop();
+    if (given === undefined) delete process.env.AWS_ENDPOINT_URL_DYNAMODB;
+    else process.env.AWS_ENDPOINT_URL_DYNAMODB = given;
+  }, 60_000);
+});
+
+describe("a home that cannot be used", () => {
+  it("is named when a part of its path is a file", async () => {
+    writeFileSync(join(folder, "file"), "");
+    expect(await refusal(join(folder, "file", "home"))).toContain(
+      `${join(folder, "file")} cannot be used: it is a file`,
+    );
+    expect(await refusal(join(folder, "file"))).toContain(`${join(folder, "file")} cannot be used: it is a file`);
+  });
+
+  it("is named when nothing can be written there", async () => {
+    // A folder of /proc is read-only for every user, root included.
+    expect(await refusal("/proc/sys/kernel/slipway")).toContain("/proc/sys/kernel/slipway cannot be used");
+  });
+});
