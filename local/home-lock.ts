@@ -3,15 +3,12 @@ import { join } from "node:path";
 import { DatabaseSync } from "node:sqlite";
 import { StartRefused } from "./start-refused.ts";
 
-/** Another process holds the folder. */
-export class HomeInUse extends StartRefused {}
-
 const sqliteBusy = 5;
 const isBusy = (error: unknown) => error instanceof Error && "errcode" in error && error.errcode === sqliteBusy;
 
 /**
  * Takes the data folder for this process: an operating-system lock (SQLite's) that a dead process cannot keep, with a pid
- * beside it for the message. Throws HomeInUse when another process has it.
+ * beside it for the message. Throws StartRefused when another process has it.
  */
 export function lockHome(home: string): { release(): void } {
   const database = new DatabaseSync(join(home, "lock.db"));
@@ -27,7 +24,7 @@ export function lockHome(home: string): { release(): void } {
     } catch {
       // The owner has not written its process id yet.
     }
-    throw new HomeInUse(
+    throw new StartRefused(
       `${home} is in use by ${owner}. Stop that service first, or set SLIPWAY_HOME to another folder.`,
     );
   }

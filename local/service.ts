@@ -11,9 +11,6 @@ import { writeStateFile } from "./state-file.ts";
 
 const reconcileSeconds = 60;
 
-/** A port that another program listens on. */
-export class PortInUse extends StartRefused {}
-
 export interface LocalService {
   baseUrl: string;
   /** Ends everything that was started, apps included, within 5 s. */
@@ -33,7 +30,9 @@ export async function startService(options: { home: string; port: number }): Pro
     const lock = lockHome(options.home);
     started.defer(() => lock.release());
     if (!(await isPortFree(options.port))) {
-      throw new PortInUse(`Port ${options.port} is in use by another program. Stop it, or set PORT to another port.`);
+      throw new StartRefused(
+        `Port ${options.port} is in use by another program. Stop it, or set PORT to another port.`,
+      );
     }
     const { promise: lost, resolve: onLost } = Promise.withResolvers<string>();
     const embedded = await startEmbeddedServices({ home: options.home, onLost }, started);
