@@ -77,7 +77,7 @@ export const listBuilds = route("list-builds", `GET ${project}/builds`, {
   }),
   status: 200,
   errors: [],
-  uses: ["table:read", "table:write", "apps:read"],
+  uses: ["table:read", "live-build:cache", "apps:read"],
 });
 
 export const createBuild = route("create-build", `POST ${project}/builds`, {
@@ -97,7 +97,7 @@ export const getBuild = route("get-build", `GET ${project}/builds/{buildId}`, {
   reply: z.object({ build: singleBuild }),
   status: 200,
   errors: [],
-  uses: ["table:read", "table:write", "apps:read"],
+  uses: ["table:read", "live-build:cache", "apps:read"],
 });
 
 export const cancelBuild = route("cancel-build", `POST ${project}/builds/{buildId}/cancel`, {
@@ -121,7 +121,7 @@ export const rebuild = route("rebuild", `POST ${project}/rebuild`, {
     "live_unknown",
     "idempotency_mismatch",
   ],
-  uses: ["table:read", "table:write", "archives:read", "deployments:start", "apps:read"],
+  uses: ["table:read", "table:write", "live-build:cache", "archives:read", "deployments:start", "apps:read"],
 });
 
 export const redeployBuild = route("redeploy-build", `POST ${project}/builds/{buildId}/redeploy`, {
@@ -139,7 +139,7 @@ export const redeployBuild = route("redeploy-build", `POST ${project}/builds/{bu
     "live_unknown",
     "idempotency_mismatch",
   ],
-  uses: ["table:read", "table:write", "archives:read", "deployments:start", "apps:read"],
+  uses: ["table:read", "table:write", "live-build:cache", "archives:read", "deployments:start", "apps:read"],
 });
 
 export const buildStage = z.enum(["pending", "analyzing", "building", "deploying", "ready", "error"]);

@@ -7,6 +7,12 @@ export const capabilities = [
   "table:read",
   /** Write the table: the actions behind TransactWriteItems. */
   "table:write",
+  /** Record when a key was last used: UpdateItem alone. Every route that proves its caller has it (`capabilitiesOf`). */
+  "keys:record-use",
+  /** Record what serves a project, as just read from ECS: UpdateItem alone. */
+  "live-build:cache",
+  /** Bring a file's entry up to what S3 holds: UpdateItem alone. */
+  "files:follow",
   /** Sign an upload address for a source archive. */
   "archives:upload",
   /** Read source archives, by version. */

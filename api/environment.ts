@@ -4,6 +4,9 @@ import type { Capability } from "./capabilities.ts";
 export const capabilityEnvironment = {
   "table:read": ["TABLE_NAME"],
   "table:write": ["TABLE_NAME"],
+  "keys:record-use": ["TABLE_NAME"],
+  "live-build:cache": ["TABLE_NAME"],
+  "files:follow": ["TABLE_NAME"],
   "archives:upload": ["ARCHIVES_BUCKET", "ARCHIVES_SIGNER_ROLE"],
   "archives:read": ["ARCHIVES_BUCKET"],
   "archives:copy": ["ARCHIVES_BUCKET"],

@@ -41,6 +41,14 @@ export interface Route<
   definition: D;
 }
 
+/** What proving a caller needs, whatever the route does. */
+export const callerCapabilities = ["table:read", "keys:record-use"] as const satisfies readonly Capability[];
+
+/** What the function behind a route may touch: what the route declares, and what proving its caller needs. */
+export function capabilitiesOf({ definition }: Route): readonly Capability[] {
+  return [...new Set([...definition.uses, ...(definition.credential === "none" ? [] : callerCapabilities)])];
+}
+
 /** Declares a route once; everything else (API Gateway, Lambda, local server, OpenAPI, client, tests) is derived from it. */
 export function route<const Id extends string, const P extends string, const D extends RouteDefinition>(
   id: Id,

@@ -86,7 +86,7 @@ export const getFile = route("get-file", `GET ${files}/{fileId}`, {
   reply: z.object({ file: file.extend({ url: z.string() }) }),
   status: 200,
   errors: [],
-  uses: ["table:read", "table:write", "files:sign", "files:manage"],
+  uses: ["table:read", "files:follow", "files:sign", "files:manage"],
 });
 
 export const deleteFile = route("delete-file", `DELETE ${files}/{fileId}`, {

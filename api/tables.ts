@@ -232,7 +232,7 @@ export const listTables = route("list-tables", `GET ${tables}`, {
   reply: z.object({ tables: z.array(table) }),
   status: 200,
   errors: ["database_resuming"],
-  uses: ["table:read", "table:write", "databases:run"],
+  uses: ["table:read", "databases:run"],
 });
 
 export const createTable = route("create-table", `POST ${tables}`, {
@@ -251,7 +251,7 @@ export const updateTable = route("update-table", `PUT ${tables}/{tableName}`, {
   reply: z.object({ table, plan: z.array(z.string()).optional(), destructive: z.boolean().optional() }),
   status: 200,
   errors: ["column_exists", "data_conflict", "limit_reached", "database_resuming"],
-  uses: ["table:read", "table:write", "databases:run"],
+  uses: ["table:read", "databases:run"],
 });
 
 export const deleteTable = route("delete-table", `DELETE ${tables}/{tableName}`, {
@@ -259,7 +259,7 @@ export const deleteTable = route("delete-table", `DELETE ${tables}/{tableName}`,
   reply: z.object({ table: z.string() }),
   status: 200,
   errors: ["database_resuming"],
-  uses: ["table:read", "table:write", "databases:run"],
+  uses: ["table:read", "databases:run"],
 });
 
 const rows = `${tables}/{tableName}/rows` as const;
@@ -270,7 +270,7 @@ export const listRows = route("list-rows", `GET ${rows}`, {
   reply: z.object({ rows: z.array(row), nextCursor: z.string().nullable() }),
   status: 200,
   errors: ["database_resuming"],
-  uses: ["table:read", "table:write", "databases:run"],
+  uses: ["table:read", "databases:run"],
 });
 
 export const createRow = route("create-row", `POST ${rows}`, {
@@ -287,7 +287,7 @@ export const getRow = route("get-row", `GET ${rows}/{rowId}`, {
   reply: z.object({ row }),
   status: 200,
   errors: ["database_resuming"],
-  uses: ["table:read", "table:write", "databases:run"],
+  uses: ["table:read", "databases:run"],
 });
 
 export const updateRow = route("update-row", `PUT ${rows}/{rowId}`, {
@@ -296,7 +296,7 @@ export const updateRow = route("update-row", `PUT ${rows}/{rowId}`, {
   reply: z.object({ row }),
   status: 200,
   errors: ["data_conflict", "database_resuming"],
-  uses: ["table:read", "table:write", "databases:run"],
+  uses: ["table:read", "databases:run"],
 });
 
 export const deleteRow = route("delete-row", `DELETE ${rows}/{rowId}`, {
@@ -304,5 +304,5 @@ export const deleteRow = route("delete-row", `DELETE ${rows}/{rowId}`, {
   reply: z.object({ row: z.int() }),
   status: 200,
   errors: ["database_resuming"],
-  uses: ["table:read", "table:write", "databases:run"],
+  uses: ["table:read", "databases:run"],
 });

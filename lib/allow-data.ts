@@ -14,12 +14,8 @@ export const tableRead: (r: Resources) => Allowance[] = (r) => [
   { actions: ["dynamodb:Query"], resources: [`${r.data.table.tableArn}/index/locks`] },
   throughService(r, "dynamodb", ["kms:Decrypt", "kms:DescribeKey"]),
 ];
-/** DynamoDB's transactions are no IAM actions: each write in one needs its own. */
-export const tableWrite: (r: Resources) => Allowance[] = (r) => [
-  {
-    actions: ["dynamodb:ConditionCheckItem", "dynamodb:DeleteItem", "dynamodb:PutItem", "dynamodb:UpdateItem"],
-    resources: [r.data.table.tableArn],
-  },
+const tableChange = (r: Resources, actions: readonly string[]): Allowance[] => [
+  { actions, resources: [r.data.table.tableArn] },
   throughService(r, "dynamodb", [
     "kms:Decrypt",
     "kms:DescribeKey",
@@ -29,6 +25,11 @@ export const tableWrite: (r: Resources) => Allowance[] = (r) => [
     "kms:ReEncryptTo",
   ]),
 ];
+/** DynamoDB's transactions are no IAM actions: each write in one needs its own. */
+export const tableWrite: (r: Resources) => Allowance[] = (r) =>
+  tableChange(r, ["dynamodb:ConditionCheckItem", "dynamodb:DeleteItem", "dynamodb:PutItem", "dynamodb:UpdateItem"]);
+/** Changes to single rows, for what a read records on the side. */
+export const tableUpdate: (r: Resources) => Allowance[] = (r) => tableChange(r, ["dynamodb:UpdateItem"]);
 
 const namedAfter = "The objects are named after organizations, projects and builds.";
 const archiveObjects = (r: Resources) => [r.data.archives.arnForObjects("archives/*")];

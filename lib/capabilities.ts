@@ -9,6 +9,7 @@ import {
   databasesRun,
   filesManage,
   tableRead,
+  tableUpdate,
   tableWrite,
 } from "./allow-data.ts";
 import { imageBuildsGrant } from "./allow-image-builds.ts";
@@ -20,6 +21,9 @@ const assumeSigner = (roleArn: string): Allowance[] => [{ actions: ["sts:AssumeR
 export const capabilityAllowances: Record<Capability, (r: Resources) => Allowance[]> = {
   "table:read": tableRead,
   "table:write": tableWrite,
+  "keys:record-use": tableUpdate,
+  "live-build:cache": tableUpdate,
+  "files:follow": tableUpdate,
   "archives:upload": (r) => assumeSigner(r.signers.archives.roleArn),
   "archives:read": archivesRead,
   "archives:copy": archivesCopy,

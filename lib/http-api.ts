@@ -6,6 +6,7 @@ import type * as lambda from "aws-cdk-lib/aws-lambda";
 import * as logs from "aws-cdk-lib/aws-logs";
 import { Construct } from "constructs";
 import { routes } from "../api/index.ts";
+import { capabilitiesOf } from "../api/route.ts";
 import type { Functions } from "./functions.ts";
 import { acknowledge } from "./nag-suppressions.ts";
 
@@ -70,12 +71,13 @@ export class ServiceApi extends Construct {
 
   /** One function per route of the contract, and the answer to everything else. */
   connect(functions: Functions, props: { databases: boolean }): void {
-    for (const { id, method, path, definition, resource } of routes) {
+    for (const route of routes) {
+      const { id, method, path, definition, resource } = route;
       if (!props.databases && definition.uses.includes("databases:run")) continue;
       const handler = functions.add({
         id,
         folder: resource,
-        uses: definition.uses,
+        uses: capabilitiesOf(route),
         timeoutSeconds: routeTimeoutSeconds,
         memory: routeMemory,
         description: definition.summary,

@@ -126,7 +126,7 @@ export const listeners = {
   },
   /** S3's "Object Created" of the files bucket. */
   "file-uploaded": {
-    uses: ["table:read", "table:write", "files:manage"],
+    uses: ["table:read", "files:follow", "files:manage"],
     timeoutSeconds: 30,
     memory: 512,
   },

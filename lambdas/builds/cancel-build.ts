@@ -1,13 +1,16 @@
 import { cancelBuild } from "../../api/builds.ts";
 import { endpoint } from "../http/endpoint.ts";
 import { notFound, Problem, unavailable } from "../http/problem.ts";
-import { absent } from "../table/entity.ts";
+import { absent, type Delete, type Update } from "../table/entity.ts";
+import type { Outcome } from "../table/writer.ts";
 import { canceledBuildReply } from "./model/replies.ts";
-import { Build, type BuildRow, Lock } from "./model/rows.ts";
+import { Build, type BuildRow, Lock, type LockRow } from "./model/rows.ts";
 
 const triesMax = 5;
 
-/** SPEC §3: `deploying` and finished builds refuse; what was canceled before answers as it is. */
+type CancelWrites = { build: Update<BuildRow>; lock: Delete<LockRow> | undefined };
+
+/** Builds that are deploying or finished cannot be canceled. */
 function refusal(build: BuildRow): Problem | undefined {
   switch (build.status) {
     case "deploying":
@@ -22,15 +25,26 @@ function refusal(build: BuildRow): Problem | undefined {
   }
 }
 
+/** Marks the build and frees the project, which a build that was canceled or ended in between no longer holds. */
+function cancelWrites({ id, projectId, status }: BuildRow, canceledAt: string, holdsLock: boolean): CancelWrites {
+  return {
+    build: Build.update(
+      { projectId, id },
+      { set: { canceledAt, updatedAt: canceledAt }, remove: ["uploadToken"] },
+      { status, canceledAt: absent },
+    ),
+    lock: holdsLock ? Lock.delete({ projectId }, { buildId: id }) : undefined,
+  };
+}
+
 export const handler = endpoint(
   cancelBuild,
   async ({ params, access, now }) => {
     const { projectId, buildId } = params;
     const id = { projectId, id: buildId };
-    let { rows } = await access.read(Build.key(id));
     let holdsLock = true;
     for (let tries = 0; tries < triesMax; tries += 1) {
-      const build = Build.maybe(rows[0]);
+      const { build } = await access.read({ build: Build.at(id) });
       if (!build) throw notFound();
       if (build.canceledAt !== undefined) return { build: canceledBuildReply(build) };
       const refused = refusal(build);
@@ -38,22 +52,11 @@ export const handler = endpoint(
       const canceledAt = now.toISOString();
       const canceled: BuildRow = { ...build, canceledAt, updatedAt: canceledAt };
       const reply = { build: canceledBuildReply(canceled) };
-      const outcome = await access.commit(
-        [
-          Build.update(
-            id,
-            { set: { canceledAt, updatedAt: canceledAt }, remove: ["uploadToken"] },
-            { status: build.status, canceledAt: absent },
-          ),
-          ...(holdsLock ? [Lock.delete({ projectId }, { buildId })] : []),
-        ],
-        reply,
-      );
+      const outcome: Outcome<CancelWrites> = await access.commit(cancelWrites(build, canceledAt, holdsLock), reply);
       if (outcome.ok) return reply;
-      holdsLock = !outcome.failed.has(1);
-      ({ rows } = await access.read(Build.key(id)));
+      holdsLock = !outcome.failed.lock;
     }
     throw unavailable(new Error("The cancel kept losing to the build's own progress"));
   },
-  { exists: ({ projectId, buildId }) => [Build.key({ projectId, id: buildId })] },
+  { exists: ({ projectId, buildId }) => ({ build: Build.at({ projectId, id: buildId }) }) },
 );

@@ -1,9 +1,9 @@
 import { listBuildLogs } from "../../api/builds.ts";
-import { limits } from "../../api/limits.ts";
 import type { LogReader } from "../aws/logs.ts";
-import { Variable } from "../environments/model/rows.ts";
+import { variablesOf } from "../environments/model/variables.ts";
 import { claimedPosition, isGenuine, sealCursor } from "../http/cursor.ts";
 import { endpoint } from "../http/endpoint.ts";
+import { Project } from "../http/model/project.ts";
 import { invalid, notFound } from "../http/problem.ts";
 import { masker } from "./model/mask.ts";
 import { Build, type BuildRow } from "./model/rows.ts";
@@ -51,28 +51,26 @@ export const handler = endpoint(
   listBuildLogs,
   async ({ params, query, access }, { table, logs }) => {
     const { projectId, buildId } = params;
-    const [{ project, rows }, variables] = await Promise.all([
-      access.read(Build.key({ projectId, id: buildId })),
-      table.query({ pk: `PRJ#${projectId}`, prefix: "ENV#", limit: limits.variablesPerProjectMax }),
+    const [{ project, build }, variables] = await Promise.all([
+      access.read({ project: Project.at({ id: projectId }), build: Build.at({ projectId, id: buildId }) }),
+      variablesOf(table, projectId),
     ]);
-    const build = Build.maybe(rows[0]);
-    if (!build) throw notFound();
+    if (!project || !build) throw notFound();
     const list = `logs:${buildId}`;
-    const secret = project?.secret ?? "";
     let from = { index: 0, token: "" };
     if (query.cursor !== undefined) {
-      if (!isGenuine(secret, list, query.cursor)) {
+      if (!isGenuine(project.secret, list, query.cursor)) {
         throw invalid([{ path: "cursor", message: "must be a cursor that this list gave out" }]);
       }
       const [index = "0", ...token] = claimedPosition(query.cursor).split(":");
       from = { index: Number(index), token: token.join(":") };
     }
     const { lines, next } = await readPage(logs, streamsOf(build), from, query.limit);
-    const mask = masker(variables.items.map((item) => Variable.read(item).value));
+    const mask = masker(variables.map(({ value }) => value));
     return {
       lines: lines.map((line) => ({ ...line, text: mask(line.text) })),
-      nextCursor: next ? sealCursor(secret, list, `${next.index}:${next.token}`) : null,
+      nextCursor: next ? sealCursor(project.secret, list, `${next.index}:${next.token}`) : null,
     };
   },
-  { exists: ({ projectId, buildId }) => [Build.key({ projectId, id: buildId })] },
+  { exists: ({ projectId, buildId }) => ({ build: Build.at({ projectId, id: buildId }) }) },
 );

@@ -4,8 +4,7 @@ import { Addresses } from "./model/rows.ts";
 
 export const handler = endpoint(listEndpoints, async ({ params, access }, { apps }) => {
   const { projectId } = params;
-  const { rows } = await access.read(Addresses.key({ projectId }));
-  const addresses = Addresses.maybe(rows[0]);
+  const { addresses } = await access.read({ addresses: Addresses.at({ projectId }) });
   const url = addresses?.url ?? (await apps.address(projectId));
   const domains = Object.entries(addresses?.domains ?? {})
     .filter(([, status]) => status === "active")

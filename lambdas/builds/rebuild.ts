@@ -1,17 +1,20 @@
 import { rebuild } from "../../api/builds.ts";
 import { endpoint } from "../http/endpoint.ts";
 import { Problem } from "../http/problem.ts";
-import { buildById, copyBuild, knownLive, refuseWhileRunning } from "./model/copy-build.ts";
-import { LiveBuildCache, Lock } from "./model/rows.ts";
+import { copyBuild, knownLive, refuseWhileRunning } from "./model/copy-build.ts";
+import { Build, LiveBuildCache, Lock } from "./model/rows.ts";
 
 const gone = "The source archive of the deployed build is gone. Upload the source as a new build.";
 
 export const handler = endpoint(rebuild, async ({ params, access, now }, tools) => {
   const { projectId } = params;
-  const { rows } = await access.read(Lock.key({ projectId }), LiveBuildCache.key({ projectId }));
-  refuseWhileRunning(rows[0]);
-  const live = await knownLive(rows[1], projectId, tools);
-  const deployed = live.buildId === null ? undefined : await buildById(tools.table, projectId, live.buildId);
+  const { lock, cachedLive } = await access.read({
+    lock: Lock.at({ projectId }),
+    cachedLive: LiveBuildCache.at({ projectId }),
+  });
+  refuseWhileRunning(lock);
+  const { buildId: id } = await knownLive(cachedLive, projectId, tools);
+  const { deployed } = await tools.table.read({ deployed: id === null ? undefined : Build.at({ projectId, id }) });
   if (!deployed) {
     throw new Problem("never_deployed", "The project has no successful deployment to rebuild. Create a build first.");
   }

@@ -12,21 +12,19 @@ export const handler = endpoint(
   redeployBuild,
   async ({ params, access, now }, tools) => {
     const { projectId, buildId } = params;
-    const { rows } = await access.read(
-      Build.key({ projectId, id: buildId }),
-      Lock.key({ projectId }),
-      LiveBuildCache.key({ projectId }),
-      RedeployableBuilds.key({ projectId }),
-    );
-    const target = Build.maybe(rows[0]);
+    const { target, lock, cachedLive, redeployable } = await access.read({
+      target: Build.at({ projectId, id: buildId }),
+      lock: Lock.at({ projectId }),
+      cachedLive: LiveBuildCache.at({ projectId }),
+      redeployable: RedeployableBuilds.at({ projectId }),
+    });
     if (!target) throw notFound();
-    refuseWhileRunning(rows[1]);
-    const successes = RedeployableBuilds.maybe(rows[3])?.buildIds ?? [];
-    // What is live matters only to a build that could be redeployed at all.
-    const settled = redeployBlockOf(target, null, successes);
-    const live =
-      settled === "canceled" || settled === "not_successful" ? null : await knownLive(rows[2], projectId, tools);
-    const block = live ? redeployBlockOf(target, live.buildId, successes) : settled;
+    refuseWhileRunning(lock);
+    const successes = redeployable?.buildIds ?? [];
+    // The live build is looked up only for a build that could be redeployed.
+    const own = redeployBlockOf(target, null, successes);
+    const live = own === "canceled" || own === "not_successful" ? null : await knownLive(cachedLive, projectId, tools);
+    const block = live ? redeployBlockOf(target, live.buildId, successes) : own;
     switch (block) {
       case "canceled":
         throw new Problem("build_canceled", "The build was canceled and cannot be redeployed.");
@@ -43,5 +41,5 @@ export const handler = endpoint(
         return copyBuild(target, access, tools, now, gone);
     }
   },
-  { exists: ({ projectId, buildId }) => [Build.key({ projectId, id: buildId })] },
+  { exists: ({ projectId, buildId }) => ({ build: Build.at({ projectId, id: buildId }) }) },
 );

@@ -18,18 +18,19 @@ export const handler = endpoint(createCredential, async ({ params, body, access,
   for (let tries = 0; tries < triesMax; tries += 1) {
     const credential = { id, access: accessKey, description, expiredAt: null, createdAt };
     const outcome = await access.commit(
-      [
-        {
-          kind: "update",
-          key: ProjectKeys.key({ projectId }),
-          set: { [`key_${id}`]: { id, access: accessKey, description, createdAt }, lastId: id },
-          add: { held: 1 },
-          when: {
+      {
+        keys: ProjectKeys.update(
+          { projectId },
+          {
+            set: { [`key_${id}`]: { id, access: accessKey, description, createdAt }, lastId: id },
+            add: { held: 1 },
+          },
+          {
             held: { is: "absentOrBelow", value: limits.appKeysPerProjectMax },
             lastId: { is: "absentOrBelow", value: id },
           },
-        },
-        AccessKey.put(
+        ),
+        key: AccessKey.put(
           { access: accessKey },
           {
             access: accessKey,
@@ -43,19 +44,19 @@ export const handler = endpoint(createCredential, async ({ params, body, access,
           },
           { pk: absent },
         ),
-      ],
+      },
       { credential },
     );
     if (outcome.ok) return { credential: { ...credential, secret } };
-    const ring = ProjectKeys.maybe(outcome.failed.get(0));
-    if (ring && ring.held >= limits.appKeysPerProjectMax) {
+    const stored = outcome.failed.keys?.old;
+    if (stored && stored.held >= limits.appKeysPerProjectMax) {
       throw new Problem(
         "credential_limit",
         `The project already holds ${limits.appKeysPerProjectMax} app keys. Reuse one of them, or delete one that its owner names.`,
-        { fields: { credentials: projectKeysReply(ring) } },
+        { fields: { credentials: projectKeysReply(stored) } },
       );
     }
-    id = Math.max(id, ring?.lastId ?? 0) + 1;
+    id = Math.max(id, stored?.lastId ?? 0) + 1;
   }
-  throw unavailable(new Error("The key ring kept changing"));
+  throw unavailable(new Error("The project's keys kept changing"));
 });

@@ -6,21 +6,14 @@ import { present } from "../table/entity.ts";
 
 export const handler = endpoint(deleteCredential, async ({ params, access }) => {
   const { projectId } = params;
-  const { rows } = await access.read(ProjectKeys.key({ projectId }));
-  const key = ProjectKeys.maybe(rows[0])?.keys.find((one) => String(one.id) === params.credentialId);
+  const stored = await access.read({ keys: ProjectKeys.at({ projectId }) });
+  const key = stored.keys?.keys.find((one) => String(one.id) === params.credentialId);
   if (!key) throw notFound();
   const entry = `key_${key.id}`;
-  const outcome = await access.commit([
-    {
-      kind: "update",
-      key: ProjectKeys.key({ projectId }),
-      set: {},
-      remove: [entry],
-      add: { held: -1 },
-      when: { [entry]: present },
-    },
-    AccessKey.delete({ access: key.access }),
-  ]);
+  const outcome = await access.commit({
+    keys: ProjectKeys.update({ projectId }, { remove: [entry], add: { held: -1 } }, { [entry]: present }),
+    key: AccessKey.delete({ access: key.access }),
+  });
   if (!outcome.ok) throw notFound();
   return { credential: key.id };
 });

@@ -13,18 +13,18 @@ export const handler = endpoint(createEnvironment, async ({ params, body, access
   const at = now.toISOString();
   const environment = { id, name: body.name, value: body.value, createdAt: at, updatedAt: at };
   const outcome = await access.commit(
-    [
-      VariableName.put({ projectId, name: body.name }, { id }, { pk: absent }),
-      VariableCount.update(
+    {
+      name: VariableName.put({ projectId, name: body.name }, { id }, { pk: absent }),
+      count: VariableCount.update(
         { projectId },
         { add: { count: 1 } },
         { count: { is: "absentOrBelow", value: limits.variablesPerProjectMax } },
       ),
-      Variable.put({ projectId, id }, environment, { pk: absent }),
-    ],
+      variable: Variable.put({ projectId, id }, environment, { pk: absent }),
+    },
     { environment },
   );
   if (outcome.ok) return { environment };
-  if (outcome.failed.has(0)) throw nameTaken(body.name);
+  if (outcome.failed.name) throw nameTaken(body.name);
   throw new Problem("limit_reached", `A project holds at most ${limits.variablesPerProjectMax} variables.`);
 });

@@ -9,14 +9,13 @@ export const handler = endpoint(deleteEnvironment, async ({ params, access }) =>
   const { projectId } = params;
   const id = { projectId, id: params.envId };
   for (let tries = 0; tries < triesMax; tries += 1) {
-    const { rows } = await access.read(Variable.key(id));
-    const stored = Variable.maybe(rows[0]);
+    const { stored } = await access.read({ stored: Variable.at(id) });
     if (!stored) throw notFound();
-    const outcome = await access.commit([
-      Variable.delete(id, { name: stored.name }),
-      VariableName.delete({ projectId, name: stored.name }),
-      VariableCount.update({ projectId }, { add: { count: -1 } }),
-    ]);
+    const outcome = await access.commit({
+      variable: Variable.delete(id, { name: stored.name }),
+      name: VariableName.delete({ projectId, name: stored.name }),
+      count: VariableCount.update({ projectId }, { add: { count: -1 } }),
+    });
     if (outcome.ok) return { environment: stored.id };
   }
   throw unavailable(new Error("The variable kept changing"));

@@ -7,7 +7,7 @@ import { nameTaken } from "./model/variables.ts";
 
 const triesMax = 5;
 
-/** Always later than before: two changes in one millisecond must not look like the same one to the condition below. */
+/** Always later than before: two changes in one millisecond must differ for the condition below. */
 function laterThan(updatedAt: string, now: Date): string {
   return new Date(Math.max(now.getTime(), Date.parse(updatedAt) + 1)).toISOString();
 }
@@ -15,10 +15,10 @@ function laterThan(updatedAt: string, now: Date): string {
 export const handler = endpoint(
   updateEnvironment,
   async ({ params, body, access, now }) => {
-    const id = { projectId: params.projectId, id: params.envId };
+    const { projectId } = params;
+    const id = { projectId, id: params.envId };
     for (let tries = 0; tries < triesMax; tries += 1) {
-      const { rows } = await access.read(Variable.key(id));
-      const stored = Variable.maybe(rows[0]);
+      const { stored } = await access.read({ stored: Variable.at(id) });
       if (!stored) throw notFound();
       const environment = {
         ...stored,
@@ -26,25 +26,19 @@ export const handler = endpoint(
         value: body.value ?? stored.value,
         updatedAt: laterThan(stored.updatedAt, now),
       };
-      const renamed = environment.name !== stored.name;
-      const outcome = await access.commit([
-        Variable.put(id, environment, { name: stored.name, updatedAt: stored.updatedAt }),
-        ...(renamed
-          ? [
-              VariableName.put(
-                { projectId: params.projectId, name: environment.name },
-                { id: stored.id },
-                { pk: absent },
-              ),
-              VariableName.delete({ projectId: params.projectId, name: stored.name }),
-            ]
-          : []),
-      ]);
+      const renamed = environment.name !== stored.name && {
+        newName: VariableName.put({ projectId, name: environment.name }, { id: stored.id }, { pk: absent }),
+        oldName: VariableName.delete({ projectId, name: stored.name }),
+      };
+      const outcome = await access.commit({
+        variable: Variable.put(id, environment, { name: stored.name, updatedAt: stored.updatedAt }),
+        ...renamed,
+      });
       if (outcome.ok) return { environment };
-      // When the variable itself has changed, the name may be taken by that very change: look again.
-      if (outcome.failed.has(1) && !outcome.failed.has(0)) throw nameTaken(environment.name);
+      // If the variable itself has changed, that change may have taken the name: look again.
+      if (outcome.failed.newName && !outcome.failed.variable) throw nameTaken(environment.name);
     }
     throw unavailable(new Error("The variable kept changing"));
   },
-  { exists: ({ projectId, envId }) => [Variable.key({ projectId, id: envId })] },
+  { exists: ({ projectId, envId }) => ({ variable: Variable.at({ projectId, id: envId }) }) },
 );

@@ -1,20 +1,19 @@
-import { createHash } from "node:crypto";
 import middy from "@middy/core";
 import type { APIGatewayProxyEventV2, APIGatewayProxyStructuredResultV2 } from "aws-lambda";
 import type * as z from "zod";
 import type { Capability } from "../../api/capabilities.ts";
 import { errorTable } from "../../api/errors.ts";
 import { limits } from "../../api/limits.ts";
-import type { PathParams, Route } from "../../api/route.ts";
+import { callerCapabilities, type PathParams, type Route } from "../../api/route.ts";
 import { DatabaseResuming } from "../aws/errors.ts";
 import { isTransient } from "../aws/transient.ts";
-import type { Key } from "../table/entity.ts";
-import type { TableReader, TableWriter } from "../table/table.ts";
-import { type Access, accessFor, Replay } from "./access.ts";
+import type { Places } from "../table/reader.ts";
+import { type Access, accessFor, type ReadAccess } from "./access.ts";
+import { idempotencyKey, Replay } from "./idempotency.ts";
 import { errorFields, log } from "./log.ts";
 import { type PresentedCredential, readCredential } from "./presented-credential.ts";
-import { databaseResuming, type Issue, invalid, notFound, Problem, unauthorized, unavailable } from "./problem.ts";
-import { prepareTools, type Tools } from "./tools.ts";
+import { databaseResuming, type Issue, invalid, Problem, unauthorized, unavailable } from "./problem.ts";
+import { prepareTools, TableClient, type Tools } from "./tools.ts";
 
 type Parsed<T> = T extends z.ZodType ? z.output<T> : undefined;
 type Definition<R extends Route> = R["definition"];
@@ -25,7 +24,8 @@ export interface Call<R extends Route> {
   body: Parsed<Definition<R>["body"]>;
   /** The body as it arrived: JSON.parse rounds numbers and drops repeated keys. */
   text: string | undefined;
-  access: Access;
+  /** Only a route that declares table:write can commit. */
+  access: "table:write" extends Uses<R> ? Access : ReadAccess;
   /** The credential as presented; `access` proves it. Absent only on routes that are called without one. */
   credential: R["definition"]["credential"] extends "none" ? undefined : PresentedCredential;
   /** The request's headers, names in lower case. */
@@ -95,17 +95,20 @@ function readBody(event: APIGatewayProxyEventV2): { text?: string; tooLarge?: Pr
   }
 }
 
-function idempotencyOf(route: Route, event: APIGatewayProxyEventV2, body: string | undefined, issues: Issue[]) {
+function idempotencyOf(
+  route: Route,
+  credential: PresentedCredential | undefined,
+  event: APIGatewayProxyEventV2,
+  body: string | undefined,
+  issues: Issue[],
+) {
   const key = event.headers["idempotency-key"];
-  if (key === undefined || route.method !== "POST") return undefined;
+  if (key === undefined || !credential || route.method !== "POST") return undefined;
   if (key.length < 1 || key.length > limits.idempotencyKeyLengthMax) {
     issues.push({ path: "Idempotency-Key", message: `must have 1 to ${limits.idempotencyKeyLengthMax} characters` });
     return undefined;
   }
-  const bodyHash = createHash("sha256")
-    .update(body ?? "")
-    .digest("base64url");
-  return { key, path: event.rawPath, bodyHash };
+  return idempotencyKey(credential, { key, path: event.rawPath, body: body ?? "" });
 }
 
 function problemOf(error: unknown): Problem {
@@ -154,8 +157,8 @@ export function errorResponse(
 export interface EndpointOptions<R extends Route> {
   /** Completes a remembered answer with what must not be stored. */
   replay?: (reply: Reply<R>, call: Call<R>, tools: Tools<Uses<R>>) => Promise<Reply<R>>;
-  /** The rows beyond organization and project that the path names: a missing one is the 404 before the 403 and before a bad input's 400. */
-  exists?: (params: PathParams<R["path"]>) => Key[];
+  /** Rows that must exist: checked before permissions and input. */
+  exists?: (params: PathParams<R["path"]>) => Places;
 }
 
 /** Access for routes that are called without a credential: asking for proof is a mistake of ours. */
@@ -172,12 +175,20 @@ const openAccess: Access & { proved(): boolean } = {
 export function endpoint<const R extends Route>(
   route: R,
   handle: (call: Call<R>, tools: Tools<Uses<R>>) => Promise<Reply<R>>,
-  { replay = async (reply) => reply, exists = () => [] }: EndpointOptions<R> = {},
+  { replay = async (reply) => reply, exists = () => ({}) }: EndpointOptions<R> = {},
 ) {
-  const ready = prepareTools<Uses<R>>(route.definition.uses as readonly Uses<R>[]);
+  const client = new TableClient();
+  const ready = prepareTools<Uses<R>>(route.definition.uses as readonly Uses<R>[], client);
+  const callerTools = route.definition.credential === "none" ? undefined : prepareTools(callerCapabilities, client);
+  const writerTools = route.definition.uses.includes("table:write") ? prepareTools(["table:write"], client) : undefined;
+
+  async function accessTools() {
+    const [caller, writer] = await Promise.all([callerTools?.(), writerTools?.()]);
+    return caller && { reader: caller.table, keyUses: caller.keyUses, writer: writer?.table };
+  }
 
   async function answer(event: APIGatewayProxyEventV2): Promise<APIGatewayProxyStructuredResultV2> {
-    const tools = await ready();
+    const [tools, proving] = await Promise.all([ready(), accessTools()]);
     const now = new Date();
     const { text, tooLarge } = readBody(event);
     const headers: Record<string, string> = {};
@@ -186,32 +197,30 @@ export function endpoint<const R extends Route>(
 
     const inputs = parseInputs(route, event, text);
     const params = { ...event.pathParameters } as PathParams<R["path"]>;
-    const idempotency = idempotencyOf(route, event, text, inputs.issues);
+    const idempotency = idempotencyOf(route, credential, event, text, inputs.issues);
     const path: Record<string, string | undefined> = { ...event.pathParameters };
-    const access = credential
-      ? accessFor(
-          {
-            credential,
-            now,
-            orgId: path.orgId,
-            projectId: path.projectId,
-            managed: route.definition.errors.includes("not_a_manager"),
-            named: exists(params),
-            ...(idempotency && { idempotency }),
-          },
-          (tools as unknown as { table: TableReader & TableWriter }).table,
-        )
-      : openAccess;
+    const access =
+      credential && proving
+        ? accessFor(
+            {
+              credential,
+              now,
+              orgId: path.orgId,
+              projectId: path.projectId,
+              managed: route.definition.errors.includes("not_a_manager"),
+              exists: exists(params),
+              idempotencyKey: idempotency,
+            },
+            proving,
+          )
+        : openAccess;
     const refusal = (issues: Issue[]) => {
       const all = [...inputs.issues, ...issues];
       return tooLarge ?? (all.length > 0 ? invalid(all) : undefined);
     };
     const refused = route.definition.judgedBy === "handler" ? undefined : refusal([]);
     if (refused) {
-      if (credential) {
-        const { rows } = await access.read(...exists(params));
-        if (rows.includes(undefined)) throw notFound();
-      }
+      if (credential) await access.read();
       throw refused;
     }
     const call: Call<R> = {
@@ -219,7 +228,7 @@ export function endpoint<const R extends Route>(
       query: inputs.query as Call<R>["query"],
       body: inputs.body as Call<R>["body"],
       text,
-      access,
+      access: access as Call<R>["access"],
       credential: credential as Call<R>["credential"],
       headers: event.headers,
       now,

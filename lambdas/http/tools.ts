@@ -11,12 +11,18 @@ import type { StoredFiles } from "../aws/files.ts";
 import type { IdentityProver } from "../aws/identity.ts";
 import type { BuildAccessGranter } from "../aws/image-builds.ts";
 import type { LogReader } from "../aws/logs.ts";
-import type { TableReader, TableWriter } from "../table/table.ts";
+import type { TableConnection } from "../table/client.ts";
+import type { TableReader } from "../table/reader.ts";
+import type { RowUpdater } from "../table/updater.ts";
+import type { TableWriter } from "../table/writer.ts";
 
 /** What each capability puts into a handler's hands. */
 interface ToolsOf {
   "table:read": { table: TableReader };
   "table:write": { table: TableWriter };
+  "keys:record-use": { keyUses: RowUpdater };
+  "live-build:cache": { liveCache: RowUpdater };
+  "files:follow": { entries: RowUpdater };
   "archives:upload": { uploads: ArchiveUploads };
   "archives:read": { archives: ArchiveReader };
   "archives:copy": { copies: ArchiveCopier };
@@ -41,10 +47,34 @@ export type Tools<C extends Capability> = Intersection<ToolsOf[C]>;
 
 type Environment = Record<EnvironmentName, string>;
 
+/** The table's client, made on first use and shared by all capabilities of one Lambda. */
+export class TableClient {
+  #client: Promise<TableConnection> | undefined;
+  get(): Promise<TableConnection> {
+    this.#client ??= import("../table/client.ts").then(({ documentClient }) => documentClient());
+    return this.#client;
+  }
+}
+
+type Loader<C extends Capability> = (environment: Environment, table: TableClient) => Promise<ToolsOf[C]>;
+
 /** Each capability's module is loaded only where it is named, so that a Lambda starts without clients it never calls. */
-const loaders: { [C in Capability]: (environment: Environment) => Promise<ToolsOf[C]> } = {
-  "table:read": async (e) => ({ table: (await import("../table/table.ts")).connectTable(e.TABLE_NAME) }),
-  "table:write": async (e) => ({ table: (await import("../table/table.ts")).connectTable(e.TABLE_NAME) }),
+const loaders: { [C in Capability]: Loader<C> } = {
+  "table:read": async (e, table) => ({
+    table: (await import("../table/reader.ts")).tableReader(await table.get(), e.TABLE_NAME),
+  }),
+  "table:write": async (e, table) => ({
+    table: (await import("../table/writer.ts")).tableWriter(await table.get(), e.TABLE_NAME),
+  }),
+  "keys:record-use": async (e, table) => ({
+    keyUses: (await import("../table/updater.ts")).rowUpdater(await table.get(), e.TABLE_NAME),
+  }),
+  "live-build:cache": async (e, table) => ({
+    liveCache: (await import("../table/updater.ts")).rowUpdater(await table.get(), e.TABLE_NAME),
+  }),
+  "files:follow": async (e, table) => ({
+    entries: (await import("../table/updater.ts")).rowUpdater(await table.get(), e.TABLE_NAME),
+  }),
   "archives:upload": async (e) => ({ uploads: (await import("../aws/archive-uploads.ts")).archiveUploads(e) }),
   "archives:read": async (e) => ({ archives: (await import("../aws/archives.ts")).archiveReader(e) }),
   "archives:copy": async (e) => ({ copies: (await import("../aws/archives.ts")).archiveCopier(e) }),
@@ -72,22 +102,27 @@ function environmentOf(uses: readonly Capability[]): Environment {
   return environment as Environment;
 }
 
-async function loadTools<C extends Capability>(uses: readonly C[]): Promise<Tools<C>> {
+async function loadTools<C extends Capability>(uses: readonly C[], client: TableClient): Promise<Tools<C>> {
   const environment = environmentOf(uses);
-  const parts = await Promise.all(uses.map((capability) => loaders[capability](environment)));
-  return Object.assign({}, ...parts);
+  const parts = await Promise.all(uses.map((capability) => loaders[capability](environment, client)));
+  // Reading and writing are two capabilities of one tool, `table`.
+  const tables = parts.flatMap((part) => ("table" in part ? [part.table] : []));
+  return Object.assign({}, ...parts, tables.length > 0 && { table: Object.assign({}, ...tables) });
 }
 
 /**
- * Begins to load the tools of these capabilities, once per Lambda instance, and says how to get them. A load that failed
- * is not remembered: the next caller tries again, or one event before everything stands would spoil all that follow.
+ * Begins to load the tools of these capabilities, once per Lambda instance, and gives a function that returns them. A
+ * load that failed is tried again on the next call, so that one failure at the start does not spoil every later event.
  */
-export function prepareTools<C extends Capability>(uses: readonly C[]): () => Promise<Tools<C>> {
-  let loading = loadTools(uses);
+export function prepareTools<C extends Capability>(
+  uses: readonly C[],
+  client: TableClient = new TableClient(),
+): () => Promise<Tools<C>> {
+  let loading = loadTools(uses, client);
   loading.catch(() => undefined);
   return () =>
     loading.catch(() => {
-      loading = loadTools(uses);
+      loading = loadTools(uses, client);
       return loading;
     });
 }

@@ -2,7 +2,8 @@ import * as z from "zod";
 import { isStorableText, lengthOf } from "../../api/common.ts";
 import { limits } from "../../api/limits.ts";
 import { invalid } from "../http/problem.ts";
-import type { TableReader, TableWriter } from "../table/table.ts";
+import type { TableReader } from "../table/reader.ts";
+import type { TableWriter } from "../table/writer.ts";
 
 export interface OperatorTools {
   table: TableReader & TableWriter;

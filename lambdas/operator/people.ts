@@ -10,7 +10,7 @@ import { command, description, name } from "./command.ts";
 
 export const createUser = command(z.object({ email: z.email(), name }), async (input, { table, now }) => {
   const user = { id: newId("usr", now), ...input, createdAt: now.toISOString() };
-  await table.write([User.put(user, user, { pk: absent })]);
+  await table.write({ user: User.put(user, user, { pk: absent }) });
   return { user };
 });
 
@@ -20,41 +20,42 @@ export const createToken = command(
     const id = newId("tok", now);
     const value = newToken(userId, id);
     const row = { id, userId, hash: secretHash(value), description, createdAt: now.toISOString() };
-    const outcome = await table.write([
-      User.check({ id: userId }, { pk: present }),
-      Token.put(row, row, { pk: absent }),
-      TokenOwner.put({ id }, { userId }, { pk: absent }),
-    ]);
+    const outcome = await table.write({
+      user: User.check({ id: userId }, { pk: present }),
+      token: Token.put(row, row, { pk: absent }),
+      owner: TokenOwner.put({ id }, { userId }, { pk: absent }),
+    });
     if (!outcome.ok) throw notFound();
     return { token: { id, value } };
   },
 );
 
 export const revokeToken = command(z.object({ tokenId: z.string() }), async ({ tokenId }, { table }) => {
-  const [item] = await table.get([TokenOwner.key({ id: tokenId })]);
-  const owner = TokenOwner.maybe(item);
+  const { owner } = await table.read({ owner: TokenOwner.at({ id: tokenId }) });
   if (!owner) throw notFound();
-  await table.write([Token.delete({ userId: owner.userId, id: tokenId }), TokenOwner.delete({ id: tokenId })]);
+  await table.write({
+    token: Token.delete({ userId: owner.userId, id: tokenId }),
+    owner: TokenOwner.delete({ id: tokenId }),
+  });
   return { token: tokenId };
 });
 
 export const createOrganization = command(z.object({ name }), async (input, { table, now }) => {
   const organization = { id: newId("org", now), name: input.name, createdAt: now.toISOString() };
-  await table.write([Organization.put(organization, organization, { pk: absent })]);
+  await table.write({ organization: Organization.put(organization, organization, { pk: absent }) });
   return { organization };
 });
 
 export const addMember = command(
   z.object({ organizationId: z.string(), userId: z.string(), role }),
   async (input, { table }) => {
-    const [item] = await table.get([Organization.key({ id: input.organizationId })]);
-    const organization = Organization.maybe(item);
+    const { organization } = await table.read({ organization: Organization.at({ id: input.organizationId }) });
     if (!organization) throw notFound();
     const member = { ...input, organizationName: organization.name };
-    const outcome = await table.write([
-      User.check({ id: input.userId }, { pk: present }),
-      Membership.put(input, member),
-    ]);
+    const outcome = await table.write({
+      user: User.check({ id: input.userId }, { pk: present }),
+      membership: Membership.put(input, member),
+    });
     if (!outcome.ok) throw notFound();
     return { member: input };
   },

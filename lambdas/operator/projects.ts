@@ -15,18 +15,17 @@ function projectReply({ id, organizationId, name: projectName, managers, created
 }
 
 async function projectOf(projectId: string, { table }: OperatorTools): Promise<ProjectRow> {
-  const [item] = await table.get([Project.key({ id: projectId })]);
-  const project = Project.maybe(item);
+  const { project } = await table.read({ project: Project.at({ id: projectId }) });
   if (!project) throw notFound();
   return project;
 }
 
 export const createProject = command(z.object({ organizationId: z.string(), name }), async (input, { table, now }) => {
   const project = { id: newId("prj", now), ...input, secret: randomText(32), createdAt: now.toISOString() };
-  const outcome = await table.write([
-    Organization.check({ id: input.organizationId }, { pk: present }),
-    Project.put(project, project, { pk: absent }),
-  ]);
+  const outcome = await table.write({
+    organization: Organization.check({ id: input.organizationId }, { pk: present }),
+    project: Project.put(project, project, { pk: absent }),
+  });
   if (!outcome.ok) throw notFound();
   return { project: projectReply(project) };
 });
@@ -36,19 +35,21 @@ export const setManagers = command(
   async ({ projectId, userIds }, tools) => {
     const project = await projectOf(projectId, tools);
     if (userIds === null) {
-      await tools.table.write([
-        Project.update({ id: projectId }, { remove: ["managerIds", "managers"] }, { pk: present }),
-      ]);
+      await tools.table.write({
+        project: Project.update({ id: projectId }, { remove: ["managerIds", "managers"] }, { pk: present }),
+      });
       return { project: projectReply({ ...project, managers: undefined }) };
     }
     const managerIds = [...new Set(userIds)];
-    const items = await tools.table.get(managerIds.map((id) => User.key({ id })));
-    const managers = items.map((item) => {
-      const user = User.maybe(item);
+    const users = await tools.table.read(Object.fromEntries(managerIds.map((id) => [id, User.at({ id })])));
+    const managers = managerIds.map((id) => {
+      const user = users[id];
       if (!user) throw notFound();
       return { id: user.id, name: user.name, email: user.email };
     });
-    await tools.table.write([Project.update({ id: projectId }, { set: { managerIds, managers } }, { pk: present })]);
+    await tools.table.write({
+      project: Project.update({ id: projectId }, { set: { managerIds, managers } }, { pk: present }),
+    });
     return { project: projectReply({ ...project, managers }) };
   },
 );
@@ -71,7 +72,7 @@ export const createCredential = command(
       description,
       createdAt,
     };
-    await tools.table.write([AccessKey.put({ access }, row, { pk: absent })]);
+    await tools.table.write({ key: AccessKey.put({ access }, row, { pk: absent }) });
     return { credential: { id, access, secret, description, expiredAt: null, createdAt } };
   },
 );
@@ -95,13 +96,12 @@ function domainCommand(change: DomainChange, status: "pending" | "active" | "rem
   return command(domainInput, async ({ projectId, domain }, tools) => {
     await projectOf(projectId, tools);
     for (let tries = 0; tries < 5; tries += 1) {
-      const [item] = await tools.table.get([Addresses.key({ projectId })]);
-      const row = Addresses.maybe(item);
+      const { row } = await tools.table.read({ row: Addresses.at({ projectId }) });
       const domains = new Map(Object.entries(row?.domains ?? {}));
       change(domains, domain);
       const set = { domains: Object.fromEntries(domains), revision: (row?.revision ?? 0) + 1 };
       const when = row?.revision === undefined ? { revision: absent } : { revision: row.revision };
-      const outcome = await tools.table.write([Addresses.update({ projectId }, { set }, when)]);
+      const outcome = await tools.table.write({ row: Addresses.update({ projectId }, { set }, when) });
       if (outcome.ok) return { domain: { projectId, name: domain, status } };
     }
     throw new Problem("unavailable", "The project's domains kept changing; please retry.");

@@ -10,14 +10,16 @@ export const handler = endpoint(listOrganizations, async ({ access, credential }
   if (credential.kind === "token") {
     const [, memberships] = await Promise.all([
       access.read(),
-      table.query({ pk: `USR#${credential.userId}`, prefix: "MEM#", limit: organizationsMax }),
+      table.list(Membership.list({ userId: credential.userId }, { limit: organizationsMax })),
     ]);
-    const organizations = memberships.items
-      .map(Membership.read)
-      .map((row) => ({ id: row.organizationId, name: row.organizationName, role: row.role }));
-    return { organizations };
+    return {
+      organizations: memberships.rows.map(({ organizationId: id, organizationName: name, role }) => ({
+        id,
+        name,
+        role,
+      })),
+    };
   }
-  const { rows } = await access.read(Organization.key({ id: credential.organizationId }));
-  const organization = Organization.maybe(rows[0]);
+  const { organization } = await access.read({ organization: Organization.at({ id: credential.organizationId }) });
   return { organizations: organization ? [{ id: organization.id, name: organization.name, role: null }] : [] };
 });

@@ -1,4 +1,3 @@
-import { limits } from "../../api/limits.ts";
 import { inspect } from "../../buildpack/analysis/inspection.ts";
 import { renderDockerfile, renderDockerignore } from "../../buildpack/image/dockerfile.ts";
 import type { ImageRecipe } from "../../buildpack/image/recipe.ts";
@@ -6,10 +5,11 @@ import { staticServerText } from "../../buildpack/image/static-server/text.ts";
 import { archiveKey, isFinished } from "../builds/model/replies.ts";
 import { Build, type BuildRow } from "../builds/model/rows.ts";
 import { advance, type BuildKey } from "../builds/model/transitions.ts";
-import { Variable } from "../environments/model/rows.ts";
+import { variablesOf } from "../environments/model/variables.ts";
 import { BuildCanceled, BuildRejected, step } from "../http/step.ts";
 import { absent, present } from "../table/entity.ts";
-import type { TableReader, TableWriter } from "../table/table.ts";
+import type { TableReader } from "../table/reader.ts";
+import type { TableWriter } from "../table/writer.ts";
 
 type Table = TableReader & TableWriter;
 
@@ -32,7 +32,7 @@ async function conclude(table: Table, key: BuildKey, found: Partial<BuildRow>): 
   const moved = await advance(table, key, "analyzing", "building", found, new Date());
   if (moved.won || (moved.build?.status === "building" && !isFinished(moved.build))) return;
   const id = { projectId: key.projectId, id: key.buildId };
-  await table.write([Build.update(id, { set: found }, { status: "analyzing", canceledAt: present })]);
+  await table.write({ build: Build.update(id, { set: found }, { status: "analyzing", canceledAt: present }) });
   throw new BuildCanceled();
 }
 
@@ -46,11 +46,6 @@ function refuseTooMany(variables: readonly { name: string; value: string }[]): v
   throw new BuildRejected(
     `The project's variables have ${bytes} bytes together; a program can be started with at most ${variablesBytesMax}. Remove or shorten some, then build again.`,
   );
-}
-
-async function variablesOf(table: Table, projectId: string): Promise<{ name: string; value: string }[]> {
-  const page = await table.query({ pk: `PRJ#${projectId}`, prefix: "ENV#", limit: limits.variablesPerProjectMax });
-  return page.items.map(Variable.read);
 }
 
 /**
@@ -93,5 +88,5 @@ export const handler = step("analyze", async ({ deployment, archive }, { table, 
 
 async function recordRuntime(table: Table, key: BuildKey, runtime: NonNullable<BuildRow["runtime"]>): Promise<void> {
   const id = { projectId: key.projectId, id: key.buildId };
-  await table.write([Build.update(id, { set: { runtime } }, { status: "analyzing", canceledAt: absent })]);
+  await table.write({ build: Build.update(id, { set: { runtime } }, { status: "analyzing", canceledAt: absent }) });
 }

@@ -14,8 +14,7 @@ export const handler = listener("archive-uploaded", objectCreated, async ({ deta
   const { key, size, "version-id": version } = detail.object;
   const owner = archiveOwner(key);
   if (!owner) return;
-  const [item] = await table.get([Build.key({ projectId: owner.projectId, id: owner.buildId })]);
-  const build = Build.maybe(item);
+  const { build } = await table.read({ build: Build.at({ projectId: owner.projectId, id: owner.buildId }) });
   if (build?.uploadToken === undefined || build.status !== "pending" || build.canceledAt !== undefined) return;
   await waiting.succeed(build.uploadToken, { version, size });
 });

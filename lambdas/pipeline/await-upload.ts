@@ -14,10 +14,10 @@ const uploadLeaseSeconds = 4_000;
 export const handler = step("await-upload", async ({ deployment, taskToken }, { table, archives, waiting }) => {
   const { projectId, buildId, organizationId } = deployment;
   const id = { projectId, id: buildId };
-  const outcome = await table.write([
-    Build.update(id, { set: { uploadToken: taskToken } }, { status: "pending", canceledAt: absent }),
-    Lock.update({ projectId }, { set: { leaseUntil: leaseUntil(new Date(), uploadLeaseSeconds) } }, { buildId }),
-  ]);
+  const outcome = await table.write({
+    build: Build.update(id, { set: { uploadToken: taskToken } }, { status: "pending", canceledAt: absent }),
+    lock: Lock.update({ projectId }, { set: { leaseUntil: leaseUntil(new Date(), uploadLeaseSeconds) } }, { buildId }),
+  });
   if (!outcome.ok) throw new BuildCanceled();
   const found = await archives.find(archiveKey({ organizationId, projectId, id: buildId }));
   if (found) await waiting.succeed(taskToken, found);

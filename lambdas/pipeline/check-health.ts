@@ -1,14 +1,14 @@
 import { setTimeout as sleep } from "node:timers/promises";
 import type * as z from "zod";
-import { limits } from "../../api/limits.ts";
 import type { steps } from "../../statemachines/steps.ts";
 import { type AppReader, type AppSwitch, type DeploymentState, type TaskState, taskLog } from "../aws/apps.ts";
 import type { LogReader } from "../aws/logs.ts";
 import { masker } from "../builds/model/mask.ts";
 import { Build, type BuildRow, RedeployableBuilds } from "../builds/model/rows.ts";
-import { Variable } from "../environments/model/rows.ts";
+import { variablesOf } from "../environments/model/variables.ts";
 import { BuildCanceled, step } from "../http/step.ts";
-import type { TableReader, TableWriter } from "../table/table.ts";
+import type { TableReader } from "../table/reader.ts";
+import type { TableWriter } from "../table/writer.ts";
 import {
   answerWarning,
   exitReason,
@@ -61,10 +61,10 @@ async function lastOutput({ build }: Watch, task: TaskState | undefined, tools: 
   const stream = taskLog(task.id);
   const [lines, variables] = await Promise.all([
     tools.logs.tail("app", stream, 20),
-    tools.table.query({ pk: `PRJ#${projectId}`, prefix: "ENV#", limit: limits.variablesPerProjectMax }),
-    tools.table.write([Build.update({ projectId, id }, { set: { appLog: stream } })]),
+    variablesOf(tools.table, projectId),
+    tools.table.write({ build: Build.update({ projectId, id }, { set: { appLog: stream } }) }),
   ]);
-  const mask = masker(variables.items.map((item) => Variable.read(item).value));
+  const mask = masker(variables.map(({ value }) => value));
   return lines.map((line) => mask(line.text));
 }
 
@@ -151,15 +151,14 @@ async function look(watch: Watch, arn: string, url: string | null, tools: Tools)
  */
 export const handler = step("check-health", async ({ deployment, deployed }, tools) => {
   const { projectId, buildId } = deployment;
-  const [item, known] = await tools.table.get([
-    Build.key({ projectId, id: buildId }),
-    RedeployableBuilds.key({ projectId }),
-  ]);
-  const build = Build.maybe(item);
+  const { build, redeployable } = await tools.table.read({
+    build: Build.at({ projectId, id: buildId }),
+    redeployable: RedeployableBuilds.at({ projectId }),
+  });
   if (build?.status !== "deploying") throw new BuildCanceled();
   const watch: Watch = {
     build,
-    successes: RedeployableBuilds.maybe(known)?.buildIds ?? [],
+    successes: redeployable?.buildIds ?? [],
     since: new Date(deployed.since),
     lastProbe: undefined,
     exitsSeenAt: 0,

@@ -6,10 +6,9 @@ import { BuildCanceled, BuildRejected, step } from "../http/step.ts";
 /** Copies the pinned archive of the build that this one repeats, so that each build owns what it was made of. */
 export const handler = step("copy-archive", async ({ deployment }, { table, archives, copies }) => {
   const { projectId, buildId, organizationId } = deployment;
-  const [item] = await table.get([Build.key({ projectId, id: buildId })]);
-  const build = Build.maybe(item);
+  const { build } = await table.read({ build: Build.at({ projectId, id: buildId }) });
   if (build?.source.kind !== "copy" || build.canceledAt !== undefined) throw new BuildCanceled();
-  await table.write([Lock.update({ projectId }, { set: { leaseUntil: leaseUntil(new Date()) } }, { buildId })]);
+  await table.write({ lock: Lock.update({ projectId }, { set: { leaseUntil: leaseUntil(new Date()) } }, { buildId }) });
   const key = archiveKey({ organizationId, projectId, id: buildId });
   const earlier = await archives.find(key);
   const copied = earlier ?? (await copies.copy(build.source, key));

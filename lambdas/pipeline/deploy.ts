@@ -32,8 +32,11 @@ async function prepared(
 export const handler = step("deploy", async ({ deployment, image }, { table, apps, deployer, traffic }) => {
   const { projectId, buildId } = deployment;
   const since = new Date().toISOString();
-  const [item, addresses] = await table.get([Build.key({ projectId, id: buildId }), Addresses.key({ projectId })]);
-  let build = Build.maybe(item);
+  const stored = await table.read({
+    build: Build.at({ projectId, id: buildId }),
+    addresses: Addresses.at({ projectId }),
+  });
+  let { build } = stored;
   let isRepeated = true;
   if (build?.status === "building") {
     const [newest, set] = await Promise.all([
@@ -48,9 +51,9 @@ export const handler = step("deploy", async ({ deployment, image }, { table, app
   if (build?.status !== "deploying" || !build.taskDefinition) throw new BuildCanceled();
   const isApplied = isRepeated && (await apps.live(projectId)) === build.taskDefinition;
   if (!isApplied) await deployer.apply(projectId, build.taskDefinition);
-  const known = Addresses.maybe(addresses)?.url;
+  const known = stored.addresses?.url;
   const [started, url] = await Promise.all([traffic.newestInBrief(projectId), known ?? apps.address(projectId)]);
   if (!started) throw new Error("The container service started no deployment");
-  if (url !== known) await table.write([Addresses.update({ projectId }, { set: { url } })]);
+  if (url !== known) await table.write({ addresses: Addresses.update({ projectId }, { set: { url } }) });
   return { waiting: false as const, serviceDeploymentArn: started.arn, url: url ?? null, since };
 });

@@ -1,5 +1,5 @@
 import * as z from "zod";
-import { Lock, lockSchema } from "../builds/model/rows.ts";
+import { Lock } from "../builds/model/rows.ts";
 import { leaseUntil } from "../builds/model/transitions.ts";
 import { errorFields, log } from "../http/log.ts";
 import { listener } from "../http/step.ts";
@@ -18,15 +18,16 @@ export const handler = listener(
   z.looseObject({ all: z.boolean().default(false) }),
   async ({ all }, tools) => {
     const now = new Date();
-    const locks = await tools.table.expiredLocks(all ? afterEveryLease : now.toISOString(), locksPerSweep);
-    for (const item of locks) {
-      const lock = lockSchema.parse(item);
+    const locks = await tools.table.expiredLocks(Lock, all ? afterEveryLease : now.toISOString(), locksPerSweep);
+    for (const lock of locks) {
       const { organizationId, projectId, buildId, source } = lock;
       try {
         const state = await tools.deployments.start({ organizationId, projectId, buildId, source });
         if (state === "ended") await endOrphanedBuild(lock, tools);
         else
-          await tools.table.write([Lock.update({ projectId }, { set: { leaseUntil: leaseUntil(now) } }, { buildId })]);
+          await tools.table.write({
+            lock: Lock.update({ projectId }, { set: { leaseUntil: leaseUntil(now) } }, { buildId }),
+          });
       } catch (error) {
         log("error", "A lock could not be swept", { buildId, ...errorFields(error) });
       }

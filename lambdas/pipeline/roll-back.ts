@@ -9,8 +9,7 @@ import { restoreRevision } from "./model/restore-revision.ts";
 /** The previous version serves again, confirmed, before the build says so and the project is free. */
 export const handler = step("roll-back", async ({ deployment, reason, error }, tools) => {
   const { projectId, buildId } = deployment;
-  const [item] = await tools.table.get([Build.key({ projectId, id: buildId })]);
-  const build = Build.maybe(item);
+  const { build } = await tools.table.read({ build: Build.at({ projectId, id: buildId }) });
   if (!build || isFinished(build)) return { done: true };
   const because = reason ?? (error ? caughtReason(error) : "");
   if (build.status !== "deploying") {

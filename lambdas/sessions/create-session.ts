@@ -24,28 +24,31 @@ function sessionOf(organizationId: string, now: Date) {
   };
 }
 
-export const handler = endpoint(createSession, async ({ body, headers, now, refusal }, { table, apps, identity }) => {
-  const credential = readCredential(headers);
-  const refused = refusal([]);
-  if (refused) {
-    // An unreadable body proves nobody: 401 comes before 400 (CONTRACT §1).
+export const handler = endpoint(
+  createSession,
+  async ({ body, headers, now, refusal }, { table, keyUses, apps, identity }) => {
+    const credential = readCredential(headers);
+    const refused = refusal([]);
+    if (refused) {
+      // An unreadable body proves nobody: 401 comes before 400 (CONTRACT §1).
+      if (credential?.kind !== "key") throw unauthorized();
+      await accessFor({ credential, now, managed: false }, { reader: table, keyUses }).read();
+      throw refused;
+    }
+    if (body.proof) {
+      const task = await identity.task(body.proof);
+      const projectId = task && (await apps.projectOf(task));
+      if (!projectId) throw unauthorized();
+      const { project } = await table.read({ project: Project.at({ id: projectId }) });
+      if (!project) throw unauthorized();
+      const { write, reply } = sessionOf(project.organizationId, now);
+      await table.write({ session: write });
+      return reply;
+    }
     if (credential?.kind !== "key") throw unauthorized();
-    await accessFor({ credential, now, managed: false }, table).read();
-    throw refused;
-  }
-  if (body.proof) {
-    const task = await identity.task(body.proof);
-    const projectId = task && (await apps.projectOf(task));
-    if (!projectId) throw unauthorized();
-    const [item] = await table.get([Project.key({ id: projectId })]);
-    const project = Project.maybe(item);
-    if (!project) throw unauthorized();
-    const { write, reply } = sessionOf(project.organizationId, now);
-    await table.write([write]);
+    const { write, reply } = sessionOf(credential.organizationId, now);
+    const access = accessFor({ credential, now, managed: false }, { reader: table, writer: table, keyUses });
+    await access.commit({ session: write });
     return reply;
-  }
-  if (credential?.kind !== "key") throw unauthorized();
-  const { write, reply } = sessionOf(credential.organizationId, now);
-  await accessFor({ credential, now, managed: false }, table).commit([write]);
-  return reply;
-});
+  },
+);

@@ -1,11 +1,12 @@
 import { setImmediate } from "node:timers/promises";
 import { createFiles } from "../../api/storage.ts";
 import type { FileSigning } from "../aws/file-addresses.ts";
-import { type Access, Replay } from "../http/access.ts";
+import type { Access } from "../http/access.ts";
 import { endpoint } from "../http/endpoint.ts";
+import { Replay } from "../http/idempotency.ts";
 import { notFound, Problem, unavailable } from "../http/problem.ts";
 import { fileReply, newFiles, objectKey } from "./model/files.ts";
-import { storageKey } from "./model/keys.ts";
+import { storageAt } from "./model/keys.ts";
 import { File, type FileRow } from "./model/rows.ts";
 
 /** TransactWriteItems takes no more. */
@@ -13,10 +14,7 @@ const transactionWritesMax = 100;
 
 /** Their ids are new, so the entries are written without a condition. */
 async function store(access: Access, rows: readonly FileRow[], remember: unknown): Promise<void> {
-  const outcome = await access.commit(
-    rows.map((row) => File.put(row, row)),
-    remember,
-  );
+  const outcome = await access.commit(Object.fromEntries(rows.map((row) => [row.id, File.put(row, row)])), remember);
   if (!outcome.ok) throw unavailable(new Error("New files were refused"));
 }
 
@@ -27,10 +25,10 @@ async function store(access: Access, rows: readonly FileRow[], remember: unknown
 async function storeThenRemember(access: Access, rows: readonly FileRow[], remember: unknown): Promise<void> {
   await store(access, rows, undefined);
   try {
-    await access.commit([], remember);
+    await access.commit({}, remember);
   } catch (error) {
     const isSecond = error instanceof Replay || (error instanceof Problem && error.code === "idempotency_mismatch");
-    if (isSecond) await access.commit(rows.map((row) => File.delete(row)));
+    if (isSecond) await access.commit(Object.fromEntries(rows.map((row) => [row.id, File.delete(row)])));
     throw error;
   }
 }
@@ -56,8 +54,8 @@ export const handler = endpoint(
   async ({ params, body, access, headers, now }, { addresses }) => {
     const opening = addresses.open(now);
     opening.catch(() => undefined);
-    const { rows } = await access.read(storageKey(params));
-    if (!rows[0]) throw notFound();
+    const { storage } = await access.read({ storage: storageAt(params) });
+    if (!storage) throw notFound();
     const signing = await opening;
     const entries = newFiles(params.storageId, body.files, now);
     const replies = entries.map(fileReply);
@@ -69,7 +67,7 @@ export const handler = endpoint(
     return { files };
   },
   {
-    exists: (params) => [storageKey(params)],
+    exists: (params) => ({ storage: storageAt(params) }),
     replay: async ({ files }, { params, now }, { addresses }) => ({
       files: await signed(params.orgId, params.storageId, files, await addresses.open(now)),
     }),

@@ -2,7 +2,7 @@ import { deleteFile } from "../../api/storage.ts";
 import { endpoint } from "../http/endpoint.ts";
 import { notFound, unavailable } from "../http/problem.ts";
 import { objectKey } from "./model/files.ts";
-import { fileKey, storageKey } from "./model/keys.ts";
+import { fileAt, storageAt } from "./model/keys.ts";
 import { File } from "./model/rows.ts";
 
 const triesMax = 5;
@@ -15,12 +15,11 @@ const triesMax = 5;
 export const handler = endpoint(deleteFile, async ({ params, access }, { files }) => {
   const { orgId: organizationId, storageId, fileId } = params;
   for (let tries = 0; tries < triesMax; tries += 1) {
-    const { rows } = await access.read(storageKey(params), fileKey(params));
-    const row = File.maybe(rows[1]);
-    if (!rows[0] || !row) throw notFound();
+    const { storage, file } = await access.read({ storage: storageAt(params), file: fileAt(params) });
+    if (!storage || !file) throw notFound();
     await files.remove(objectKey({ organizationId, storageId, fileId }));
-    const outcome = await access.commit([File.delete({ storageId, id: fileId }, { revision: row.revision })]);
-    if (outcome.ok) return { file: row.id };
+    const outcome = await access.commit({ file: File.delete({ storageId, id: fileId }, { revision: file.revision }) });
+    if (outcome.ok) return { file: file.id };
   }
   throw unavailable(new Error("The file kept being uploaded"));
 });

@@ -3,14 +3,12 @@ import { endpoint } from "../http/endpoint.ts";
 import { notFound } from "../http/problem.ts";
 import { fileReply, objectKey } from "./model/files.ts";
 import { followObject } from "./model/follow-object.ts";
-import { fileKey, storageKey } from "./model/keys.ts";
-import { File } from "./model/rows.ts";
+import { fileAt, storageAt } from "./model/keys.ts";
 
-/** Looks at S3 too, beside the signing: what an event has not told yet, or never will, does not show. */
+/** Also looks at S3, beside the signing: an upload shows even before its event arrives, or if it never does. */
 export const handler = endpoint(getFile, async ({ params, access, now }, tools) => {
-  const { rows } = await access.read(storageKey(params), fileKey(params));
-  const row = File.maybe(rows[1]);
-  if (!rows[0] || !row) throw notFound();
+  const { storage, row } = await access.read({ storage: storageAt(params), row: fileAt(params) });
+  if (!storage || !row) throw notFound();
   const owner = { organizationId: params.orgId, storageId: params.storageId, fileId: row.id };
   const [file, url] = await Promise.all([
     followObject({ owner, row, always: false, now }, tools),

@@ -4,8 +4,8 @@ import { claimedPosition, isGenuine, sealCursor } from "../http/cursor.ts";
 import { endpoint } from "../http/endpoint.ts";
 import { invalid, notFound } from "../http/problem.ts";
 import { fileReply } from "./model/files.ts";
-import { idInKey, storageKey } from "./model/keys.ts";
-import { File, Storage } from "./model/rows.ts";
+import { idInKey, storageAt } from "./model/keys.ts";
+import { File } from "./model/rows.ts";
 
 export const handler = endpoint(
   listFiles,
@@ -13,24 +13,20 @@ export const handler = endpoint(
     const list = `files:${params.storageId}`;
     const position = query.cursor === undefined ? undefined : claimedPosition(query.cursor);
     const readable = position === undefined || isId("fil", position);
-    const [{ rows }, page] = await Promise.all([
-      access.read(storageKey(params)),
-      table.query({
-        pk: `STO#${idInKey("sto", params.storageId)}`,
-        prefix: "FIL#",
-        limit: query.limit,
-        newestFirst: true,
-        ...(position !== undefined && readable && { after: `FIL#${position}` }),
-      }),
+    const after = readable ? position : undefined;
+    const [{ storage }, page] = await Promise.all([
+      access.read({ storage: storageAt(params) }),
+      table.list(
+        File.list({ storageId: idInKey("sto", params.storageId) }, { limit: query.limit, newestFirst: true, after }),
+      ),
     ]);
-    const storage = Storage.maybe(rows[0]);
     if (!storage) throw notFound();
     if (query.cursor !== undefined && !(readable && isGenuine(storage.secret, list, query.cursor))) {
       throw invalid([{ path: "cursor", message: "must be a cursor that this list gave out" }]);
     }
-    const files = page.items.map((item) => fileReply(File.read(item)));
+    const files = page.rows.map(fileReply);
     const last = files.at(-1);
     return { files, nextCursor: page.more && last ? sealCursor(storage.secret, list, last.id) : null };
   },
-  { exists: (params) => [storageKey(params)] },
+  { exists: (params) => ({ storage: storageAt(params) }) },
 );

@@ -7,12 +7,18 @@ import { Storage } from "./model/rows.ts";
 const storagesMax = 1_000;
 
 export const handler = endpoint(listStorages, async ({ params, access }, { table }) => {
-  const pk = `ORG#${idInKey("org", params.orgId)}`;
-  const [, page] = await Promise.all([access.read(), table.query({ pk, prefix: "STO#", limit: storagesMax })]);
+  const organizationId = idInKey("org", params.orgId);
+  const [, page] = await Promise.all([
+    access.read(),
+    table.list(Storage.list({ organizationId }, { limit: storagesMax })),
+  ]);
   return {
-    storages: page.items.map((item) => {
-      const { id, name, status, createdAt, updatedAt } = Storage.read(item);
-      return { id, name, status, createdAt, updatedAt };
-    }),
+    storages: page.rows.map(({ id, name, status, createdAt, updatedAt }) => ({
+      id,
+      name,
+      status,
+      createdAt,
+      updatedAt,
+    })),
   };
 });

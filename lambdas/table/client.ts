@@ -3,6 +3,8 @@ import { DynamoDBDocumentClient } from "@aws-sdk/lib-dynamodb";
 import { StandardRetryStrategy } from "@smithy/core/retry";
 import { clientDefaults } from "../aws/clients.ts";
 
+export type TableConnection = DynamoDBDocumentClient;
+
 /** Random pauses of 25, 50 and 100 ms at most. The SDK's own, up to 7 seconds after throttling, are for batch jobs. */
 const backoff = {
   setDelayBase: () => undefined,
@@ -13,7 +15,7 @@ const backoff = {
  * The SDK's document client with bounds that fit into an API request: a call is made up to four times, and given up
  * when nothing of its answer comes for `silenceMs`.
  */
-export function documentClient(silenceMs: number): DynamoDBDocumentClient {
+export function documentClient(silenceMs = 3_000): DynamoDBDocumentClient {
   const client = new DynamoDBClient({
     ...clientDefaults,
     retryStrategy: new StandardRetryStrategy({ maxAttempts: clientDefaults.maxAttempts, backoff }),

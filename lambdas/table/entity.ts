@@ -4,6 +4,8 @@ export interface Key {
   pk: string;
   sk: string;
 }
+/** An item of the table with plain values. */
+export type Item = Record<string, unknown>;
 
 /** What a condition asks of one attribute; several attributes are joined by AND. */
 export type Requirement =
@@ -19,53 +21,65 @@ export const absent: Requirement = { is: "absent" };
 export const present: Requirement = { is: "present" };
 export const oneOf = (...values: (string | number | boolean)[]): Requirement => ({ is: "oneOf", values });
 
-/** One write in the form of TransactWriteItems, without the table's name. */
-export type Write =
-  | { kind: "put"; key: Key; item: Record<string, unknown>; when?: Condition }
-  | {
-      kind: "update";
-      key: Key;
-      set: Record<string, unknown>;
-      remove?: string[];
-      add?: Record<string, number>;
-      when?: Condition;
-    }
-  | { kind: "delete"; key: Key; when?: Condition }
-  | { kind: "check"; key: Key; when: Condition };
+/** Where a row is in the table, and how it is read. */
+export interface Place<R> {
+  key: Key;
+  read(item: Item): R;
+}
+interface Change<Set> {
+  set?: Set;
+  remove?: string[];
+  add?: Record<string, number>;
+}
+/** A write to one row; `R` is the row that was there when its condition fails. */
+export type Put<R> = Place<R> & { kind: "put"; item: Item; when?: Condition };
+export type Update<R> = Place<R> & Change<Item> & { kind: "update"; when?: Condition };
+export type Delete<R> = Place<R> & { kind: "delete"; when?: Condition };
+export type Check<R> = Place<R> & { kind: "check"; when: Condition };
+export type Write<R = unknown> = Put<R> | Update<R> | Delete<R> | Check<R>;
 
-export interface Entity<S extends z.ZodObject, K> {
-  key(id: K): Key;
-  /** The row's item as the table returned it, checked; throws when the row is not of this entity. */
-  read(item: Record<string, unknown>): z.infer<S>;
-  /** As `read`, for an item that may not be there. */
-  maybe(item: Record<string, unknown> | undefined): z.infer<S> | undefined;
-  put(id: K, row: z.input<S>, when?: Condition): Write;
-  update(
-    id: K,
-    change: { set?: Partial<z.input<S>>; remove?: (keyof z.input<S> & string)[]; add?: Record<string, number> },
-    when?: Condition,
-  ): Write;
-  delete(id: K, when?: Condition): Write;
-  check(id: K, when: Condition): Write;
+/** A page of the rows of one kind in one partition, in the order of their sort keys. */
+export interface Range {
+  limit: number;
+  /** Exclusive start: the last part of the sort key of the row before. */
+  after?: string | undefined;
+  newestFirst?: boolean;
+}
+export interface List<R> extends Range {
+  pk: string;
+  prefix: string;
+  read(item: Item): R;
 }
 
-/** Ties a kind of row to its schema and to where it stands in the single table. */
-export function entity<S extends z.ZodObject, K>(schema: S, key: (id: K) => Key): Entity<S, K> {
-  const read = (item: Record<string, unknown>) => schema.parse(item);
+type Row = z.ZodType<object, Item>;
+
+/** Ties a kind of row to its schema and to its keys; `list` says where all rows of one owner are. */
+export function entity<S extends Row, K, L = never>(
+  schema: S,
+  key: (id: K) => Key,
+  list?: (owner: L) => { pk: string; prefix: string },
+) {
+  type R = z.output<S>;
+  /** Throws if the item is no row of this kind. */
+  const read = (item: Item): R => schema.parse(item);
+  const at = (id: K): Place<R> => ({ key: key(id), read });
   return {
     key,
     read,
-    maybe: (item) => (item === undefined ? undefined : read(item)),
-    put: (id, row, when) => ({ kind: "put", key: key(id), item: { ...row }, ...(when && { when }) }),
-    update: (id, change, when) => ({
+    at,
+    put: (id: K, row: z.input<S>, when?: Condition): Put<R> => ({ kind: "put", ...at(id), item: { ...row }, when }),
+    update: (id: K, change: Change<Partial<z.input<S>>>, when?: Condition): Update<R> => ({
       kind: "update",
-      key: key(id),
+      ...at(id),
+      ...change,
       set: { ...change.set },
-      ...(change.remove && { remove: change.remove }),
-      ...(change.add && { add: change.add }),
-      ...(when && { when }),
+      when,
     }),
-    delete: (id, when) => ({ kind: "delete", key: key(id), ...(when && { when }) }),
-    check: (id, when) => ({ kind: "check", key: key(id), when }),
+    delete: (id: K, when?: Condition): Delete<R> => ({ kind: "delete", ...at(id), when }),
+    check: (id: K, when: Condition): Check<R> => ({ kind: "check", ...at(id), when }),
+    list: (owner: L, range: Range): List<R> => {
+      if (!list) throw new Error("Rows of this kind are not listed");
+      return { ...list(owner), ...range, read };
+    },
   };
 }

@@ -1,5 +1,5 @@
 import type { TransactWriteCommandInput } from "@aws-sdk/lib-dynamodb";
-import type { Condition, Requirement, Write } from "./entity.ts";
+import type { Condition, Requirement, Update, Write } from "./entity.ts";
 
 interface Expression {
   names: Record<string, string>;
@@ -54,8 +54,8 @@ function conditionText(expression: Expression, condition: Condition): string {
     .join(" AND ");
 }
 
-function updateText(expression: Expression, write: Extract<Write, { kind: "update" }>): string {
-  const set = Object.entries(write.set).filter(([, value]) => value !== undefined);
+function updateText(expression: Expression, write: Update<unknown>): string {
+  const set = Object.entries(write.set ?? {}).filter(([, value]) => value !== undefined);
   const clauses = [
     set.length > 0 &&
       `SET ${set.map(([attribute, value]) => `${nameOf(expression, attribute)} = ${placeholderOf(expression, value)}`).join(", ")}`,
@@ -70,24 +70,34 @@ function updateText(expression: Expression, write: Extract<Write, { kind: "updat
 
 type TransactItem = NonNullable<TransactWriteCommandInput["TransactItems"]>[number];
 
-/** A write as one element of TransactWriteItems, with the old row returned when its condition fails. */
-export function transactItem(tableName: string, write: Write): TransactItem {
-  const expression: Expression = { names: {}, values: {} };
-  const update = write.kind === "update" ? updateText(expression, write) : "";
+/** The write's condition with what it and the update's expression name; `expression` already holds the update's part. */
+function commonOf(tableName: string, write: Write, expression: Expression) {
   const condition = write.when ? conditionText(expression, write.when) : undefined;
-  const common = {
+  const { names, values } = expression;
+  return {
     TableName: tableName,
     ConditionExpression: condition,
-    ...(condition && { ReturnValuesOnConditionCheckFailure: "ALL_OLD" as const }),
-    ...(Object.keys(expression.names).length > 0 && { ExpressionAttributeNames: expression.names }),
-    ...(Object.keys(expression.values).length > 0 && { ExpressionAttributeValues: expression.values }),
+    ...(Object.keys(names).length > 0 && { ExpressionAttributeNames: names }),
+    ...(Object.keys(values).length > 0 && { ExpressionAttributeValues: values }),
   };
+}
+
+/** An update in the form of UpdateItem. */
+export function updateOf(tableName: string, update: Update<unknown>) {
+  const expression: Expression = { names: {}, values: {} };
+  const UpdateExpression = updateText(expression, update);
+  return { ...commonOf(tableName, update, expression), Key: { ...update.key }, UpdateExpression };
+}
+
+/** A write as one element of TransactWriteItems, with the old row returned when its condition fails. */
+export function transactItem(tableName: string, write: Write): TransactItem {
+  const returned = write.when && { ReturnValuesOnConditionCheckFailure: "ALL_OLD" as const };
+  if (write.kind === "update") return { Update: { ...updateOf(tableName, write), ...returned } };
+  const common = { ...commonOf(tableName, write, { names: {}, values: {} }), ...returned };
   const Key = { ...write.key };
   switch (write.kind) {
     case "put":
       return { Put: { ...common, Item: { ...write.item, ...write.key } } };
-    case "update":
-      return { Update: { ...common, Key, UpdateExpression: update } };
     case "delete":
       return { Delete: { ...common, Key } };
     case "check":

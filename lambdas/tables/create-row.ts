@@ -13,14 +13,14 @@ export const handler = endpoint(deferred(createRow), async (call, { databases })
   const table = call.params.tableName;
   const session = await openDatabase(call, databases);
   const { body } = await judge(createRow, call, () => readTable(session, table));
-  const { once } = call.access;
+  const { idempotencyKey } = call.access;
   const values = rowValues(body.row, call.text);
   const row = await writeRow(session, table, async (definition) => {
-    const earlier = once && (await earlierWork(session, once));
+    const earlier = idempotencyKey && (await earlierWork(session, idempotencyKey));
     if (earlier) return getQuery(session.schema, table, earlier.rowId ?? 0);
     const result = assignments(definition.columns, values, "create");
     if ("issues" in result) throw invalid(result.issues);
-    return insertQuery(session.schema, table, result.values, once);
+    return insertQuery(session.schema, table, result.values, idempotencyKey);
   });
   // An insert gives its row: the row of an earlier request has been deleted since.
   if (!row) throw notFound();

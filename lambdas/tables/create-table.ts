@@ -15,14 +15,14 @@ export const handler = endpoint(deferred(createTable), async (call, { databases 
   const { access } = call;
   const session = await openDatabase(call, databases);
   const { body } = await judge(createTable, call);
-  const { once } = access;
+  const { idempotencyKey: key } = access;
   const columns = body.columns.map((input) => newColumn(input, newInnerName));
   const definition = { name: body.name, comment: body.comment, columns };
   const create = createStatements(session.schema, definition, newInnerName);
-  const statements = [...create, ...(once ? [recordChange(session.schema, once)] : [])];
+  const statements = [...create, ...(key ? [recordChange(session.schema, key)] : [])];
   const change = { name: body.name, version: 0, definition, statements };
 
-  const isDone = async () => once !== undefined && (await earlierWork(session, once)) !== undefined;
+  const isDone = async () => key !== undefined && (await earlierWork(session, key)) !== undefined;
   const madeEarlier = async () => (await readTable(session, body.name)).definition;
   const made = await retryUntil(session.until, async () => {
     if (await isDone()) return madeEarlier();

@@ -10,6 +10,7 @@ import { afterAll, beforeAll, expect, it } from "vitest";
 import type { Capability } from "../../api/capabilities.ts";
 import { capabilityEnvironment } from "../../api/environment.ts";
 import { routes } from "../../api/index.ts";
+import { capabilitiesOf } from "../../api/route.ts";
 import { staticServerText } from "../../buildpack/image/static-server/text.ts";
 import { newKeyPair } from "../../lambdas/http/presented-credential.ts";
 import { bundleLambdas } from "../../scripts/bundle/bundle.ts";
@@ -28,7 +29,7 @@ beforeAll(async () => {
 afterAll(() => rm(folder, { recursive: true, force: true }));
 
 const usesOf = new Map<string, readonly Capability[]>([
-  ...routes.map((route) => [`${route.resource}/${route.id}`, route.definition.uses] as const),
+  ...routes.map((route) => [`${route.resource}/${route.id}`, capabilitiesOf(route)] as const),
   ...Object.entries({ ...steps, ...listeners, ...imageBuildServices }).map(
     ([id, { uses }]) => [`pipeline/${id}`, uses] as const,
   ),

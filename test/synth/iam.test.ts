@@ -1,13 +1,14 @@
 import { expect, it } from "vitest";
 import { type Capability, capabilities } from "../../api/capabilities.ts";
 import { routes } from "../../api/index.ts";
+import { capabilitiesOf } from "../../api/route.ts";
 import { pushActions } from "../../lambdas/aws/build-access.ts";
 import { imageBuildServices, listeners, operatorUses, steps } from "../../statemachines/steps.ts";
 import { ofType, resources } from "./assembly.ts";
 import { functions, type Grant, grantsFor, grantsOf, lineOf, written } from "./policies.ts";
 
 const usesOf = new Map<string, readonly Capability[]>([
-  ...routes.map((route) => [route.id, route.definition.uses] as const),
+  ...routes.map((route) => [route.id, capabilitiesOf(route)] as const),
   ...Object.entries({ ...steps, ...listeners, ...imageBuildServices }).map(([id, step]) => [id, step.uses] as const),
   ["operator", operatorUses],
   ["not-found", []],
@@ -37,56 +38,75 @@ it("what each function may do is what its capabilities stand for, no more and no
   }
 });
 
+it("every route that proves its caller can record the use of a key", () => {
+  const proving = routes.filter(({ definition }) => definition.credential !== "none");
+  expect(proving.length).toBeGreaterThan(25);
+  const roles = new Map(functions().map(({ id, roleId }) => [id, roleId]));
+  for (const { id } of proving) {
+    const own = grantsOf(roles.get(id) ?? "").map(lineOf);
+    expect([id, own]).toEqual([id, expect.arrayContaining(grantsFor("keys:record-use").map(lineOf))]);
+    expect([id, own]).toEqual([id, expect.arrayContaining([expect.stringMatching(/^dynamodb:UpdateItem <.*Table/)])]);
+  }
+});
+
+it("a GET can neither put nor delete a row", () => {
+  const roles = new Map(functions().map(({ id, roleId }) => [id, roleId]));
+  for (const { id } of routes.filter(({ method }) => method === "GET")) {
+    const held = grantsOf(roles.get(id) ?? "").map(({ action }) => action);
+    expect([id, held.filter((action) => /^dynamodb:(Put|Delete|BatchWrite)/.test(action))]).toEqual([id, []]);
+  }
+});
+
 it("who may do what, in one line per function", () => {
   const projection = functions().map(({ id }) => `${id}: ${[...(usesOf.get(id) ?? [])].sort().join(" ")}`);
   expect(projection.sort().join("\n")).toMatchInlineSnapshot(`
     "analyze: archives:read artifacts:write table:read table:write
     archive-uploaded: deployments:resume table:read
     await-upload: archives:read deployments:resume table:read table:write
-    cancel-build: table:read table:write
+    cancel-build: keys:record-use table:read table:write
     check-health: apps:read apps:switch logs:read table:read table:write
     copy-archive: archives:copy archives:read table:read table:write
-    create-build: archives:upload deployments:start table:read table:write
-    create-credential: table:read table:write
-    create-environment: table:read table:write
-    create-files: files:sign table:read table:write
-    create-row: databases:run table:read table:write
-    create-session: apps:read identity:prove table:read table:write
-    create-table: databases:run table:read table:write
-    delete-credential: table:read table:write
-    delete-environment: table:read table:write
-    delete-file: files:manage table:read table:write
-    delete-row: databases:run table:read table:write
-    delete-table: databases:run table:read table:write
+    create-build: archives:upload deployments:start keys:record-use table:read table:write
+    create-credential: keys:record-use table:read table:write
+    create-environment: keys:record-use table:read table:write
+    create-files: files:sign keys:record-use table:read table:write
+    create-row: databases:run keys:record-use table:read table:write
+    create-session: apps:read identity:prove keys:record-use table:read table:write
+    create-table: databases:run keys:record-use table:read table:write
+    delete-credential: keys:record-use table:read table:write
+    delete-environment: keys:record-use table:read table:write
+    delete-file: files:manage keys:record-use table:read table:write
+    delete-row: databases:run keys:record-use table:read
+    delete-table: databases:run keys:record-use table:read
     deploy: apps:deploy apps:read apps:switch table:read table:write
     execution-ended: apps:deploy apps:read apps:switch table:read table:write
     fail-build: logs:read table:read table:write
-    file-uploaded: files:manage table:read table:write
+    file-uploaded: files:follow files:manage table:read
     finish: table:read table:write
-    get-build: apps:read table:read table:write
-    get-file: files:manage files:sign table:read table:write
-    get-row: databases:run table:read table:write
+    get-build: apps:read keys:record-use live-build:cache table:read
+    get-file: files:follow files:manage files:sign keys:record-use table:read
+    get-row: databases:run keys:record-use table:read
     grant-build-access: image-builds:grant
-    list-build-logs: logs:read table:read
-    list-builds: apps:read table:read table:write
-    list-credentials: table:read
-    list-endpoints: apps:read table:read
-    list-environments: table:read
-    list-files: table:read
-    list-organizations: table:read
-    list-rows: databases:run table:read table:write
-    list-storages: table:read
-    list-tables: databases:run table:read table:write
+    list-build-logs: keys:record-use logs:read table:read
+    list-builds: apps:read keys:record-use live-build:cache table:read
+    list-credentials: keys:record-use table:read
+    list-endpoints: apps:read keys:record-use table:read
+    list-environments: keys:record-use table:read
+    list-files: keys:record-use table:read
+    list-organizations: keys:record-use table:read
+    list-rows: databases:run keys:record-use table:read
+    list-storages: keys:record-use table:read
+    list-tables: databases:run keys:record-use table:read
     not-found: 
     operator: table:read table:write
-    ping: table:read
-    rebuild: apps:read archives:read deployments:start table:read table:write
+    ping: keys:record-use table:read
+    rebuild: apps:read archives:read deployments:start keys:record-use live-build:cache table:read table:write
     reconcile-locks: apps:deploy apps:read apps:switch deployments:start table:read table:write
-    redeploy-build: apps:read archives:read deployments:start table:read table:write
+    redeploy-build: apps:read archives:read deployments:start keys:record-use live-build:cache table:read table:write
     roll-back: apps:deploy apps:read apps:switch table:read table:write
-    update-environment: table:read table:write
-    update-row: databases:run table:read table:write
-    update-table: databases:run table:read table:write"
+    update-environment: keys:record-use table:read table:write
+    update-row: databases:run keys:record-use table:read
+    update-table: databases:run keys:record-use table:read"
   `);
 });
 
@@ -103,6 +123,30 @@ it("what a capability stands for", () => {
       dynamodb:ConditionCheckItem <DataTable>
       dynamodb:DeleteItem <DataTable>
       dynamodb:PutItem <DataTable>
+      dynamodb:UpdateItem <DataTable>
+      kms:Decrypt <DataKey> if StringEquals kms:ViaService dynamodb.<Region>.amazonaws.com
+      kms:DescribeKey <DataKey> if StringEquals kms:ViaService dynamodb.<Region>.amazonaws.com
+      kms:Encrypt <DataKey> if StringEquals kms:ViaService dynamodb.<Region>.amazonaws.com
+      kms:GenerateDataKey <DataKey> if StringEquals kms:ViaService dynamodb.<Region>.amazonaws.com
+      kms:ReEncryptFrom <DataKey> if StringEquals kms:ViaService dynamodb.<Region>.amazonaws.com
+      kms:ReEncryptTo <DataKey> if StringEquals kms:ViaService dynamodb.<Region>.amazonaws.com
+    keys:record-use
+      dynamodb:UpdateItem <DataTable>
+      kms:Decrypt <DataKey> if StringEquals kms:ViaService dynamodb.<Region>.amazonaws.com
+      kms:DescribeKey <DataKey> if StringEquals kms:ViaService dynamodb.<Region>.amazonaws.com
+      kms:Encrypt <DataKey> if StringEquals kms:ViaService dynamodb.<Region>.amazonaws.com
+      kms:GenerateDataKey <DataKey> if StringEquals kms:ViaService dynamodb.<Region>.amazonaws.com
+      kms:ReEncryptFrom <DataKey> if StringEquals kms:ViaService dynamodb.<Region>.amazonaws.com
+      kms:ReEncryptTo <DataKey> if StringEquals kms:ViaService dynamodb.<Region>.amazonaws.com
+    live-build:cache
+      dynamodb:UpdateItem <DataTable>
+      kms:Decrypt <DataKey> if StringEquals kms:ViaService dynamodb.<Region>.amazonaws.com
+      kms:DescribeKey <DataKey> if StringEquals kms:ViaService dynamodb.<Region>.amazonaws.com
+      kms:Encrypt <DataKey> if StringEquals kms:ViaService dynamodb.<Region>.amazonaws.com
+      kms:GenerateDataKey <DataKey> if StringEquals kms:ViaService dynamodb.<Region>.amazonaws.com
+      kms:ReEncryptFrom <DataKey> if StringEquals kms:ViaService dynamodb.<Region>.amazonaws.com
+      kms:ReEncryptTo <DataKey> if StringEquals kms:ViaService dynamodb.<Region>.amazonaws.com
+    files:follow
       dynamodb:UpdateItem <DataTable>
       kms:Decrypt <DataKey> if StringEquals kms:ViaService dynamodb.<Region>.amazonaws.com
       kms:DescribeKey <DataKey> if StringEquals kms:ViaService dynamodb.<Region>.amazonaws.com

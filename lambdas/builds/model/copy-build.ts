@@ -1,38 +1,37 @@
 import type { BuildReply } from "../../../api/builds.ts";
 import { limits } from "../../../api/limits.ts";
-import { type AppReader, buildOf } from "../../aws/apps.ts";
+import type { AppReader } from "../../aws/apps.ts";
 import type { ArchiveReader } from "../../aws/archives.ts";
 import type { DeploymentStarter } from "../../aws/deployments.ts";
 import type { Access } from "../../http/access.ts";
 import { Problem } from "../../http/problem.ts";
 import { newId } from "../../table/ids.ts";
-import type { Item, TableReader, TableWriter } from "../../table/table.ts";
+import type { RowUpdater } from "../../table/updater.ts";
 import { type LiveBuild, liveBuild } from "./live-build.ts";
 import { buildReply } from "./replies.ts";
-import { Build, type BuildRow, Lock, type LockRow } from "./rows.ts";
+import type { BuildRow, LiveBuildCacheRow, LockRow } from "./rows.ts";
 import { buildInProgress, startBuild } from "./start-build.ts";
 import { newBuild } from "./transitions.ts";
 
 export interface CopyTools {
-  table: TableReader & TableWriter;
+  liveCache: RowUpdater;
   archives: ArchiveReader;
   deployments: DeploymentStarter;
   apps: AppReader;
 }
 
 /** 409 while another build of the project runs. */
-export function refuseWhileRunning(item: Item | undefined): void {
-  const lock: LockRow | undefined = Lock.maybe(item);
+export function refuseWhileRunning(lock: LockRow | undefined): void {
   if (lock) throw buildInProgress(lock);
 }
 
-/** What serves the project; 503 when that cannot be told (SPEC §7). */
+/** The build that serves the project; 503 if that cannot be read. */
 export async function knownLive(
-  cached: Item | undefined,
+  cached: LiveBuildCacheRow | undefined,
   projectId: string,
-  tools: CopyTools,
+  tools: Pick<CopyTools, "apps" | "liveCache">,
 ): Promise<NonNullable<LiveBuild>> {
-  const live = await liveBuild(cached, projectId, tools, buildOf);
+  const live = await liveBuild(cached, projectId, tools);
   if (live) return live;
   throw new Problem("live_unknown", "What is deployed could not be determined. This is temporary; please retry.", {
     retryAfterSeconds: limits.liveCacheSeconds,
@@ -59,10 +58,4 @@ export async function copyBuild(
   const reply = { build: buildReply(row) };
   await startBuild({ row, writes, access, tools, remember: reply });
   return reply;
-}
-
-/** One build by id, outside the caller's first read. */
-export async function buildById(table: TableReader, projectId: string, id: string): Promise<BuildRow | undefined> {
-  const [item] = await table.get([Build.key({ projectId, id })]);
-  return Build.maybe(item);
 }

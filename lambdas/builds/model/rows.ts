@@ -44,12 +44,13 @@ const buildSchema = z.object({
 });
 export type BuildRow = z.infer<typeof buildSchema>;
 
-export const Build = entity(buildSchema, (k: { projectId: string; id: string }) => ({
-  pk: `PRJ#${k.projectId}`,
-  sk: `BLD#${k.id}`,
-}));
+export const Build = entity(
+  buildSchema,
+  (k: { projectId: string; id: string }) => ({ pk: `PRJ#${k.projectId}`, sk: `BLD#${k.id}` }),
+  (of: { projectId: string }) => ({ pk: `PRJ#${of.projectId}`, prefix: "BLD#" }),
+);
 
-export const lockSchema = z.object({
+const lockSchema = z.object({
   organizationId: z.string(),
   projectId: z.string(),
   buildId: z.string(),
@@ -65,14 +66,13 @@ export type LockRow = z.infer<typeof lockSchema>;
 /** One build at a time: the row exists while a build of the project runs, and names it. */
 export const Lock = entity(lockSchema, (k: { projectId: string }) => ({ pk: `PRJ#${k.projectId}`, sk: "LOCK" }));
 
-/** What serves the project, as last read from the container service; trusted for a few seconds. */
-export const LiveBuildCache = entity(
-  z.object({ buildId: z.string().nullable(), readAt: at }),
-  (k: { projectId: string }) => ({
-    pk: `PRJ#${k.projectId}`,
-    sk: "LIVE",
-  }),
-);
+const liveBuildCacheSchema = z.object({ buildId: z.string().nullable(), readAt: at });
+export type LiveBuildCacheRow = z.infer<typeof liveBuildCacheSchema>;
+/** The build that serves the project, as last read from ECS; trusted for a few seconds. */
+export const LiveBuildCache = entity(liveBuildCacheSchema, (k: { projectId: string }) => ({
+  pk: `PRJ#${k.projectId}`,
+  sk: "LIVE",
+}));
 
 /** The newest successful builds, newest first, from which canRedeploy follows without reading history. */
 export const RedeployableBuilds = entity(z.object({ buildIds: z.array(z.string()) }), (k: { projectId: string }) => ({

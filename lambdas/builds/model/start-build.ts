@@ -2,8 +2,8 @@ import type { DeploymentStarter } from "../../aws/deployments.ts";
 import type { Access } from "../../http/access.ts";
 import { errorFields, log } from "../../http/log.ts";
 import { Problem } from "../../http/problem.ts";
-import type { Write } from "../../table/entity.ts";
-import { type BuildRow, Lock, type LockRow } from "./rows.ts";
+import type { BuildRow, LockRow } from "./rows.ts";
+import type { BuildWrites } from "./transitions.ts";
 
 /** The 409 of SPEC §7: names the build that holds the project. */
 export function buildInProgress(lock: Pick<LockRow, "buildId" | "status" | "createdAt">): Problem {
@@ -22,7 +22,7 @@ export function buildInProgress(lock: Pick<LockRow, "buildId" | "status" | "crea
  */
 export async function startBuild(start: {
   row: BuildRow;
-  writes: Write[];
+  writes: BuildWrites;
   access: Access;
   tools: { deployments: DeploymentStarter };
   remember: unknown;
@@ -30,7 +30,7 @@ export async function startBuild(start: {
   const { row, writes, access, tools, remember } = start;
   const outcome = await access.commit(writes, remember);
   if (!outcome.ok) {
-    const lock = Lock.maybe(outcome.failed.get(0));
+    const lock = outcome.failed.lock?.old;
     if (lock) throw buildInProgress(lock);
     throw new Error("A build was refused without a lock in its way");
   }

@@ -1,6 +1,7 @@
 import type { BuildStatus } from "../../../api/builds.ts";
-import { absent, oneOf, type Write } from "../../table/entity.ts";
-import type { TableReader, TableWriter } from "../../table/table.ts";
+import { absent, oneOf, type Put } from "../../table/entity.ts";
+import type { TableReader } from "../../table/reader.ts";
+import type { TableWriter } from "../../table/writer.ts";
 import { unfinishedStatuses, withSuccess } from "./replies.ts";
 import {
   Build,
@@ -36,8 +37,14 @@ export interface NewBuild {
   source: BuildSource;
 }
 
-/** A new build and its project's lock: both or neither (one build at a time, SPEC §8). The lock is the first write. */
-export function newBuild(build: NewBuild, now: Date): { row: BuildRow; writes: Write[] } {
+export interface BuildWrites {
+  lock: Put<LockRow>;
+  build: Put<BuildRow>;
+  [name: string]: Put<unknown>;
+}
+
+/** A new build and its project's lock: both or neither, so that one build of a project runs at a time. */
+export function newBuild(build: NewBuild, now: Date): { row: BuildRow; writes: BuildWrites } {
   const at = now.toISOString();
   const row: BuildRow = {
     ...build,
@@ -61,8 +68,14 @@ export function newBuild(build: NewBuild, now: Date): { row: BuildRow; writes: W
     leaseUntil: leaseUntil(now, leaseSeconds.created),
     lockShard: "LOCK",
   };
-  const lockWrite = Lock.put({ projectId: build.projectId }, lock, { pk: absent });
-  return { row, writes: [lockWrite, Build.put({ projectId: build.projectId, id: build.id }, row, { pk: absent })] };
+  const { projectId, id } = build;
+  return {
+    row,
+    writes: {
+      lock: Lock.put({ projectId }, lock, { pk: absent }),
+      build: Build.put({ projectId, id }, row, { pk: absent }),
+    },
+  };
 }
 
 export type Advance = { won: true } | { won: false; build: BuildRow | undefined };
@@ -80,21 +93,22 @@ export async function advance(
   now: Date,
 ): Promise<Advance> {
   const id = { projectId: key.projectId, id: key.buildId };
-  const outcome = await table.write([
-    Build.update(
+  const outcome = await table.write({
+    build: Build.update(
       id,
       { set: { ...set, status: to, updatedAt: now.toISOString() }, remove: ["uploadToken"] },
       { status: from, canceledAt: absent },
     ),
-    Lock.update(
+    lock: Lock.update(
       { projectId: key.projectId },
       { set: { status: to, leaseUntil: leaseUntil(now) } },
       { buildId: key.buildId },
     ),
-  ]);
+  });
   if (outcome.ok) return { won: true };
-  const [item] = outcome.failed.has(0) ? [outcome.failed.get(0)] : await table.get([Build.key(id)]);
-  return { won: false, build: Build.maybe(item) };
+  const { failed } = outcome;
+  const build = failed.build ? failed.build.old : (await table.read({ build: Build.at(id) })).build;
+  return { won: false, build };
 }
 
 /** The build ends as `ready`, is live, and frees the project: one transaction (DESIGN §5). */
@@ -107,19 +121,19 @@ export async function endReady(
   const project = { projectId: key.projectId };
   const id = { ...project, id: key.buildId };
   const { warning, appLog, successes } = ready;
-  const outcome = await table.write([
-    Build.update(
+  const outcome = await table.write({
+    build: Build.update(
       id,
       { set: { status: "ready", warning, updatedAt: now.toISOString(), ...(appLog && { appLog }) } },
       { status: "deploying", canceledAt: absent },
     ),
-    Lock.delete(project, { buildId: key.buildId }),
-    LiveBuildCache.put(project, { buildId: key.buildId, readAt: now.toISOString() }),
-    RedeployableBuilds.put(project, { buildIds: withSuccess(successes, key.buildId) }),
-  ]);
+    lock: Lock.delete(project, { buildId: key.buildId }),
+    live: LiveBuildCache.put(project, { buildId: key.buildId, readAt: now.toISOString() }),
+    redeployable: RedeployableBuilds.put(project, { buildIds: withSuccess(successes, key.buildId) }),
+  });
   if (outcome.ok) return true;
-  const [again] = await table.get([Build.key(id)]);
-  return Build.maybe(again)?.status === "ready";
+  const { build } = await table.read({ build: Build.at(id) });
+  return build?.status === "ready";
 }
 
 /**
@@ -135,15 +149,14 @@ export async function endError(
 ): Promise<void> {
   const project = { projectId: key.projectId };
   const id = { ...project, id: key.buildId };
-  const end = Build.update(
+  const build = Build.update(
     id,
     { set: { status: "error", error, updatedAt: now.toISOString() }, remove: ["uploadToken"] },
     { status: oneOf(...unfinishedStatuses) },
   );
-  const release = Lock.delete(project, { buildId: key.buildId });
-  const seen = live ? [LiveBuildCache.put(project, { buildId: live.buildId, readAt: now.toISOString() })] : [];
-  const outcome = await table.write([end, release, ...seen]);
+  const lock = Lock.delete(project, { buildId: key.buildId });
+  const seen = live && LiveBuildCache.put(project, { buildId: live.buildId, readAt: now.toISOString() });
+  const outcome = await table.write({ build, lock, live: seen });
   if (outcome.ok) return;
-  if (!outcome.failed.has(0)) await table.write([end]);
-  else await table.write([release]);
+  await table.write(outcome.failed.build ? { lock } : { build });
 }

@@ -9,8 +9,8 @@ export function firstCredentialId(now: Date): number {
 }
 
 /** A project's app keys without secrets, oldest first. */
-export function projectKeysReply(ring: ProjectKeysRow): ListedCredentialReply[] {
-  return ring.keys
+export function projectKeysReply(row: ProjectKeysRow): ListedCredentialReply[] {
+  return row.keys
     .map(({ lastUsedAt, ...key }) => ({ ...key, expiredAt: null, lastUsedAt: lastUsedAt ?? null }))
     .sort((one, other) => one.id - other.id);
 }

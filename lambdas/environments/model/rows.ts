@@ -10,10 +10,12 @@ const variableSchema = z.object({
   createdAt: at,
   updatedAt: at,
 });
-export const Variable = entity(variableSchema, (k: { projectId: string; id: string }) => ({
-  pk: `PRJ#${k.projectId}`,
-  sk: `ENV#${k.id}`,
-}));
+export type VariableRow = z.infer<typeof variableSchema>;
+export const Variable = entity(
+  variableSchema,
+  (k: { projectId: string; id: string }) => ({ pk: `PRJ#${k.projectId}`, sk: `ENV#${k.id}` }),
+  (of: { projectId: string }) => ({ pk: `PRJ#${of.projectId}`, prefix: "ENV#" }),
+);
 /** Makes a variable's name unique in its project. */
 export const VariableName = entity(z.object({ id: z.string() }), (k: { projectId: string; name: string }) => ({
   pk: `PRJ#${k.projectId}`,

@@ -1,4 +1,13 @@
+import { limits } from "../../../api/limits.ts";
 import { Problem } from "../../http/problem.ts";
+import type { TableReader } from "../../table/reader.ts";
+import { Variable, type VariableRow } from "./rows.ts";
+
+/** All variables of a project, oldest first. */
+export async function variablesOf(table: TableReader, projectId: string): Promise<VariableRow[]> {
+  const { rows } = await table.list(Variable.list({ projectId }, { limit: limits.variablesPerProjectMax }));
+  return rows;
+}
 
 /** Names are unique in a project (CONTRACT §4). */
 export function nameTaken(name: string): Problem {

@@ -7,6 +7,7 @@ const at = z.iso.datetime({ precision: 3 });
 export const Membership = entity(
   z.object({ userId: z.string(), organizationId: z.string(), organizationName: z.string(), role }),
   (k: { userId: string; organizationId: string }) => ({ pk: `USR#${k.userId}`, sk: `MEM#${k.organizationId}` }),
+  (of: { userId: string }) => ({ pk: `USR#${of.userId}`, prefix: "MEM#" }),
 );
 
 export const Token = entity(
@@ -63,11 +64,10 @@ export type ProjectKeysRow = z.infer<typeof projectKeysSchema>;
  * The app keys of a project in one row, an attribute `key_<id>` each, so that "at most three" (`held`) and "ids only
  * grow" (`lastId`) are conditions of one write.
  */
-export const ProjectKeys = {
-  key: (k: { projectId: string }) => ({ pk: `PRJ#${k.projectId}`, sk: "KEYS" }),
-  maybe: (item: Record<string, unknown> | undefined): ProjectKeysRow | undefined =>
-    item ? projectKeysSchema.parse(item) : undefined,
-};
+export const ProjectKeys = entity(projectKeysSchema, (k: { projectId: string }) => ({
+  pk: `PRJ#${k.projectId}`,
+  sk: "KEYS",
+}));
 
 export const Session = entity(
   z.object({ organizationId: z.string(), hash: z.string(), expiresAt: at, ttl: z.int() }),

@@ -3,8 +3,11 @@ import { entity } from "../../table/entity.ts";
 
 const at = z.iso.datetime({ precision: 3 });
 
-/** The remembered first answer to an Idempotency-Key (CONTRACT §1). */
-export const IdempotencyRecord = entity(
-  z.object({ bodyHash: z.string(), reply: z.string(), expiresAt: at, ttl: z.int() }),
-  (k: { hash: string }) => ({ pk: `IDEM#${k.hash}`, sk: "IDEM" }),
-);
+const recordSchema = z.object({ bodyHash: z.string(), reply: z.string(), expiresAt: at, ttl: z.int() });
+export type IdempotencyRow = z.infer<typeof recordSchema>;
+
+/** The stored first answer to an Idempotency-Key (docs/api.md). */
+export const IdempotencyRecord = entity(recordSchema, (k: { hash: string }) => ({
+  pk: `IDEM#${k.hash}`,
+  sk: "IDEM",
+}));

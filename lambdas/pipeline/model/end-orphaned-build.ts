@@ -1,7 +1,8 @@
 import type { AppDeployer, AppReader, AppSwitch } from "../../aws/apps.ts";
 import { Build, Lock } from "../../builds/model/rows.ts";
 import { type BuildKey, endError } from "../../builds/model/transitions.ts";
-import type { TableReader, TableWriter } from "../../table/table.ts";
+import type { TableReader } from "../../table/reader.ts";
+import type { TableWriter } from "../../table/writer.ts";
 import { rollbackSentence } from "./health.ts";
 import { restoreRevision } from "./restore-revision.ts";
 
@@ -16,13 +17,12 @@ const reason = "The deployment was interrupted on our side. Please create the bu
 
 /** A canceled build keeps the status it stopped at (SPEC §3 rule 1): that it was interrupted is no failure of its own. */
 async function free({ projectId, buildId }: BuildKey, table: TableWriter): Promise<void> {
-  await table.write([Lock.delete({ projectId }, { buildId })]);
+  await table.write({ lock: Lock.delete({ projectId }, { buildId }) });
 }
 
 /** Ends a build whose execution is over, putting the previous version back first; does nothing to one that has ended. */
 export async function endOrphanedBuild(key: BuildKey, tools: Tools): Promise<void> {
-  const [item] = await tools.table.get([Build.key({ projectId: key.projectId, id: key.buildId })]);
-  const build = Build.maybe(item);
+  const { build } = await tools.table.read({ build: Build.at({ projectId: key.projectId, id: key.buildId }) });
   if (build?.canceledAt !== undefined) return free(key, tools.table);
   if (build?.status !== "deploying") return endError(tools.table, key, reason, new Date());
   const previous = build.previous ?? null;

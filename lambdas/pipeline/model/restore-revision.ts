@@ -2,7 +2,7 @@ import { setTimeout as sleep } from "node:timers/promises";
 import type { AppDeployer, AppReader, AppSwitch } from "../../aws/apps.ts";
 import { Lock } from "../../builds/model/rows.ts";
 import type { BuildKey } from "../../builds/model/transitions.ts";
-import type { TableReader } from "../../table/table.ts";
+import type { TableReader } from "../../table/reader.ts";
 
 interface Tools {
   table: TableReader;
@@ -42,8 +42,8 @@ export async function restoreRevision(
 ): Promise<boolean> {
   const until = Date.now() + lookSeconds * 1000;
   for (let pauseMs = 20; Date.now() < until; pauseMs = Math.min(pauseMs * 2, 1_000)) {
-    const [lock] = await tools.table.get([Lock.key({ projectId })]);
-    if (Lock.maybe(lock)?.buildId !== buildId) return true;
+    const { lock } = await tools.table.read({ lock: Lock.at({ projectId }) });
+    if (lock?.buildId !== buildId) return true;
     if (await restoreOnce(projectId, wanted, tools)) return true;
     await sleep(pauseMs);
   }

@@ -1,6 +1,6 @@
 import type { StoredFiles } from "../../aws/files.ts";
 import { unavailable } from "../../http/problem.ts";
-import type { TableReader, TableWriter } from "../../table/table.ts";
+import type { RowUpdater } from "../../table/updater.ts";
 import { type FileOwner, followed, objectKey } from "./files.ts";
 import { File, type FileRow } from "./rows.ts";
 
@@ -22,7 +22,7 @@ interface Following {
  */
 export async function followObject(
   { owner, row: first, always, now }: Following,
-  { table, files }: { table: TableReader & TableWriter; files: StoredFiles },
+  { entries, files }: { entries: RowUpdater; files: StoredFiles },
 ): Promise<FileRow | undefined> {
   const id = { storageId: owner.storageId, id: owner.fileId };
   let row = first;
@@ -30,10 +30,12 @@ export async function followObject(
     if (!row) return undefined;
     const next = followed(row, await files.find(objectKey(owner)), now);
     if (next === row && !always) return row;
-    const written = { ...next, revision: row.revision + 1 };
-    const outcome = await table.write([File.put(id, written, { revision: row.revision })]);
-    if (outcome.ok) return written;
-    row = File.maybe(outcome.failed.get(0));
+    const { size, status, object, updatedAt } = next;
+    const set = { size, status, object, updatedAt, revision: row.revision + 1 };
+    const change = { set, remove: object ? [] : ["object"] };
+    const outcome = await entries.update(File.update(id, change, { revision: row.revision }));
+    if (outcome.ok) return outcome.row;
+    row = outcome.old;
   }
   throw unavailable(new Error("The file kept changing"));
 }

@@ -16,6 +16,7 @@ export const Storage = entity(
     updatedAt: at,
   }),
   (k: { organizationId: string; id: string }) => ({ pk: `ORG#${k.organizationId}`, sk: `STO#${k.id}` }),
+  (of: { organizationId: string }) => ({ pk: `ORG#${of.organizationId}`, prefix: "STO#" }),
 );
 
 const fileSchema = z.object({
@@ -27,13 +28,14 @@ const fileSchema = z.object({
   status: fileStatus,
   /** The object that size and status were read from; absent while nothing is stored. */
   object: z.object({ etag: z.string(), modifiedAt: at, version: z.string() }).optional(),
-  /** Rises with every write: who has looked at S3 writes what it saw only if nobody has written since it read the row. */
+  /** Optimistic-lock version: a look at S3 is written only if the row has not changed since it was read. */
   revision: z.int(),
   createdAt: at,
   updatedAt: at,
 });
 export type FileRow = z.infer<typeof fileSchema>;
-export const File = entity(fileSchema, (k: { storageId: string; id: string }) => ({
-  pk: `STO#${k.storageId}`,
-  sk: `FIL#${k.id}`,
-}));
+export const File = entity(
+  fileSchema,
+  (k: { storageId: string; id: string }) => ({ pk: `STO#${k.storageId}`, sk: `FIL#${k.id}` }),
+  (of: { storageId: string }) => ({ pk: `STO#${of.storageId}`, prefix: "FIL#" }),
+);

@@ -1,5 +1,5 @@
 import * as z from "zod";
-import type { Once } from "../../http/access.ts";
+import type { IdempotencyKey } from "../../http/idempotency.ts";
 import { idempotencyMismatch } from "../../http/problem.ts";
 import { recordQuery } from "./idempotency-statements.ts";
 import { isAbsent, type Session } from "./session.ts";
@@ -11,14 +11,17 @@ const record = z.object({ body_hash: z.string(), row_id: z.int().nullable() });
  * The answer itself is remembered elsewhere, after the work; this tells when that has been lost, or is not there yet.
  * `undefined` when there is nothing; throws 422 when the body was another one. Prepares the database on its first use.
  */
-export async function earlierWork(session: Session, once: Once): Promise<{ rowId: number | null } | undefined> {
-  const [found] = await session.query(recordQuery(session.schema, once.hash)).catch(async (error) => {
+export async function earlierWork(
+  session: Session,
+  key: IdempotencyKey,
+): Promise<{ rowId: number | null } | undefined> {
+  const [found] = await session.query(recordQuery(session.schema, key.hash)).catch(async (error) => {
     if (!isAbsent(error, "schema", "table")) throw error;
     await session.prepare();
     return [];
   });
   if (!found) return undefined;
   const { body_hash: bodyHash, row_id: rowId } = record.parse(found);
-  if (bodyHash !== once.bodyHash) throw idempotencyMismatch();
+  if (bodyHash !== key.bodyHash) throw idempotencyMismatch();
   return { rowId };
 }

@@ -3,7 +3,7 @@ import { isId } from "../../../api/ids.ts";
 import { isTableName } from "../../../api/tables.ts";
 import type { DatabaseRunner, ResultRow, Statement } from "../../aws/databases.ts";
 import { DatabaseError } from "../../aws/errors.ts";
-import type { Access } from "../../http/access.ts";
+import type { ReadAccess } from "../../http/access.ts";
 import { notFound, unavailable } from "../../http/problem.ts";
 import { Database } from "./database.ts";
 import { innerNames, ownStates } from "./inner-names.ts";
@@ -61,12 +61,11 @@ export function sessionOn(databases: DatabaseRunner, schema: string, secret: str
 
 /** The database that the path names, once the caller is proved to own it; throws 401 and 404, also for impossible names. */
 export async function openDatabase(
-  call: { access: Access; params: { orgId: string; dbId: string; tableName?: string }; now: Date },
+  call: { access: ReadAccess; params: { orgId: string; dbId: string; tableName?: string }; now: Date },
   databases: DatabaseRunner,
 ): Promise<Session> {
   const { orgId, dbId, tableName } = call.params;
-  const { rows } = await call.access.read(...(isId("dbs", dbId) ? [Database.key({ id: dbId })] : []));
-  const database = Database.maybe(rows[0]);
+  const { database } = await call.access.read({ database: isId("dbs", dbId) ? Database.at({ id: dbId }) : undefined });
   if (!database || database.organizationId !== orgId) throw notFound();
   if (tableName !== undefined && !isTableName(tableName)) throw notFound();
   return sessionOn(databases, database.id, database.secret, call.now);

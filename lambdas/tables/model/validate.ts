@@ -1,6 +1,7 @@
 import * as z from "zod";
 import type { Route } from "../../../api/route.ts";
-import { type Access, Replay } from "../../http/access.ts";
+import type { Access } from "../../http/access.ts";
+import { Replay } from "../../http/idempotency.ts";
 import { type Issue, notFound, type Problem } from "../../http/problem.ts";
 
 type Deferred<R extends Route> = Route<
@@ -48,8 +49,8 @@ export function rowIdOf(text: string): number {
 
 /** Remembers the answer for its Idempotency-Key; throws the first answer when a twin of this request was quicker. */
 export async function remember<T>(access: Access, reply: T): Promise<T> {
-  if (access.once) {
-    await access.commit([], reply).catch((error) => {
+  if (access.idempotencyKey) {
+    await access.commit({}, reply).catch((error) => {
       if (error instanceof Replay) throw error;
     });
   }

@@ -50,7 +50,7 @@ function brokenBuilds(project: string, rows: Row[]): string[] {
 }
 
 function brokenKeys(project: string, rows: Row[], keys: Row[]): string[] {
-  const ring = ProjectKeys.maybe(rows.find(({ sk }) => sk === "KEYS"));
+  const ring = rows.filter(({ sk }) => sk === "KEYS").map((item) => ProjectKeys.read(item))[0];
   const ringed = (ring?.keys ?? []).map(({ id, access }) => `${id} ${access}`).sort();
   const own = keys
     .filter((key) => key.manual && project === `PRJ#${key.projectId}`)

@@ -9,7 +9,7 @@ interface Keyed {
 }
 
 const isKeyed = (value: unknown): value is Keyed =>
-  typeof value === "object" && value !== null && "key" in value && "maybe" in value && typeof value.key === "function";
+  typeof value === "object" && value !== null && "key" in value && "at" in value && typeof value.key === "function";
 
 /** Stands for any id: each of its fields is its own name between braces. */
 const placeholders = new Proxy<Record<string, string>>({}, { get: (_, name) => `{${String(name)}}` });

@@ -1,9 +1,13 @@
 import { createServer, type IncomingMessage, type Server, type ServerResponse } from "node:http";
 import type { AddressInfo } from "node:net";
 import { afterEach, beforeEach, expect, test } from "vitest";
+import * as z from "zod";
 import { isTransient } from "../../../../lambdas/aws/transient.ts";
-import { absent } from "../../../../lambdas/table/entity.ts";
-import { connectTable, type TableReader, type TableWriter } from "../../../../lambdas/table/table.ts";
+import { documentClient } from "../../../../lambdas/table/client.ts";
+import { absent, entity } from "../../../../lambdas/table/entity.ts";
+import { type TableReader, tableReader } from "../../../../lambdas/table/reader.ts";
+import { type RowUpdater, rowUpdater } from "../../../../lambdas/table/updater.ts";
+import { type TableWriter, tableWriter } from "../../../../lambdas/table/writer.ts";
 
 interface Received {
   target: string;
@@ -19,7 +23,7 @@ let received: Received[];
 /** What the far end does with the n-th request, from 0 on. */
 let behave: (n: number, response: ServerResponse) => void;
 let server: Server;
-let table: TableReader & TableWriter;
+let table: TableReader & TableWriter & RowUpdater;
 const names = ["AWS_ENDPOINT_URL_DYNAMODB", "AWS_REGION", "AWS_ACCESS_KEY_ID", "AWS_SECRET_ACCESS_KEY"] as const;
 const kept = names.map((name) => [name, process.env[name]] as const);
 
@@ -42,7 +46,7 @@ beforeEach(async () => {
   process.env.AWS_REGION = "eu-central-1";
   process.env.AWS_ACCESS_KEY_ID = "AKIAEXAMPLE";
   process.env.AWS_SECRET_ACCESS_KEY = "secret";
-  table = connectTable("rows");
+  table = connect();
 });
 afterEach(async () => {
   for (const [name, value] of kept) {
@@ -58,26 +62,38 @@ function answer(response: ServerResponse, status: number, body: object | string)
   response.end(typeof body === "string" ? body : JSON.stringify(body));
 }
 const refusal = (name: string) => ({ __type: `com.amazonaws.dynamodb.v20120810#${name}`, message: "injected" });
-const aKey = { pk: "a", sk: "b" };
-const aWrite = { kind: "put", key: aKey, item: { name: "ü", gone: undefined }, when: { pk: absent } } as const;
-const aQuery = { pk: "a", prefix: "b", limit: 5 };
-/** A row as DynamoDB writes it. */
-const storedRow = { pk: { S: "a" }, sk: { S: "b" }, name: { S: "ü" }, size: { N: "2" } };
+function connect(silenceMs?: number): TableReader & TableWriter & RowUpdater {
+  const client = documentClient(silenceMs);
+  return { ...tableReader(client, "rows"), ...tableWriter(client, "rows"), ...rowUpdater(client, "rows") };
+}
 
-test("calls go over one connection that is kept, and rows come as plain values", async () => {
+const Thing = entity(
+  z.object({ name: z.string(), size: z.int().optional() }),
+  (k: { id: string }) => ({ pk: "THINGS", sk: `THING#${k.id}` }),
+  (_: object) => ({ pk: "THINGS", prefix: "THING#" }),
+);
+const aPut = Thing.put({ id: "b" }, { name: "ü", size: undefined }, { pk: absent });
+/** A row as DynamoDB writes it. */
+const storedRow = { pk: { S: "THINGS" }, sk: { S: "THING#b" }, name: { S: "ü" }, size: { N: "2" } };
+const row = { name: "ü", size: 2 };
+
+test("calls go over one connection that is kept, and rows have the names that were asked for", async () => {
   behave = (_, response) => answer(response, 200, { Responses: { rows: [storedRow] } });
-  for (let n = 0; n < 3; n += 1) expect(await table.get([aKey])).toEqual([{ ...aKey, name: "ü", size: 2 }]);
+  for (let n = 0; n < 3; n += 1) {
+    const places = { there: Thing.at({ id: "b" }), missing: Thing.at({ id: "c" }), unasked: undefined };
+    expect(await table.read(places)).toEqual({ there: row, missing: undefined });
+  }
   expect(received.map(({ target }) => target)).toEqual(Array(3).fill("DynamoDB_20120810.BatchGetItem"));
   expect(new Set(received.map(({ port }) => port)).size).toBe(1);
 });
 
 test("a write leaves out what is undefined and asks for the row in its way", async () => {
-  await table.write([aWrite]);
+  await table.write({ aPut, nothing: undefined });
   expect(received[0]?.body.TransactItems).toEqual([
     {
       Put: {
         TableName: "rows",
-        Item: { pk: { S: "a" }, sk: { S: "b" }, name: { S: "ü" } },
+        Item: { pk: { S: "THINGS" }, sk: { S: "THING#b" }, name: { S: "ü" } },
         ConditionExpression: "attribute_not_exists(#pk)",
         ExpressionAttributeNames: { "#pk": "pk" },
         ReturnValuesOnConditionCheckFailure: "ALL_OLD",
@@ -102,36 +118,39 @@ test.each([
   ],
 ])("%s is tried again, a transaction under the same token", async (_, fault) => {
   behave = (n, response) => (n < 2 ? fault(response) : answer(response, 200, {}));
-  expect(await table.write([aWrite])).toEqual({ ok: true });
+  expect(await table.write({ aPut })).toEqual({ ok: true });
   const tokens = received.map(({ body }) => body.ClientRequestToken);
   expect(tokens).toEqual(Array(3).fill(expect.stringMatching(/^[\w-]{36}$/)));
   expect(new Set(tokens).size).toBe(1);
-  await table.write([aWrite]);
+  await table.write({ aPut });
   expect(received.at(-1)?.body.ClientRequestToken).not.toBe(tokens[0]);
 });
 
 test("keys that stay unprocessed are asked for again, alone", async () => {
-  const keys = [aKey, { pk: "c", sk: "d" }];
-  const left = { rows: { Keys: [{ pk: { S: "c" }, sk: { S: "d" } }] } };
+  const places = { one: Thing.at({ id: "b" }), other: Thing.at({ id: "c" }) };
+  const left = { rows: { Keys: [{ pk: { S: "THINGS" }, sk: { S: "THING#c" } }] } };
   behave = (n, response) =>
     answer(response, 200, n === 0 ? { Responses: { rows: [storedRow] }, UnprocessedKeys: left } : {});
-  expect(await table.get(keys)).toEqual([{ ...aKey, name: "ü", size: 2 }, undefined]);
+  expect(await table.read(places)).toEqual({ one: row, other: undefined });
   expect(received.map(({ body }) => body.RequestItems?.rows?.Keys.length)).toEqual([2, 1]);
 });
 
 test("an answer that does not come, or stops half way, is not waited for", async () => {
-  table = connectTable("rows", 200);
+  table = connect(200);
   behave = (n, response) => {
     if (n === 1) response.writeHead(200, { "content-length": 9 }).write("{");
     else if (n > 1) answer(response, 200, {});
   };
-  expect(await table.query(aQuery)).toEqual({ items: [], more: false });
+  expect(await table.list(Thing.list({}, { limit: 5 }))).toEqual({ rows: [], more: false });
   expect(received).toHaveLength(3);
 });
 
 test("four attempts are the most", async () => {
   behave = (_, response) => answer(response, 500, refusal("InternalServerError"));
-  await expect(table.get([aKey])).rejects.toMatchObject({ name: "InternalServerError", $fault: "server" });
+  await expect(table.read({ one: Thing.at({ id: "b" }) })).rejects.toMatchObject({
+    name: "InternalServerError",
+    $fault: "server",
+  });
   expect(received).toHaveLength(4);
 });
 
@@ -141,17 +160,29 @@ const canceled = (CancellationReasons: object[]) => ({
   CancellationReasons,
 });
 
-test("a refusal is not tried again and gives the row in the way", async () => {
+test("a refusal is not tried again, names the write and gives the row in its way", async () => {
   const reasons = [{ Code: "None" }, { Code: "ConditionalCheckFailed", Item: storedRow }];
   behave = (_, response) => answer(response, 400, canceled(reasons));
-  const outcome = await table.write([aWrite, aWrite]);
-  expect(outcome).toEqual({ ok: false, failed: new Map([[1, { ...aKey, name: "ü", size: 2 }]]) });
+  const outcome = await table.write({ first: Thing.delete({ id: "a" }), nothing: undefined, second: aPut });
+  expect(outcome).toEqual({ ok: false, failed: { second: { old: row } } });
   expect(received).toHaveLength(1);
+});
+
+test("an update gives the row after it, or the row in its way, and outlasts a conflict", async () => {
+  const update = Thing.update({ id: "b" }, { set: { size: 2 } }, { name: "ü" });
+  behave = (n, response) => {
+    if (n === 0) answer(response, 400, refusal("TransactionConflictException"));
+    else if (n === 1) answer(response, 200, { Attributes: storedRow });
+    else answer(response, 400, { ...refusal("ConditionalCheckFailedException"), Item: storedRow });
+  };
+  expect(await table.update(update)).toEqual({ ok: true, row });
+  expect(await table.update(update)).toEqual({ ok: false, old: row });
+  expect(received.map(({ target }) => target)).toEqual(Array(3).fill("DynamoDB_20120810.UpdateItem"));
 });
 
 test("an answer that is not JSON is told without a word of it", async () => {
   behave = (_, response) => answer(response, 200, "the row's secret");
-  const error = await table.get([aKey]).catch((thrown: unknown) => thrown);
+  const error = await table.read({ one: Thing.at({ id: "b" }) }).catch((thrown: unknown) => thrown);
   expect(error).toMatchObject({ name: "UnreadableAnswer", message: "DynamoDB's answer could not be read" });
   expect(isTransient(error)).toBe(true);
 });

@@ -1,0 +1,38 @@
+import type { RowUpdater } from "../table/updater.ts";
+import { AccessKey, ProjectKeys, Token } from "./model/credentials.ts";
+import type { PresentedCredential } from "./presented-credential.ts";
+
+/** The minute that was last recorded for each key and token, so that a busy key costs one update a minute. */
+const recordedMinutes = new Map<string, string>();
+const namesMax = 10_000;
+
+/** Moves lastUsedAt of a key or token forward, to the minute. The request neither waits for it nor fails with it. */
+export function recordUse(keyUses: RowUpdater, credential: PresentedCredential, now: Date): void {
+  if (credential.kind === "session") return;
+  const minute = new Date(Math.floor(now.getTime() / 60_000) * 60_000).toISOString();
+  const name = credential.kind === "key" ? credential.access : credential.tokenId;
+  if (recordedMinutes.get(name) === minute) return;
+  if (recordedMinutes.size > namesMax) recordedMinutes.clear();
+  recordedMinutes.set(name, minute);
+  const recording =
+    credential.kind === "key"
+      ? recordKeyUse(keyUses, credential.access, credential.hash, minute)
+      : keyUses.updateBestEffort(
+          Token.update({ userId: credential.userId, id: name }, ...later(credential.hash, minute)),
+        );
+  recording.catch(() => undefined);
+}
+
+const later = (hash: string, minute: string) =>
+  [{ set: { lastUsedAt: minute } }, { hash, lastUsedAt: { is: "absentOrBelow", value: minute } }] as const;
+
+/** The project lists its app keys from a row of its own, which follows. */
+async function recordKeyUse(keyUses: RowUpdater, access: string, hash: string, minute: string): Promise<void> {
+  const key = await keyUses.updateBestEffort(AccessKey.update({ access }, ...later(hash, minute)));
+  if (!key?.manual) return;
+  const entry = `key_${key.credentialId}`;
+  const set = { [`${entry}.lastUsedAt`]: minute };
+  await keyUses.updateBestEffort(
+    ProjectKeys.update({ projectId: key.projectId }, { set }, { [entry]: { is: "present" } }),
+  );
+}
