@@ -4,7 +4,7 @@ import { limits } from "./limits.ts";
 import { route } from "./route.ts";
 
 export const runtimes = ["nodejs26.x", "nodejs24.x", "nodejs22.x", "python3.14", "python3.13", "python3.12"] as const;
-/** Builds from before September 2026 can still report these two (SPEC §2). */
+/** Builds from before September 2026 can still report these two (docs/api.md, Build fields). */
 export const runtime = z.enum([...runtimes, "java21", "java17"]);
 export type Runtime = z.infer<typeof runtime>;
 

@@ -1,6 +1,6 @@
 import * as z from "zod";
 
-/** Length in Unicode code points, the unit of every length limit (CONTRACT §1). */
+/** Length in Unicode code points, the unit of every length limit (docs/api.md, Requests and answers). */
 export function lengthOf(text: string): number {
   let length = 0;
   for (const _ of text) length += 1;
@@ -12,7 +12,7 @@ export function isStorableText(text: string): boolean {
   return !text.includes("\u0000") && text.isWellFormed();
 }
 
-/** Free text that may be absent: trimmed, then measured; the empty string and null stand for none (SPEC §2, CONTRACT §3). */
+/** Free text that may be absent: trimmed, then measured; the empty string and null stand for none (docs/api.md, Build fields). */
 export const optionalText = (lengthMax: number) =>
   z
     .union([z.string(), z.null()], { error: "must be a string or null" })
@@ -23,7 +23,7 @@ export const optionalText = (lengthMax: number) =>
     })
     .refine((text) => text === null || isStorableText(text), { error: "must be well-formed Unicode without NUL" });
 
-/** A page size in the query string: an integer in its range (CONTRACT §1). */
+/** A page size in the query string: an integer in its range (docs/api.md, Lists). */
 export const pageLimit = (max: number, standard: number) =>
   z
     .string()
@@ -52,7 +52,7 @@ export const commonErrors = [
   "unavailable",
 ] as const;
 
-/** The body of every error (CONTRACT §1). */
+/** The body of every error (docs/api.md, Errors). */
 export const errorReply = z.object({
   status: z.string(),
   message: z.string(),

@@ -1,4 +1,4 @@
-/** Every error the service answers with: `code` is stable; `status` and `title` are HTTP's (CONTRACT §1). */
+/** Every error the service answers with: `code` is stable; `status` and `title` are HTTP's (docs/api.md, Errors). */
 export const errorTable = {
   invalid_request: { status: 400, title: "Bad Request" },
   unauthorized: { status: 401, title: "Unauthorized" },

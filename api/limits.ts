@@ -1,4 +1,4 @@
-/** SPEC §8 and CONTRACT §1–§7; units are in the names, lengths are Unicode code points. */
+/** The limits of docs/api.md, Limits. Units are in the names, lengths are Unicode code points. */
 export const limits = {
   titleLengthMax: 128,
   descriptionLengthMax: 4096,

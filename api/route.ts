@@ -17,7 +17,7 @@ export interface RouteDefinition {
   body?: z.ZodType;
   /** The answer of a success. */
   reply: z.ZodType;
-  /** HTTP status of a success: created resources answer 201 (CONTRACT §1). */
+  /** HTTP status of a success: created resources answer 201 (docs/api.md, Requests and answers). */
   status: 200 | 201;
   /** The error codes beyond those that every route can answer (`commonErrors`). */
   errors: readonly ErrorCode[];

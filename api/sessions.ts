@@ -2,7 +2,7 @@ import * as z from "zod";
 import { timestamp } from "./common.ts";
 import { route } from "./route.ts";
 
-/** A signed STS GetCallerIdentity request, by which a deployed app proves who it is (CONTRACT §2). */
+/** A signed STS GetCallerIdentity request, by which a deployed app proves who it is (docs/api.md, Sessions). */
 const proof = z.object({
   url: z.string().max(2048),
   headers: z.record(z.string().max(128), z.string().max(8192)),

@@ -11,7 +11,7 @@ const storage = z.object({
   updatedAt: timestamp,
 });
 
-/** `pending` while nothing is stored under the entry, `active` once something is (SPEC §3). */
+/** `pending` while nothing is stored under the entry, `active` once something is (docs/api.md, Storage). */
 export const fileStatus = z.enum(["pending", "active"]);
 export type FileStatus = z.infer<typeof fileStatus>;
 
@@ -35,7 +35,7 @@ const name = z
   })
   .refine((text) => text.isWellFormed(), { error: "must be well-formed Unicode" });
 
-/** It becomes a header of the upload, so nothing that could end a header or be lost in one is let in (CONTRACT §7). */
+/** It becomes a header of the upload, so nothing that could end a header or be lost in one is let in (docs/api.md, Storage). */
 const mime = z
   .string({ error: "must be a string" })
   .refine((text) => text.includes("/"), { error: "must contain a slash" })

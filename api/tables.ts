@@ -5,7 +5,7 @@ import { route } from "./route.ts";
 /** The PostgreSQL database that the cluster is made with; each database of an organization is a schema in it. */
 export const databaseName = "slipway";
 
-/** CONTRACT §6; lengths in Unicode code points. */
+/** The limits of docs/api.md, Tables. Lengths are in Unicode code points. */
 export const tableLimits = {
   nameLengthMax: 63,
   columnsMax: 200,
@@ -24,7 +24,7 @@ export const managedNames = ["id", "created_at", "updated_at"] as const;
 export const now = "CURRENT_TIMESTAMP";
 export const nowOnUpdate = "CURRENT_TIMESTAMP ON UPDATE CURRENT_TIMESTAMP";
 
-/** Whether a name is one of the three columns that the service manages, in whatever case (SPEC §2 column rule 3). */
+/** Whether a name is one of the three columns that the service manages, in whatever case (docs/api.md, Columns). */
 export function isManagedName(name: string): boolean {
   return managedNames.some((managed) => managed === name.toLowerCase());
 }
@@ -58,7 +58,7 @@ export type Scalar = z.infer<typeof scalar>;
 
 const flag = z.boolean({ error: "must be true or false" });
 
-/** Wording of a strict object's complaint; a misspelt field must not silently change a schema (CONTRACT §1). */
+/** Wording of a strict object's complaint; a misspelt field must not silently change a schema (docs/api.md, Requests and answers). */
 function strictly(known: string) {
   return (issue: { code?: string | undefined; keys?: readonly string[] }) =>
     issue.code === "unrecognized_keys" ? `has no field ${issue.keys?.join(", ")}; its fields are ${known}` : undefined;
@@ -98,7 +98,7 @@ const modification = z.strictObject(
 );
 export type Modification = z.output<typeof modification>;
 
-/** The rules of SPEC §2 on one column that its fields break; `path` is the field at fault. */
+/** The rules of docs/api.md, Columns, that the fields of one column break; `path` is the field at fault. */
 export function columnIssues(column: Pick<ColumnInput, "type" | "unique" | "default">) {
   const issues: { path: "unique" | "default"; message: string }[] = [];
   const plain = column.type === "text" || column.type === "json";
@@ -139,7 +139,7 @@ function fitsType(type: ColumnType, value: Scalar): boolean {
   }
 }
 
-/** Complains where a list names something twice; case does not tell names apart (CONTRACT §6). */
+/** Complains where a list names something twice; case does not tell names apart (docs/api.md, Columns). */
 function distinct<T>(nameOf: (item: T) => string, field: string) {
   return (items: T[], context: z.RefinementCtx<T[]>) => {
     const seen = new Set<string>();

@@ -25,7 +25,7 @@ const localService = z
   .partial();
 type LocalService = z.infer<typeof localService>;
 
-/** Flags win over the environment, the environment over what the local service has written (CONTRACT §9). */
+/** Flags win over the environment, the environment over what the local service has written (docs/api.md, Local service). */
 export async function openTarget(args: ServiceArguments, context: Context): Promise<Target> {
   const { environment } = context;
   const file = resolve(environment.SLIPWAY_HOME || ".slipway", "local.json");

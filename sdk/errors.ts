@@ -23,7 +23,7 @@ interface SlipwayErrorFields {
 
 /**
  * A call that did not succeed. `status` is HTTP's number, undefined when no answer came; `code` is the service's stable word
- * (CONTRACT §1), or `network`, `timeout`, `unexpected_reply`, `upload_refused` where the client found out by itself; `body` is the
+ * (docs/api.md, Errors), or `network`, `timeout`, `unexpected_reply`, `upload_refused` where the client found out by itself; `body` is the
  * answer as received, such as the running build beside a 409. Never holds a credential or an upload address.
  */
 export class SlipwayError extends Error {

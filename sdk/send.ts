@@ -11,7 +11,7 @@ interface Answer {
 
 export interface CallOptions {
   signal?: AbortSignal;
-  /** Makes a POST safe to repeat (CONTRACT §1); such a call is retried like a GET. At most 255 characters. */
+  /** Makes a POST safe to repeat (docs/api.md, Idempotency); such a call is retried like a GET. At most 255 characters. */
   idempotencyKey?: string;
   /** Called with what a successful answer says beside its body. */
   onAnswer?: (answer: Answer) => void;

@@ -162,5 +162,5 @@ export const imageBuildServices = {
   },
 } as const satisfies Record<string, StepDefinition>;
 
-/** What the operator Lambda (CONTRACT §8) may touch. */
+/** What the operator Lambda (docs/api.md, Operator commands) may touch. */
 export const operatorUses = ["table:read", "table:write"] as const satisfies readonly Capability[];

@@ -16,7 +16,7 @@ export interface LanguageChoice {
   error: NoPlan | null;
 }
 
-/** The language by DETECTION's rules 1 to 6; throws `NoPlan` for another language or none. */
+/** The language by the rules of docs/detection.md, Language; throws `NoPlan` for another language or none. */
 export function chooseLanguage(app: App): LanguageChoice {
   const sure = (language: Language): LanguageChoice => ({ language, otherwise: null, error: null });
   const declared = procfileLanguage(app);

@@ -1,6 +1,6 @@
 import * as z from "zod";
 
-/** The runtimes that a new build can report (SPEC §2). */
+/** The runtimes that a new build can report (docs/api.md, Build fields). */
 export const runtimeSchema = z.enum([
   "nodejs26.x",
   "nodejs24.x",
@@ -60,7 +60,7 @@ export const planSchema = z.object({
 });
 export type Plan = z.infer<typeof planSchema>;
 
-/** Advice on one line of the archive (SPEC §2 `suggestion`, CONTRACT §3 `findings`); `line` starts at 1. */
+/** Advice on one line of the archive (docs/api.md, Build fields: `suggestion`, `findings`); `line` starts at 1. */
 const suggestionSchema = z.object({
   code: z.string(),
   message: z.string(),

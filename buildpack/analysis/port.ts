@@ -2,7 +2,7 @@ import type { App } from "./app.ts";
 import { commandsOf, invocationOf } from "./command.ts";
 import { type Notes, quoted, suggest } from "./diagnostics.ts";
 
-/** The port that an app is told in PORT unless it insists on another (DETECTION, Build, start, port). */
+/** The port that an app is told in PORT unless it insists on another (docs/detection.md, Port). */
 export const portDefault = 8080;
 
 /** A number that the app listens on whatever PORT says, and where it is written. */

@@ -1,6 +1,6 @@
 import type { AnalysisOutcome, Language, Runtime, Suggestion } from "./plan.ts";
 
-/** One line of `slipway analyze` (DETECTION, first paragraph). */
+/** One line of `slipway analyze` (docs/detection.md, Report). */
 export interface AnalysisReport {
   path: string;
   runtime: string | null;
@@ -58,13 +58,13 @@ export function analysisReport(
 
 const languageOf = (runtime: Runtime): Language => (runtime.startsWith("nodejs") ? "nodejs" : "python");
 
-/** The API's `suggestion` (SPEC §2): one line per finding, null when there is none. */
+/** The API's `suggestion` (docs/api.md, Build fields): one line per finding, null when there is none. */
 export function suggestionText(suggestions: readonly Suggestion[]): string | null {
   return suggestions.length === 0
     ? null
     : suggestions.map(({ file, line, message }) => `${file}:${line}: ${message}`).join("\n");
 }
 
-/** The API's `warning` (SPEC §2): one line per doubt, null when there is none. */
+/** The API's `warning` (docs/api.md, Build fields): one line per doubt, null when there is none. */
 export const warningText = (warnings: readonly string[]): string | null =>
   warnings.length === 0 ? null : warnings.join("\n");

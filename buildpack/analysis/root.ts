@@ -18,7 +18,7 @@ export const isPythonManifest = (name: string): boolean => PYTHON_MANIFEST.test(
 const isPythonEntry = (name: string): boolean => PYTHON_ENTRY.test(name);
 export const isNodeEntry = (name: string): boolean => NODE_ENTRY.test(name);
 
-/** The app's folder (DETECTION, Root 2): the top level if it holds a marker, else the only folder that holds one; what lies in it or goes with it makes no other. */
+/** The app's folder (docs/detection.md, Root): the top level if it holds a marker, else the only folder that holds one; what lies in it or goes with it makes no other. */
 export function findRoot(tree: SourceTree): App {
   const levels = pathsByDepth(tree);
   for (const isMarker of [isStrongMarker, isWeakMarker]) {

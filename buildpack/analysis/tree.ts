@@ -15,7 +15,7 @@ export interface SourceTree {
 const JUNK = /(^|\/)(__MACOSX\/|\.DS_Store$|\._[^/]*$|Thumbs\.db$|desktop\.ini$)/i;
 const HIDDEN_FOLDERS = /(^|\/)(\.git|\.hg|\.svn)\//;
 
-/** True for the leftovers of file managers and version control, which detection never sees (DETECTION, Root 1). */
+/** True for the leftovers of file managers and version control, which detection never sees (docs/detection.md, Root). */
 export const isJunk = (path: string): boolean => JUNK.test(path) || HIDDEN_FOLDERS.test(path);
 
 const VENDORED =

@@ -46,7 +46,7 @@ const prepare = [
   `docker buildx create --use --name slipway --driver-opt image=${buildkit} > /dev/null`,
 ];
 
-/** Values hold no NUL (CONTRACT §4): they go from the file that is cut by it into arguments of one process and nowhere else. */
+/** Values hold no NUL (docs/api.md, Environment variables): they go from the file that is cut by it into arguments of one process and nowhere else. */
 const build = [
   ...silent,
   "root=$(jq -r .plan.root /tmp/build/recipe.json)",

@@ -23,7 +23,7 @@ const registry = "public.ecr.aws/docker/library";
 const validName = /^[A-Za-z_][A-Za-z0-9_]{0,255}$/;
 const systemPath = "/usr/local/sbin:/usr/local/bin:/usr/sbin:/usr/bin:/sbin:/bin";
 
-/** The Dockerfile of a plan (DETECTION, Image): names of variables stand in it, values never do. Throws for a name that is none. */
+/** The Dockerfile of a plan (docs/detection.md, Image): names of variables stand in it, values never do. Throws for a name that is none. */
 export function renderDockerfile(plan: Plan, input: ImageInput): string {
   const base = baseImages(plan);
   const run = (command: string) => `RUN ${cacheMount(input.projectId)} ${oneLine(command)}`;
@@ -75,7 +75,7 @@ const binaries = (plan: Plan): string =>
   plan.language === "nodejs" ? "/app/node_modules/.bin" : `/app/${virtualEnvironment}/bin`;
 
 /**
- * Values reach the image exactly as build arguments under index names; `ENV K="…"` cannot hold a newline (DESIGN §9).
+ * Values reach the image exactly as build arguments under index names; `ENV K="…"` cannot hold a newline (docs/detection.md, Image).
  * One instruction for all of them, since each sees what stood before it: a variable named _E1 must not change another.
  */
 function variableLines(names: readonly string[]): string[] {

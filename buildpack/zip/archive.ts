@@ -69,7 +69,7 @@ export class Archive {
   }
 
   /**
-   * Checks everything (DESIGN §8) in one pass in file order and hands over the wanted files on the way. Contents that were handed
+   * Checks everything (docs/api.md, Archives) in one pass in file order and hands over the wanted files on the way. Contents that were handed
    * over prove nothing until the whole has been found good: drop them when this throws ArchiveRefused. Errors of the source pass.
    */
   async verify(onFile?: OnFile, options: VerifyOptions = {}): Promise<void> {

@@ -16,7 +16,7 @@ export interface ArchiveLimits {
 
 const MiB = 1024 * 1024;
 
-/** The limits of the service (CONTRACT §3); the ones on names and links are those of common file systems. */
+/** The limits of the service (docs/api.md, Archives); the ones on names and links are those of common file systems. */
 export const archiveLimits: ArchiveLimits = {
   zippedBytesMax: 512 * MiB,
   unpackedBytesMax: 2048 * MiB,

@@ -69,7 +69,7 @@ export function quoteName(name: string): string {
   return safe.length > shownMax ? `"${safe.slice(0, shownMax)}…"` : `"${safe}"`;
 }
 
-/** The archive breaks a rule (CONTRACT §3, DESIGN §8); `message` is for the user, `entry` is the raw name and is not. */
+/** The archive breaks a rule (docs/api.md, Archives); `message` is for the user, `entry` is the raw name and is not. */
 export class ArchiveRefused extends Error {
   override readonly name = "ArchiveRefused";
   readonly rule: ArchiveRule;

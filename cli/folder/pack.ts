@@ -8,7 +8,7 @@ import { limits } from "../../api/limits.ts";
 import { Failure } from "../failure.ts";
 import type { Selected, Selection } from "./select-files.ts";
 
-/** The archive limits that the service holds to beside the zipped size (CONTRACT §3). */
+/** The archive limits that the service holds to beside the zipped size (docs/api.md, Archives). */
 const entriesMax = 200_000;
 const unpackedBytesMax = 2 * 1024 ** 3;
 

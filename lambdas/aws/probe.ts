@@ -1,7 +1,7 @@
 import { request as httpRequest } from "node:http";
 import { request as httpsRequest } from "node:https";
 
-/** CONTRACT §3: each probe has five seconds. */
+/** The time of each probe (docs/api.md, Health check). */
 const probeSeconds = 5;
 
 export type ProbeResult = { status: number } | { failure: "refused" | "timeout" | "broken" };

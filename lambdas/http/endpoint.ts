@@ -126,7 +126,7 @@ function wantsRfc9457(accept: string | undefined): boolean {
   );
 }
 
-/** The answer to an error, in the service's own shape or as RFC 9457 when the client asks for it (CONTRACT §1). */
+/** The answer to an error, in the service's own shape or as RFC 9457 when the client asks for it (docs/api.md, Errors). */
 export function errorResponse(
   error: unknown,
   requestId: string,
@@ -170,7 +170,7 @@ const openAccess: Access & { proved(): boolean } = {
 
 /**
  * Turns a route and its handler into a Lambda handler for API Gateway's HTTP API (payload 2.0): parses and checks the
- * input, judges in the order 401, 404, 403, 400 (CONTRACT §1), answers with the route's status, words every error.
+ * input, judges in the order 401, 404, 403, 400 (docs/api.md, Order of judgment), answers with the route's status, words every error.
  */
 export function endpoint<const R extends Route>(
   route: R,

@@ -4,7 +4,7 @@ import { idBody } from "../../api/ids.ts";
 import { base32, randomText } from "../table/ids.ts";
 
 /**
- * Keys and tokens begin with a searchable prefix and end in a checksum (CONTRACT §2). What their row is filed under
+ * Keys and tokens begin with a searchable prefix and end in a checksum (docs/api.md, Authentication). What their row is filed under
  * stands in the text itself, so that one read fetches it together with everything else a request names.
  */
 const forms = {
@@ -77,7 +77,7 @@ function bearerCredential(bearer: string): PresentedCredential | undefined {
 
 /**
  * Reads the credential of a request from its headers (names in lower case): `Authorization: Bearer …` wins over
- * `X-Access-Key` and `X-Secret-Key` (CONTRACT §2). `undefined` when there is none or it cannot be one.
+ * `X-Access-Key` and `X-Secret-Key` (docs/api.md, Authentication). `undefined` when there is none or it cannot be one.
  */
 export function readCredential(headers: Readonly<Record<string, string | undefined>>): PresentedCredential | undefined {
   if (headers.authorization !== undefined) {

@@ -28,17 +28,17 @@ export class Problem extends Error {
   }
 }
 
-/** One body for every bad credential, whatever is wrong with it (CONTRACT §1). */
+/** One body for every bad credential, whatever is wrong with it (docs/api.md, Errors). */
 export function unauthorized(): Problem {
   return new Problem("unauthorized", "A valid credential is required.");
 }
 
-/** One body for everything that does not exist or is not the caller's (CONTRACT §1). */
+/** One body for everything that does not exist or is not the caller's (docs/api.md, Errors). */
 export function notFound(): Problem {
   return new Problem("not_found", "There is no such resource.");
 }
 
-/** The key was used before, with another body (CONTRACT §1). */
+/** The key was used before, with another body (docs/api.md, Idempotency). */
 export function idempotencyMismatch(): Problem {
   return new Problem("idempotency_mismatch", "This Idempotency-Key was already used with another request body.");
 }

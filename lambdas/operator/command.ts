@@ -12,7 +12,7 @@ export interface OperatorTools {
 
 export type Command = (input: unknown, tools: OperatorTools) => Promise<object>;
 
-/** A command of the operator (CONTRACT §8): its input's schema and what it does. */
+/** A command of the operator (docs/api.md, Operator commands): its input's schema and what it does. */
 export function command<S extends z.ZodType>(
   schema: S,
   run: (input: z.output<S>, tools: OperatorTools) => Promise<object>,

@@ -9,7 +9,7 @@ import { addMember, createOrganization, createToken, createUser, revokeToken } f
 import { activateDomain, addDomain, createCredential, createProject, removeDomain, setManagers } from "./projects.ts";
 import { createDatabase, createStorage } from "./stores.ts";
 
-/** What the console does (CONTRACT §8), by command. */
+/** What the console does (docs/api.md, Operator commands), by command. */
 const commands = new Map<string, Command>([
   ["create-user", createUser],
   ["create-token", createToken],

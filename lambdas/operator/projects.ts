@@ -54,7 +54,7 @@ export const setManagers = command(
   },
 );
 
-/** A key of the organization, made by the operator: not one of the project's own three (CONTRACT §2). */
+/** A key of the organization, made by the operator: not one of the project's own three (docs/api.md, App keys). */
 export const createCredential = command(
   z.object({ projectId: z.string(), description }),
   async ({ projectId, description }, tools) => {

@@ -3,7 +3,7 @@ import { endpoint } from "../http/endpoint.ts";
 import { Membership } from "../http/model/credentials.ts";
 import { Organization } from "./model/rows.ts";
 
-/** More organizations than any user has; the answer is not paged (SPEC §4). */
+/** More organizations than any user has; the answer is not paged (docs/api.md, Service checks). */
 const organizationsMax = 1000;
 
 export const handler = endpoint(listOrganizations, async ({ access, credential }, { table }) => {

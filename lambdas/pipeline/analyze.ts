@@ -50,7 +50,7 @@ function refuseTooMany(variables: readonly { name: string; value: string }[]): v
 
 /**
  * Checks the whole archive, detects the runtime, plans the image, and writes what its build reads. The variables are
- * those of the moment the analysis starts (SPEC §4 rule 6).
+ * those of the moment the analysis starts (docs/api.md, Redeploy).
  */
 export const handler = step("analyze", async ({ deployment, archive }, { table, archives, artifacts }) => {
   const { organizationId, projectId, buildId } = deployment;

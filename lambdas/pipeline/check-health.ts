@@ -78,7 +78,7 @@ async function unhealthy(
   return { verdict: "unhealthy", reason: withOutput(reason(output), output), ready: null };
 }
 
-/** A process that exits fails at once (CONTRACT §3). */
+/** A process that exits fails at once (docs/api.md, Health check). */
 async function judgeExit(watch: Watch, tools: Tools): Promise<Verdict> {
   const [stopped] = await tools.traffic.tasks(watch.build.id, "STOPPED");
   if (!stopped) return waiting;
@@ -147,7 +147,7 @@ async function look(watch: Watch, arn: string, url: string | null, tools: Tools)
 
 /**
  * Watches the new version start beside the old one, probes it through the gateway's test route, lets the traffic move
- * when it answers, and says `healthy` only when the container service confirms the move (DESIGN §5).
+ * when it answers, and says `healthy` only when the container service confirms the move (docs/architecture.md, A build's path).
  */
 export const handler = step("check-health", async ({ deployment, deployed }, tools) => {
   const { projectId, buildId } = deployment;

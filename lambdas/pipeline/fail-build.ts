@@ -11,7 +11,7 @@ export const handler = step("fail-build", async ({ deployment, error }, { table,
   const id = { projectId, id: buildId };
   const { build } = await table.read({ build: Build.at(id) });
   const stream = failedBuildLog(error);
-  // A canceled build becomes `error` when it would have failed anyway (SPEC §3 rule 1), not by an hour's wait or our faults.
+  // A canceled build becomes `error` when it would have failed anyway (docs/api.md, Build states), not by an hour's wait or our faults.
   const isOwnFault = stream !== undefined || error.Error === "BuildRejected";
   if (build?.canceledAt !== undefined && !isOwnFault) return {};
   const neverUploaded =

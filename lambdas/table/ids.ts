@@ -21,7 +21,7 @@ export function base32(value: number, length: number): string {
   return text;
 }
 
-/** A new id: prefix, ten characters of the time in milliseconds, sixteen random ones; sorts by creation (CONTRACT §1). */
+/** A new id: prefix, ten characters of the time in milliseconds, sixteen random ones; sorts by creation (docs/api.md, Requests and answers). */
 export function newId(prefix: IdPrefix, now: Date): string {
   return `${prefix}_${base32(now.getTime(), 10)}${randomText(16)}`;
 }

@@ -12,7 +12,7 @@ export interface TaskCredentials {
   service: RawService;
 }
 
-/** Credentials of the one role that all apps share, with the task's id as the name of the session (DESIGN §6). */
+/** Credentials of the one role that all apps share, with the task's id as the name of the session (docs/api.md, Sessions). */
 export function createTaskCredentials(options: {
   store: CredentialStore;
   roleArn: string;

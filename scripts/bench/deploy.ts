@@ -35,7 +35,7 @@ async function writeApp(path: string, text: string): Promise<void> {
 
 /**
  * From the first byte of the upload to the moment at which the build became `ready`, as the build itself says. Clients
- * poll once a second (CONTRACT §1); polls every few milliseconds would be measured along.
+ * poll once a second (docs/api.md, Polling); polls every few milliseconds would be measured along.
  */
 async function uploadToReady(service: ServiceProcess, archive: string): Promise<number> {
   const headers = { authorization: `Bearer ${service.key}` };

@@ -6,7 +6,7 @@ import { type DynamoDb, startDynamoDb } from "../../local/dynamodb/server.ts";
 import { type DynamoProxy, startDynamoProxy } from "../harness/dynamodb.ts";
 import { type Running, startRunning } from "../harness/service.ts";
 
-/** How many calls an endpoint makes to DynamoDB, and how many of them follow one another (DESIGN §4). */
+/** How many calls an endpoint makes to DynamoDB, and how many of them follow one another (docs/data-model.md, Reading and writing). */
 describe("round trips to the table", () => {
   let database: DynamoDb;
   let proxy: DynamoProxy;

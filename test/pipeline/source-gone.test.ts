@@ -18,7 +18,7 @@ function removeStoredFiles(): void {
   }
 }
 
-test("a source archive that is gone makes rebuild and redeploy a 410, and stands in no other build's way (SPEC §7)", async () => {
+test("a source archive that is gone makes rebuild and redeploy a 410, and stands in no other build's way (docs/api.md, Rebuild)", async () => {
   const post = (path: string) => running.call("POST", `${running.project}${path}`);
   const first = await deploy(running, nodeApp("res.end('first')"));
   const second = await deploy(running, nodeApp("res.end('second')"));

@@ -95,7 +95,7 @@ function nitro(_app: App, _manifest: Table | undefined, dependencies: Dependenci
 
 const FRAMEWORKS: readonly Framework[] = [next, nuxt, sveltekit, nest, reactRouter, remix, astro, nitro];
 
-/** The start of the first framework that the app depends on, in DETECTION's order. */
+/** The start of the first framework that the app depends on, in the order of docs/detection.md, Start. */
 export function frameworkStart(
   app: App,
   manifest: Table | undefined,

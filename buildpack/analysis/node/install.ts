@@ -70,7 +70,7 @@ const COPIED_FILES =
 const workspacesMax = 50;
 const COPIED_FOLDERS = ["patches", "prisma", ".yarn/releases", ".yarn/plugins", ".yarn/patches", ".yarn/cache"];
 
-/** The files and folders that the install reads, null when it needs the whole tree (DETECTION, Image). */
+/** The files and folders that the install reads, null when it needs the whole tree (docs/detection.md, Image). */
 export function installManifests(app: App, manifest: Table | undefined, dependencies: Dependencies): string[] | null {
   if (manifest === undefined) return [];
   const hooks = HOOKS.map((hook) => stringAt(manifest, "scripts", hook)).filter((script) => script !== undefined);

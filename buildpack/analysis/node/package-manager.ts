@@ -35,7 +35,7 @@ export interface NodePackages {
   lock: string | null;
 }
 
-/** The package manager by DETECTION's order; several locks and unreadable declarations go to the notes. */
+/** The package manager by docs/detection.md, Package manager; several locks and unreadable declarations go to the notes. */
 export function nodePackageManager(app: App, manifest: Table | undefined, notes: Notes): NodePackages {
   const found = LOCKS.flatMap(([name, files]) => files.filter((file) => app.has(file)).map((file) => ({ name, file })));
   const declared = declaredManager(app, manifest, notes);

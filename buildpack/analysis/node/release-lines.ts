@@ -1,4 +1,4 @@
-/** The offered lines of Node.js, the default first (SPEC §2). */
+/** The offered lines of Node.js, the default first (docs/detection.md, Node.js line). */
 export const nodeLines = [24, 26, 22] as const;
 export const nodeLineDefault = 24;
 

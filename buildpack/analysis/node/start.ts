@@ -27,7 +27,7 @@ const ENTRIES = ["server", "app", "main", "index"].flatMap((name) =>
   ["js", "mjs", "cjs", "ts", "mts", "cts"].map((ending) => `${name}.${ending}`),
 );
 
-/** The start command by DETECTION's order; throws `NoPlan` (no_start_command) when there is none. */
+/** The start command by docs/detection.md, Start; throws `NoPlan` (no_start_command) when there is none. */
 export function nodeStart(app: App, manifest: Table | undefined, dependencies: ReadonlyMap<string, string>): NodeStart {
   const names = new Set(dependencies.keys());
   const found = { before: [], static: null, build: null, buildEnv: {}, file: "package.json", declaredAt: 1 };

@@ -32,7 +32,7 @@ interface Tool {
   dir(app: App, manifest: Table | undefined, dependencies: Dependencies): string | undefined;
 }
 
-/** For tools whose development server a start script may ask for, with a suggestion (DETECTION, Suggestions). */
+/** For tools whose development server a start script may ask for, with a suggestion (docs/detection.md, Suggestions). */
 const NONE = /(?!)/;
 
 const TOOLS: readonly Tool[] = [
@@ -64,7 +64,7 @@ const TOOLS: readonly Tool[] = [
   { packages: ["webpack"], commands: NONE, build: "webpack", dir: webpackDir },
 ];
 
-/** The static output of an app that has no server of its own (DETECTION, Start), undefined for every other app. */
+/** The static output of an app that has no server of its own (docs/detection.md, Start), undefined for every other app. */
 export function staticBuild(
   app: App,
   manifest: Table | undefined,

@@ -16,7 +16,7 @@ interface Source {
 
 const LINES = Array.from({ length: 100 }, (_, line) => line);
 
-/** The line of Node.js, "22", "24" or "26" (DETECTION, Node.js line); doubts and disagreements go to the notes. */
+/** The line of Node.js, "22", "24" or "26" (docs/detection.md, Node.js line); doubts and disagreements go to the notes. */
 export function nodeVersion(app: App, manifest: Table | undefined, notes: Notes): string {
   const read: { source: Source; lines: number[] }[] = [];
   for (const source of sourcesOf(app, manifest)) {

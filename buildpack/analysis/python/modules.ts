@@ -26,7 +26,7 @@ const FACTORY =
 /** wsgi.py and asgi.py are written for a server, so that it may be one that they import or have made elsewhere. */
 const GIVEN = /^(?:from\s+[\w.]+\s+import\s.*\b)?(app|application)(?=\s*(?:=|,|#|$))/m;
 
-/** The application by DETECTION's search: main, app, server, wsgi, asgi, index, start in the root, src, app, api, backend, then any root source. */
+/** The application by docs/detection.md, Start: main, app, server, wsgi, asgi, index, start in the root, src, app, api, backend, then any root source. */
 export function webApplication(app: App, dependencies: ReadonlySet<string>): WebApplication | undefined {
   const named = FOLDERS.flatMap((folder) =>
     NAMES.map((name) => `${folder === "" ? "" : `${folder}/`}${name}.py`),

@@ -20,7 +20,7 @@ export interface PythonPackages {
   file: string | null;
 }
 
-/** The package manager by DETECTION's order; several locks go to the notes. */
+/** The package manager by docs/detection.md, Package manager; several locks go to the notes. */
 export function pythonPackageManager(app: App, pyproject: Table | undefined, notes: Notes): PythonPackages {
   const locks = LOCKS.filter(
     ([name, file]) => app.has(file) && app.has(name === "pipenv" ? "Pipfile" : "pyproject.toml"),

@@ -1,4 +1,4 @@
-/** The offered minor versions of Python 3, the default first (SPEC §2). */
+/** The offered minor versions of Python 3, the default first (docs/detection.md, Python line). */
 export const pythonLines = [13, 14, 12] as const;
 export const pythonLineDefault = 13;
 

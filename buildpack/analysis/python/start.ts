@@ -22,7 +22,7 @@ export interface PythonStart {
   declaredAt: number;
 }
 
-/** The start command by DETECTION's order, `isInstalled` where the install command brings the app's own scripts; throws `NoPlan` (no_start_command) when there is none. */
+/** The start command by docs/detection.md, Start, `isInstalled` where the install command brings the app's own scripts; throws `NoPlan` (no_start_command) when there is none. */
 export function pythonStart(
   app: App,
   pyproject: Table | undefined,
@@ -227,5 +227,5 @@ function noStart(app: App): NoPlan {
   );
 }
 
-/** The release command of a Procfile, which is never run (DETECTION: migrations are never run by us). */
+/** The release command of a Procfile, which is never run (docs/detection.md, Build). */
 export const releaseLine = (app: App): { command: string; line: number } | undefined => procfileEntry(app, "release");

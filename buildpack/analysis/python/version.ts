@@ -15,7 +15,7 @@ interface Source {
   value: unknown;
 }
 
-/** The line of Python, such as "3.13" (DETECTION, Python line); throws `NoPlan` when only Python 2 will do. */
+/** The line of Python, such as "3.13" (docs/detection.md, Python line); throws `NoPlan` when only Python 2 will do. */
 export function pythonVersion(app: App, pyproject: Table | undefined, notes: Notes): string {
   const read: { source: Source; allowed: AllowedPython }[] = [];
   for (const source of sourcesOf(app, pyproject)) {

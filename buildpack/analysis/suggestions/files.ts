@@ -3,7 +3,7 @@ import { type App, rootFiles } from "../app.ts";
 import { type Notes, suggest } from "../diagnostics.ts";
 import type { Plan } from "../plan.ts";
 
-/** Advice on files that are there by mistake, or under a wrong name (DETECTION, Suggestions). */
+/** Advice on files that are there by mistake, or under a wrong name (docs/detection.md, Suggestions). */
 export function suggestFromFiles(app: App, plan: Plan, notes: Notes): void {
   suggestMisspelt(app, plan, notes);
   suggestInstalledPackages(app, notes);

@@ -1,6 +1,6 @@
 import type { Suggestion } from "../plan.ts";
 
-/** The most suggestions that a build shows (DETECTION, Suggestions). */
+/** The most suggestions that a build shows (docs/detection.md, Suggestions). */
 const suggestionsMax = 6;
 
 const IMPORTANCE = [

@@ -38,7 +38,7 @@ export async function knownLive(
   });
 }
 
-/** Starts a new build on another build's pinned archive, with its title and description (SPEC §4 rules 5–7). */
+/** Starts a new build on another build's pinned archive, with its title and description (docs/api.md, Redeploy). */
 export async function copyBuild(
   from: BuildRow,
   access: Access,

@@ -12,17 +12,17 @@ import type { BuildRow } from "./rows.ts";
 export const unfinishedStatuses = ["pending", "analyzing", "building", "deploying"] as const;
 const finalStatuses: readonly BuildStatus[] = ["ready", "error"];
 
-/** A build with canceledAt set is finished, whatever its status says (SPEC §3 rule 2). */
+/** A build with canceledAt set is finished, whatever its status says (docs/api.md, Build states). */
 export function isFinished(build: Pick<BuildRow, "status" | "canceledAt">): boolean {
   return build.canceledAt !== undefined || finalStatuses.includes(build.status);
 }
 
-/** isLive is computed only for `ready` and `error`; before that it stays false (SPEC §2, isLive rule 3). */
+/** isLive is computed only for `ready` and `error`; before that it stays false (docs/api.md, isLive). */
 function isLive(build: Pick<BuildRow, "id" | "status">, liveBuildId: string | null | undefined): boolean {
   return finalStatuses.includes(build.status) && build.id === liveBuildId;
 }
 
-/** The builds that can be redeployed: the ten newest successful ones other than the live one (SPEC §2, canRedeploy). */
+/** The builds that can be redeployed: the ten newest successful ones other than the live one (docs/api.md, canRedeploy). */
 export function redeployWindow(successes: readonly string[], liveBuildId: string | null): string[] {
   return successes.filter((id) => id !== liveBuildId).slice(0, limits.redeployCandidatesMax);
 }
@@ -47,7 +47,7 @@ export function withSuccess(successes: readonly string[], buildId: string): stri
   return [...new Set([buildId, ...successes])].sort().reverse().slice(0, successesKept);
 }
 
-/** Seconds a client should wait before it polls again (CONTRACT §1). */
+/** Seconds a client should wait before it polls again (docs/api.md, Polling). */
 export function pollAfterSeconds(createdAt: string, now: Date): number {
   const ageSeconds = (now.getTime() - Date.parse(createdAt)) / 1000;
   if (ageSeconds < 15) return 1;

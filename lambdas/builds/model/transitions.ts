@@ -111,7 +111,7 @@ export async function advance(
   return { won: false, build };
 }
 
-/** The build ends as `ready`, is live, and frees the project: one transaction (DESIGN §5). */
+/** The build ends as `ready`, is live, and frees the project: one transaction (docs/data-model.md, Rules between rows). */
 export async function endReady(
   table: Table,
   key: BuildKey,
@@ -138,7 +138,7 @@ export async function endReady(
 
 /**
  * The build ends as `error` and frees the project. A canceled build has freed it before and only takes the status
- * ("would have failed anyway", SPEC §3 rule 1). Nothing happens to a build that has ended.
+ * ("would have failed anyway", docs/api.md, Build states). Nothing happens to a build that has ended.
  */
 export async function endError(
   table: Table,

@@ -9,7 +9,7 @@ export async function variablesOf(table: TableReader, projectId: string): Promis
   return rows;
 }
 
-/** Names are unique in a project (CONTRACT §4). */
+/** Names are unique in a project (docs/api.md, Environment variables). */
 export function nameTaken(name: string): Problem {
   return new Problem("name_taken", `The project already has a variable named ${name}.`);
 }

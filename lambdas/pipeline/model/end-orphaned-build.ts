@@ -15,7 +15,7 @@ interface Tools {
 
 const reason = "The deployment was interrupted on our side. Please create the build again.";
 
-/** A canceled build keeps the status it stopped at (SPEC §3 rule 1): that it was interrupted is no failure of its own. */
+/** A canceled build keeps the status it stopped at (docs/api.md, Build states): that it was interrupted is no failure of its own. */
 async function free({ projectId, buildId }: BuildKey, table: TableWriter): Promise<void> {
   await table.write({ lock: Lock.delete({ projectId }, { buildId }) });
 }

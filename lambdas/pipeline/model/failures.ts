@@ -34,7 +34,7 @@ export function caughtReason(caught: Caught): string {
   }
 }
 
-/** The archive never came (CONTRACT §3). */
+/** The archive never came (docs/api.md, Upload). */
 export const uploadMissing =
   "No archive was uploaded within 1 hour. Create a new build and PUT the zip to its url with Content-Type: application/zip.";
 

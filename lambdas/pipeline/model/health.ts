@@ -1,16 +1,16 @@
-/** CONTRACT §3: a new version has this long to give its first healthy answer. */
+/** The time in which a new version has to give its first healthy answer (docs/api.md, Health check). */
 export const healthySeconds = 60;
 /** How long a task may take to be placed and to pull its image before that clock even starts. */
 export const startSeconds = 600;
 
 export type Probe = { status: number } | { failure: "refused" | "timeout" | "broken" };
 
-/** Any answer below 500 is healthy (CONTRACT §3). */
+/** Any answer below 500 is healthy (docs/api.md, Health check). */
 export function isHealthyAnswer(probe: Probe): boolean {
   return "status" in probe && probe.status < 500;
 }
 
-/** An answer that keeps the build `ready` but may mean that the app does not work; null otherwise (CONTRACT §3). */
+/** An answer that keeps the build `ready` but may mean that the app does not work; null otherwise (docs/api.md, Health check). */
 export function answerWarning(probe: Probe): string | null {
   if (!("status" in probe) || probe.status < 400 || probe.status === 401 || probe.status === 403) return null;
   return `The app runs, but GET / answered ${probe.status}. If that is not intended, check its routes.`;

@@ -42,7 +42,7 @@ export function newFileIds(count: number, now: Date): string[] {
   return Array.from({ length: count }, (_, index) => prefix + base32(count - 1 - index, idLength.index));
 }
 
-/** Entries for what a client wants to upload, in its order: `pending`, size 0 (SPEC §4). */
+/** Entries for what a client wants to upload, in its order: `pending`, size 0 (docs/api.md, Storage). */
 export function newFiles(storageId: string, wanted: readonly { name: string; mime: string }[], now: Date): FileEntry[] {
   const at = now.toISOString();
   const ids = newFileIds(wanted.length, now);
@@ -74,7 +74,7 @@ export function followed(row: FileEntry, seen: SeenObject | undefined, now: Date
   return { ...rest, size, status: "active", object, updatedAt };
 }
 
-/** The path is the storage key as the client knows it, and equals the id (SPEC §2). */
+/** The path is the storage key as the client knows it, and equals the id (docs/api.md, Storage). */
 export function fileReply({ id, name, mime, size, status, createdAt, updatedAt }: FileEntry): FileReply {
   return { id, name, path: id, mime, size, status, error: null, createdAt, updatedAt };
 }

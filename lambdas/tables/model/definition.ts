@@ -43,7 +43,7 @@ function columnReply({ name, type, nullable, unique, default: standard, comment 
   return { name, type, nullable, unique, default: standard, comment };
 }
 
-/** All columns of a table: the managed ones stand first and last (SPEC §2 column rule 3). */
+/** All columns of a table: the managed ones stand first and last (docs/api.md, Columns). */
 export function allColumns(definition: Definition): ColumnReply[] {
   return [first, ...definition.columns.map(columnReply), ...last];
 }

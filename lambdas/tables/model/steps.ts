@@ -22,7 +22,7 @@ export interface Plan {
   steps: Step[];
 }
 
-/** Why a change cannot be: in the order in which a request is judged, 404, 400, 409 (CONTRACT §1). */
+/** Why a change cannot be: in the order in which a request is judged, 404, 400, 409 (docs/api.md, Order of judgment). */
 export type Refusal =
   | { kind: "missing"; path: string; name: string }
   | { kind: "invalid"; issues: { path: string; message: string }[] }

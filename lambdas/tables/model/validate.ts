@@ -12,7 +12,7 @@ type Deferred<R extends Route> = Route<
 
 /**
  * The route with its input unjudged: whether a database, a table or a row exists is only known after a look at it, and
- * 404 comes before 400 (CONTRACT §1). The handler calls `judge` where the input's turn has come.
+ * 404 comes before 400 (docs/api.md, Order of judgment). The handler calls `judge` where the input's turn has come.
  */
 export function deferred<const R extends Route>(route: R): Deferred<R> {
   const { query: _query, body, ...definition } = route.definition;

@@ -73,7 +73,7 @@ function assign(column: Column, given: RowValue): Assignment | Issue {
   return { column: column.name, type: column.type, text: result.text };
 }
 
-/** The values of a row as its columns take them, or every rule that they break (CONTRACT §6). */
+/** The values of a row as its columns take them, or every rule that they break (docs/api.md, Rows). */
 export function assignments(
   columns: Column[],
   row: RowValue[],

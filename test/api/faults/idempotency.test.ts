@@ -8,7 +8,7 @@ import { type Guarded, startGuarded } from "./guarded-service.ts";
 const times = <T>(count: number, make: (index: number) => T): T[] =>
   Array.from({ length: count }, (_, index) => make(index));
 
-describe("the same Idempotency-Key (CONTRACT §1)", () => {
+describe("the same Idempotency-Key (docs/api.md, Idempotency)", () => {
   let guarded: Guarded;
   let project: Running;
   beforeAll(async () => {

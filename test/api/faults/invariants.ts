@@ -78,7 +78,7 @@ function brokenVariables(rows: Row[]): string[] {
   return broken;
 }
 
-/** What is half-made in the table, in words; empty when every rule between rows holds (DESIGN §5). */
+/** What is half-made in the table, in words; empty when every rule between rows holds (docs/data-model.md, Rules between rows). */
 export function brokenRules(rows: Row[]): string[] {
   const keys = rows.filter(({ pk }) => pk.startsWith("KEY#"));
   const projects = new Set(rows.map(({ pk }) => pk).filter((pk) => pk.startsWith("PRJ#")));

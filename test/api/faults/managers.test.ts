@@ -9,7 +9,7 @@ interface Person {
   token: string;
 }
 
-describe("a project restricted to managing members (SPEC §5 rule 7)", () => {
+describe("a project restricted to managing members (docs/api.md, Managing members)", () => {
   let guarded: Guarded;
   let project: Running;
   let manager: Person;
@@ -71,7 +71,7 @@ describe("a project restricted to managing members (SPEC §5 rule 7)", () => {
     expect((await project.call("POST", `${project.project}/environments`, variable)).status).toBe(201);
     const byKey = await as(undefined, "/builds");
     expect(byKey.status).toBe(201);
-    // 403 comes before 409 (CONTRACT §1).
+    // 403 comes before 409 (docs/api.md, Order of judgment).
     expect((await as(owner, "/builds")).status).toBe(403);
     expect((await as(manager, "/builds")).status).toBe(409);
     await as(undefined, `/builds/${byKey.body.build.id}/cancel`);

@@ -2,7 +2,7 @@ import { setTimeout as sleep } from "node:timers/promises";
 import { afterAll, beforeAll, expect, test } from "vitest";
 import { type HeldEvents, startHeldEvents } from "./held-events.ts";
 
-/** Calls to the table, how many follow one another (DESIGN §4), and how often the signer role is assumed. */
+/** Calls to the table, how many follow one another (docs/data-model.md, Reading and writing), and how often the signer role is assumed. */
 let held: HeldEvents;
 beforeAll(async () => {
   held = await startHeldEvents({ versioned: false });

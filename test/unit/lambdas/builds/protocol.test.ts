@@ -1,7 +1,7 @@
 import { describe, expect, test } from "vitest";
 import { type Build, type Event, events, isOver, type Safeguard, type State, safeguards } from "./protocol.ts";
 
-/** What must hold in every state (DESIGN §5); each is a sentence that a counterexample breaks. */
+/** What must hold in every state (docs/architecture.md, A build's path); each is a sentence that a counterexample breaks. */
 const invariants: Record<string, (state: State, found: Event[]) => boolean> = {
   "one build at a time": ({ builds }) => builds.filter((build) => !isOver(build)).length <= 1,
   "a running build holds the lock": ({ builds, lock }) => builds.every((build, id) => isOver(build) || lock === id),
