@@ -1,4 +1,5 @@
 import { benchAnalysis } from "./bench/analysis.ts";
+import { benchColdStart } from "./bench/cold-start.ts";
 import { benchDeploy } from "./bench/deploy.ts";
 import { benchLists } from "./bench/lists.ts";
 import { benchMasking } from "./bench/masking.ts";
@@ -10,6 +11,7 @@ import { benchZip } from "./bench/zip.ts";
 
 const benches: Record<string, () => Promise<Measured[]>> = {
   deploy: benchDeploy,
+  coldstart: benchColdStart,
   service: benchService,
   lists: benchLists,
   zip: benchZip,
@@ -25,7 +27,7 @@ for (const [name, bench] of Object.entries(benches)) {
   if (asked.length > 0 && !asked.includes(name)) continue;
   for (const { name: what, ratio, bound, detail } of await bench()) {
     const verdict = bound === null ? " " : ratio <= bound ? "✓" : "✗";
-    const limit = bound === null ? "" : ` (at most ${bound})`;
+    const limit = bound === null ? "" : ` (at most ${Number(bound.toFixed(2))})`;
     console.log(`${verdict} ${what}: ${ratio.toFixed(2)}${limit} — ${detail}`);
     if (bound !== null && ratio > bound) process.exitCode = 1;
   }

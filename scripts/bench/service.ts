@@ -57,6 +57,9 @@ async function startExpress(service: ServiceOnTable, buildId: string): Promise<{
   return { url, stop: () => void child.kill("SIGKILL") };
 }
 
+/** Both make the same SDK call; a poll also authenticates, checks and maps rows, which express does not. */
+const pollShareMin = 0.7;
+
 async function benchPolls(service: ServiceOnTable): Promise<Measured> {
   const headers = { authorization: `Bearer ${service.key}` };
   const created = await jsonOf(fetch(`${service.project}/builds`, { method: "POST", headers }));
@@ -71,8 +74,10 @@ async function benchPolls(service: ServiceOnTable): Promise<Measured> {
     theirs.push(await throughput(express.url, headers, 2));
   }
   express.stop();
-  const detail = `${median(ours).toFixed(0)} polls/s against ${median(theirs).toFixed(0)}/s of express with the same BatchGetItem`;
-  return { name: "poll throughput: express / ours", ratio: median(theirs) / median(ours), bound: 1, detail };
+  const [polls, bare] = [median(ours), median(theirs)];
+  const share = `${(polls / bare).toFixed(2)} ×, at least ${pollShareMin}`;
+  const detail = `${polls.toFixed(0)} polls/s against ${bare.toFixed(0)}/s of express with the same SDK call (${share})`;
+  return { name: "poll throughput: express / ours", ratio: bare / polls, bound: 1 / pollShareMin, detail };
 }
 
 /** A chain of Pass states: what one transition costs. */

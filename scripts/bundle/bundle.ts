@@ -3,13 +3,12 @@ import { join } from "node:path";
 import { build, type Metafile } from "esbuild";
 import { bundleStaticServer } from "../../buildpack/image/static-server/bundle.ts";
 import { handlerFiles, missingHandlers } from "./handlers.ts";
-import { environmentCredentials, externals, quickHttp, yamlModules } from "./lean.ts";
+import { environmentOnly, externals, quickBuiltins, yamlModules } from "./lean.ts";
 
 const root = join(import.meta.dirname, "..", "..");
 
-/** A CommonJS dependency inside an ES module still calls `require` for Node's own modules. */
-const requireBanner =
-  'import { createRequire as requireFrom } from "node:module"; const require = requireFrom(import.meta.url);';
+/** A CommonJS dependency inside an ES module still calls `require`, for Node's own modules only: all others are bundled. */
+const requireBanner = "const require = (name) => process.getBuiltinModule(name);";
 
 /**
  * Bundles every Lambda in one pass into `outdir`: shared code once, in chunks. `files` are names below lambdas/ without
@@ -46,7 +45,7 @@ export async function bundleLambdas(outdir: string, files: readonly string[] = h
     define: { STATIC_SERVER: JSON.stringify(await bundleStaticServer()) },
     alias: yamlModules,
     external: externals,
-    plugins: [quickHttp, environmentCredentials],
+    plugins: [quickBuiltins, environmentOnly],
   });
   return result.metafile;
 }

@@ -2,12 +2,17 @@ import { builtinModules } from "node:module";
 import { fileURLToPath } from "node:url";
 import type { Plugin } from "esbuild";
 
-/** Reading one of these from `node:http` loads undici (35–47 ms of a cold start, nodejs/node #57649). */
-const undiciNames = new Set(["WebSocket", "CloseEvent", "MessageEvent", "default", "module.exports"]);
+/**
+ * An ES module import of one of these reads every property, and some properties load much more: undici behind `node:http`
+ * (35–47 ms of a cold start, nodejs/node #57649), the standard streams behind `node:process`.
+ */
+const lazyBuiltins = /^(node:)?(https?|process)$/;
 
+/** Every exported name of a built-in module whose value is simply there; a name behind a getter is left out. */
 function builtinSource(name: string): string {
-  const names = Object.keys(process.getBuiltinModule(name) ?? {}).filter((one) => !undiciNames.has(one));
-  const exported = names.filter((one) => /^[A-Za-z_$][\w$]*$/.test(one));
+  const properties = Object.getOwnPropertyDescriptors(process.getBuiltinModule(name) ?? {});
+  const names = Object.entries(properties).flatMap(([one, { get }]) => (get === undefined ? [one] : []));
+  const exported = names.filter((one) => /^[A-Za-z_$][\w$]*$/.test(one) && one !== "default");
   return [
     `const builtin = process.getBuiltinModule(${JSON.stringify(name)});`,
     "export default builtin;",
@@ -15,28 +20,35 @@ function builtinSource(name: string): string {
   ].join("\n");
 }
 
-/** `node:http` and `node:https` without what only an ESM import of them would load. */
-export const quickHttp: Plugin = {
-  name: "quick-http",
+/** Node's own modules without what only an ES module import of them would load. */
+export const quickBuiltins: Plugin = {
+  name: "quick-builtins",
   setup(build) {
-    build.onResolve({ filter: /^(node:)?https?$/ }, ({ path }) => ({
+    build.onResolve({ filter: lazyBuiltins }, ({ path }) => ({
       path: `node:${path.replace(/^node:/, "")}`,
-      namespace: "quick-http",
+      namespace: "quick-builtins",
       sideEffects: false,
     }));
-    build.onLoad({ filter: /.*/, namespace: "quick-http" }, ({ path }) => ({
+    build.onLoad({ filter: /.*/, namespace: "quick-builtins" }, ({ path }) => ({
       contents: builtinSource(path),
       loader: "js",
     }));
   },
 };
 
-/** The SDK's clients read their credentials from the environment instead of searching a machine for them. */
-export const environmentCredentials: Plugin = {
-  name: "environment-credentials",
+/** A function has no configuration files; looking for them loads `node:fs/promises` and half of readline with it. */
+const noFiles = 'export const filePromises = {}, fileIntercept = {}; export const readFile = async () => "";';
+
+/** The SDK's clients read credentials and settings from the environment instead of searching a machine for them. */
+export const environmentOnly: Plugin = {
+  name: "environment-only",
   setup(build) {
     build.onResolve({ filter: /^@aws-sdk\/credential-provider-node$/ }, () => ({
       path: fileURLToPath(new URL("./environment-credentials.ts", import.meta.url)),
+    }));
+    build.onLoad({ filter: /@smithy\/core\/.*\/shared-ini-file-loader\/readFile\.js$/ }, () => ({
+      contents: noFiles,
+      loader: "js",
     }));
   },
 };
@@ -49,4 +61,4 @@ export const yamlModules = {
 /** What Lambda's runtime has by itself; everything else is bundled. */
 export const externals = builtinModules
   .flatMap((name) => [name, `node:${name}`])
-  .filter((name) => !/^(node:)?https?$/.test(name));
+  .filter((name) => !lazyBuiltins.test(name));
