@@ -72,12 +72,14 @@ function fromText(schema: string, text: Sql, to: ColumnType): Conversion {
   }
 }
 
-/** A number as JavaScript writes it: without an exponent from a millionth up to 21 digits. */
+/** A number as JavaScript writes it: without an exponent from a millionth up to 21 digits, with as few digits as do. */
 function floatText(value: Sql): Sql {
+  const fifteenDigits = sql`cast(${value} as numeric)`;
+  const exact = sql`case when ${asFloat(fifteenDigits)} = ${value} then ${fifteenDigits}
+    else cast(${asText(value)} as numeric) end`;
   const short = sql`regexp_replace(${asText(value)}, 'e([-+])0', 'e\\1')`;
-  const plain = sql`cast(trim_scale(cast(${asText(value)} as numeric)) as text)`;
   return sql`case when ${value} = 0 then '0'
-    when abs(${value}) >= 1e-6 and abs(${value}) < 1e21 then ${plain} else ${short} end`;
+    when abs(${value}) >= 1e-6 and abs(${value}) < 1e21 then cast(trim_scale(${exact}) as text) else ${short} end`;
 }
 
 function fromNumber(value: Sql, from: "integer" | "float", to: ColumnType): Conversion | undefined {

@@ -16,5 +16,6 @@ function decimalOf(text: string): string | undefined {
 /** Whether a number of a JSON text is still the same when JavaScript has read it and writes it again. */
 export function isExactNumber(text: string): boolean {
   if (text.length > numberLengthMax) return false;
-  return decimalOf(text) === decimalOf(String(Number(text)));
+  const written = decimalOf(text);
+  return written !== undefined && written === decimalOf(String(Number(text)));
 }

@@ -114,7 +114,14 @@ begin
 end`,
 };
 
-/** Whether JavaScript reads a number back as it is written. `isExactNumber` is the same rule in TypeScript. */
+const significantDigits = (number: string) =>
+  `length(rtrim(ltrim(translate(split_part(lower(${number}), 'e', 1), '-.', ''), '0'), '0'))`;
+
+/**
+ * Whether JavaScript reads a number back as it is written. `isExactNumber` is the same rule in TypeScript. PostgreSQL
+ * writes 1e23, which lies half-way between two doubles, as 9.999999999999999e+22, where JavaScript writes 1e+23: so a
+ * number with fewer digits than PostgreSQL's is exact too.
+ */
 const floatFits: InnerFunction = {
   name: names.floatFits,
   parameters: "p_number text",
@@ -125,8 +132,10 @@ const floatFits: InnerFunction = {
 select case
   when length(p_number) > ${numberLengthMax} or not pg_input_is_valid(p_number, 'double precision')
     or not pg_input_is_valid(p_number, 'numeric') then false
-  else cast(cast(cast(p_number as double precision) as text) as numeric) = cast(p_number as numeric)
-end`,
+  else cast(written as numeric) = cast(p_number as numeric)
+    or ${significantDigits("p_number")} < ${significantDigits("written")} end
+from (select case when pg_input_is_valid(p_number, 'double precision')
+  then cast(cast(p_number as double precision) as text) end as written) as postgres`,
 };
 
 const longNumbers = "-?[0-9][-+.0-9eE]{15,}|-?[0-9][.0-9]*[eE][-+]?[0-9]+";

@@ -1,7 +1,8 @@
 import fc from "fast-check";
 import { afterAll, beforeAll, expect, test } from "vitest";
 import { startTables, type Tables } from "./fixture.ts";
-import { apply, type Change, type Model, type ModelColumn, type Type, type Value } from "./model.ts";
+import { apply, type Change, type Model, type ModelColumn } from "./model.ts";
+import type { Type, Value } from "./value-model.ts";
 
 let t: Tables;
 beforeAll(async () => {
@@ -10,12 +11,15 @@ beforeAll(async () => {
 afterAll(() => t.stop());
 
 const types: Type[] = ["string", "text", "integer", "float", "boolean", "date", "json"];
-const texts = ["", "1", "007", "-12", "1.50", "true", "x'y", "2026-11-20", '{"a": [1]}', "null", "\u2603".repeat(300)];
+const texts = [
+  ...["", "1", "007", "-12", "1.50", "true", "x'y", "2026-11-20", '{"a": [1]}', "null", "\u2603".repeat(300)],
+  ...["1e400", "12345678901234567890", '{"a":1,"a":2}', "[".repeat(300) + "]".repeat(300), "1e21", "1e-7"],
+];
 const values: Record<Type, Value[]> = {
   string: texts.filter((text) => text.length <= 255),
   text: texts,
   integer: [0, 1, 2, -7, Number.MAX_SAFE_INTEGER],
-  float: [0, 1, 1.5, -0.25],
+  float: [0, 1, 1.5, -0.25, 1e15, 1e21, 1e-7],
   boolean: [true, false],
   date: ["2026-11-20T00:00:00.000Z", "1999-12-31T23:59:59.999Z"],
   json: ['"2026-11-20"', "5", "true", '{"a":[1]}', '"x"', "0"],

@@ -1,7 +1,6 @@
-/** A table in memory, with the rules of the contract written down a second time: what the service is compared with. */
-export type Type = "string" | "text" | "integer" | "float" | "boolean" | "date" | "json";
-export type Value = string | number | boolean | null;
+import { Conflict, converted, type Type, type Value } from "./value-model.ts";
 
+/** A table in memory, with the rules of the interface written down a second time: what the service is compared with. */
 export interface ModelColumn {
   name: string;
   type: Type;
@@ -10,7 +9,6 @@ export interface ModelColumn {
   default: Value;
   comment: string | null;
 }
-/** A value of a `json` column is its JSON text. */
 export interface Model {
   comment: string | null;
   columns: ModelColumn[];
@@ -23,55 +21,6 @@ export interface Change {
   add: ModelColumn[];
   order?: string[];
   comment?: string | null;
-}
-
-class Conflict extends Error {}
-
-const isInteger = (text: string) => /^(0|-?[1-9]\d*)$/.test(text) && Number.isSafeInteger(Number(text));
-const isFloat = (text: string) => /^-?(0|[1-9]\d*)(\.\d+)?(e[-+]?\d+)?$/i.test(text) && Number.isFinite(Number(text));
-
-function isJson(text: string): boolean {
-  try {
-    return JSON.parse(text) !== null;
-  } catch {
-    return false;
-  }
-}
-
-function fromText(text: string, to: Type): Value {
-  if (to === "text" || (to === "string" && [...text].length <= 255)) return text;
-  if (to === "integer" && isInteger(text)) return Number(text);
-  if (to === "float" && isFloat(text)) return Number(text);
-  if (to === "boolean" && (text === "true" || text === "false")) return text === "true";
-  if (to === "date" && /^\d{4}-\d\d-\d\d(T.*Z)?$/.test(text)) return new Date(text).toISOString();
-  if (to === "json" && isJson(text)) return text;
-  throw new Conflict();
-}
-
-function converted(value: Value, from: Type, to: Type): Value {
-  if (value === null || from === to) return value;
-  if (typeof value === "number") {
-    if (to === "string" || to === "text" || to === "json") return String(value);
-    if (to === "float" || (to === "integer" && Number.isInteger(value))) return value;
-    if (to === "boolean" && (value === 0 || value === 1)) return value === 1;
-    throw new Conflict();
-  }
-  if (typeof value === "boolean") {
-    if (to === "string" || to === "text" || to === "json") return String(value);
-    if (to === "integer" || to === "float") return Number(value);
-    throw new Conflict();
-  }
-  if (from === "date") {
-    if (to === "json") return JSON.stringify(value);
-    if (to === "string" || to === "text") return value;
-    throw new Conflict();
-  }
-  if (from === "json" && to === "date") {
-    const inner: unknown = JSON.parse(value);
-    if (typeof inner === "string") return fromText(inner, "date");
-    throw new Conflict();
-  }
-  return fromText(value, to);
 }
 
 function check(column: ModelColumn, rows: Model["rows"]): void {
