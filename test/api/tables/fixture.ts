@@ -22,6 +22,8 @@ export interface RdsServer {
   intercept: ((request: RawRequest) => RawResponse | undefined) | undefined;
   /** Whether the answer to a call that was carried out gets lost. */
   lose: ((request: RawRequest) => boolean) | undefined;
+  /** Answers wait for this while it is set. */
+  hold: Promise<undefined> | undefined;
   /** Runs a statement past the service and gives its records as plain values. */
   sql(statement: string): Promise<unknown[][]>;
   close(): Promise<void>;
@@ -52,6 +54,7 @@ export async function startRds(): Promise<RdsServer> {
     raw: [
       async (request) => {
         rds.calls.push(request.path);
+        await rds.hold;
         const answer = rds.intercept?.(request) ?? (await data.service(request));
         return rds.lose?.(request) ? { status: 500, body: "{}" } : answer;
       },
@@ -62,6 +65,7 @@ export async function startRds(): Promise<RdsServer> {
     calls: [],
     intercept: undefined,
     lose: undefined,
+    hold: undefined,
     sql: (statement) => execute(data, statement),
     async close() {
       await server.close();

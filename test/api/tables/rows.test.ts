@@ -205,6 +205,18 @@ describe("a row", () => {
     expect((await t.tables("GET", "/survivor/rows")).body.rows).toHaveLength(1);
   });
 
+  it("is stored anew when the record of its Idempotency-Key has expired", async () => {
+    await t.given("forgotten", [{ name: "a", type: "integer" }]);
+    const headers = { "idempotency-key": "expired row" };
+    const post = () => t.tables("POST", "/forgotten/rows", { row: { a: 1 } }, { headers });
+    t.rds.lose = (request) => request.body.includes("insert into");
+    expect((await post()).status).toBe(503);
+    t.rds.lose = undefined;
+    await t.rds.sql(`update "${t.schema}"."$claims" set at = at - interval '24 hours'`);
+    const again = await post();
+    expect([again.status, again.body.row?.id]).toEqual([201, 2]);
+  });
+
   it("has at most 400,000 bytes, however they come together", async () => {
     const columns = ["a", "b"].map((name) => ({ name, type: "text" }));
     await t.given("heavy", columns);
@@ -276,6 +288,23 @@ describe("the rows of a table", () => {
       expect((await t.tables("GET", `/first/rows?${query}`)).status).toBe(400);
     }
     expect((await t.tables("GET", `/second/rows?cursor=${nextCursor}`)).status).toBe(400);
+  });
+
+  it("take no cursor of an earlier table of the same name", async () => {
+    await t.given("reborn", [], [{}, {}]);
+    const { nextCursor } = (await t.tables("GET", "/reborn/rows?limit=1")).body;
+    await t.tables("DELETE", "/reborn");
+    expect((await t.tables("GET", `/reborn/rows?cursor=${nextCursor}`)).status).toBe(404);
+    await t.given("reborn", [], [{}, {}]);
+    const answer = await t.tables("GET", `/reborn/rows?cursor=${nextCursor}`);
+    expect([answer.status, answer.body.issues?.[0].path]).toEqual([400, "cursor"]);
+  });
+
+  it("take the cursor of before a change of the table", async () => {
+    await t.given("changed", [], [{}, {}]);
+    const { nextCursor } = (await t.tables("GET", "/changed/rows?limit=1")).body;
+    await t.tables("PUT", "/changed", { add: [{ name: "a", type: "integer" }] });
+    expect((await t.tables("GET", `/changed/rows?cursor=${nextCursor}`)).body.rows).toMatchObject([{ id: 2, a: null }]);
   });
 
   it("come in smaller pages when they are large, and all of them come", async () => {

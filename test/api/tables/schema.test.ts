@@ -44,7 +44,7 @@ async function dump(table: string): Promise<string> {
       `select indexrelid::regclass::text from pg_index where indrelid = ${relation} order by 1`,
       `select pg_get_triggerdef(oid) from pg_trigger where tgrelid = ${relation} order by 1`,
       `select c.xmin::text, c.version, c.definition::text from "${t.schema}"."$tables" c where c.name = '${table}'`,
-      `select r.xmin::text, r.ctid::text, r::text from "${t.schema}"."${table}" r order by r.id`,
+      `select r.xmin::text, r.ctid::text, md5(r::text) from "${t.schema}"."${table}" r order by r.id`,
     ].map((sql) => t.rds.sql(sql)),
   );
   return JSON.stringify(parts);
@@ -166,6 +166,17 @@ describe("tables", () => {
     expect((await post("lost table", "different")).status).toBe(422);
     const again = await post("lost table", "survivor");
     expect([again.status, again.body.table?.name]).toEqual([201, "survivor"]);
+  });
+
+  it("are made anew for an Idempotency-Key whose record has expired", async () => {
+    const headers = { "idempotency-key": "expired table" };
+    t.rds.lose = (request) => request.body.includes("$change_");
+    expect((await t.tables("POST", "", { name: "expired", columns: [] }, { headers })).status).toBe(503);
+    t.rds.lose = undefined;
+    await t.rds.sql(`update "${t.schema}"."$claims" set at = at - interval '24 hours'`);
+    const again = await t.tables("POST", "", { name: "expired", columns: [] }, { headers });
+    expect([again.status, again.body.code]).toEqual([409, "table_exists"]);
+    expect(await t.rds.sql(`select 1 from "${t.schema}"."$claims"`)).toEqual([]);
   });
 
   it("of a database from before there were claims take an Idempotency-Key too", async () => {
@@ -447,8 +458,25 @@ describe("a change", () => {
     [404, { rename: [{ from: "nope", to: "x" }] }],
     [404, { modify: [{ name: "A", comment: "x" }] }],
     [404, { order: ["a", "b", "s", "j", "nope"] }],
+    [404, { rename: [{ from: "a", to: "b" }], modify: [{ name: "nope", comment: "x" }] }],
+    [404, { rename: [{ from: "a", to: "b" }], order: ["nope"] }],
+    [404, { add: [{ name: "B", type: "text" }], order: ["a", "nope"] }],
+    [404, { modify: [{ name: "s", type: "integer" }], order: ["a", "b", "s", "nope"] }],
+    [404, { modify: [{ name: "s", type: "integer" }, { name: "nope" }] }],
+    [404, { drop: ["nope"], remove: ["a"] }],
+    [404, { drop: ["nope"], modify: [{ name: "a", nulable: false }] }],
+    [404, { drop: ["a", 5, "nope"], comment: 5 }],
+    [404, { drop: ["id", "nope"] }],
+    [404, { drop: ["a"], order: ["a"], add: [{ name: "x" }] }],
+    [400, { rename: [{ from: "a", to: "b" }], modify: [{ name: "s", type: "integer" }] }],
+    [400, { rename: [{ from: "a", to: "b" }], order: ["b"] }],
+    [400, { add: [{ name: "B", type: "text" }], modify: [{ name: "j", unique: true }] }],
+    [400, { drop: ["id"] }],
+    [400, { drop: "nope" }],
+    [400, { drop: ["no such name"] }],
     [409, { add: [{ name: "B", type: "text" }] }],
     [409, { rename: [{ from: "a", to: "b" }] }],
+    [409, { rename: [{ from: "a", to: "b" }], order: ["b", "s", "j"] }],
     [409, { rename: [{ from: "a", to: "x" }], add: [{ name: "X", type: "text" }] }],
     [400, { drop: ["a", "a"] }],
     [
@@ -529,6 +557,36 @@ describe("a change", () => {
     expect(answer.body.message).not.toContain("1.5");
   });
 
+  /** Conversion to text escapes the quotes of the json, and so needs 42 bytes more. */
+  const large = (bytes: number) => ({ a: "x".repeat(bytes), i: 1, j: Array.from({ length: 20 }, () => "") });
+  test.each<[string, object, string]>([
+    ["a new column", { add: [{ name: "b", type: "string", default: "x".repeat(200) }] }, "add.0"],
+    ["a new column without a value", { add: [{ name: "b".repeat(63), type: "integer" }] }, "add.0"],
+    ["a longer name", { rename: [{ from: "i", to: "i".repeat(63) }] }, "rename"],
+    ["a conversion", { modify: [{ name: "j", type: "text" }] }, "modify.0.type"],
+    ["several steps", { rename: [{ from: "i", to: "j".repeat(40) }], add: [{ name: "k", type: "integer" }] }, ""],
+  ])("cannot make a row larger than a row may be: %s", async (_, change, path) => {
+    const columns = [
+      { name: "a", type: "text" },
+      { name: "i", type: "integer" },
+      { name: "j", type: "json" },
+    ];
+    await t.given("swollen", columns, [large(1), large(399_800)]);
+    const before = await dump("swollen");
+    const answer = await t.tables("PUT", "/swollen", change);
+    expect([answer.status, answer.body.code, answer.body.row, answer.body.path]).toEqual([
+      409,
+      "data_conflict",
+      2,
+      path,
+    ]);
+    expect(await dump("swollen")).toBe(before);
+    expect((await t.tables("PUT", "/swollen?dryRun=true", change)).status).toBe(409);
+    await t.tables("DELETE", "/swollen/rows/2");
+    expect((await t.tables("PUT", "/swollen", change)).status).toBe(200);
+    await t.tables("DELETE", "/swollen");
+  });
+
   it("as a dry run says what it would do, and does nothing", async () => {
     await t.given(
       "dry",
@@ -581,6 +639,44 @@ describe("a change", () => {
       [1, 2, 3].map(() => t.tables("PUT", "/parallel", { rename: [{ from: "a", to: "z" }] })),
     );
     expect(same.map((answer) => answer.status).sort()).toEqual([200, 404, 404]);
+  });
+
+  it("and nine others at once on one table all succeed", async () => {
+    await t.given("crowd", [{ name: "a", type: "text" }], [{ a: "1" }]);
+    const names = Array.from({ length: 10 }, (_, index) => `c${index}`);
+    const answers = await Promise.all(
+      names.map((name) => t.tables("PUT", "/crowd", { add: [{ name, type: "integer", default: 1 }] })),
+    );
+    expect(answers.map((answer) => answer.status)).toEqual(names.map(() => 200));
+    const columns = named(await t.tables("PUT", "/crowd", {}));
+    expect(columns.slice(2, -2).sort()).toEqual(names);
+  });
+
+  it("is tried again when PostgreSQL says that others are in its way", async () => {
+    await t.given("locked", []);
+    let refusals = 3;
+    t.rds.intercept = (request) => {
+      if (!request.body.includes("$change_") || refusals === 0) return undefined;
+      refusals -= 1;
+      const result = JSON.stringify({
+        state: "refused",
+        code: refusals === 0 ? "55P03" : "40P01",
+        statement: 0,
+        row: null,
+      });
+      const columnMetadata = [{ label: "result", name: "result" }];
+      return { status: 200, body: JSON.stringify({ columnMetadata, records: [[{ stringValue: result }]] }) };
+    };
+    const added = await t.tables("PUT", "/locked", { add: [{ name: "a", type: "integer" }] });
+    const asked = refusals;
+    refusals = 2;
+    const gone = await t.tables("DELETE", "/locked");
+    const left = refusals;
+    refusals = 2;
+    const made = await t.tables("POST", "", { name: "locked", columns: [] });
+    t.rds.intercept = undefined;
+    expect([added.status, gone.status, made.status]).toEqual([200, 200, 201]);
+    expect([asked, left, refusals]).toEqual([0, 0, 0]);
   });
 
   it("of the same name happens once: of two tables created at once, one is", async () => {

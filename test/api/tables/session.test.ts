@@ -1,0 +1,162 @@
+import { sql } from "kysely";
+import { afterAll, beforeAll, describe, expect, it, test } from "vitest";
+import { type DatabaseRunner, databaseRunner } from "../../../lambdas/aws/databases.ts";
+import { DatabaseError } from "../../../lambdas/aws/errors.ts";
+import { checkStatement } from "../../../lambdas/tables/model/change-statement.ts";
+import { changeTable } from "../../../lambdas/tables/model/change-table.ts";
+import { ownStates } from "../../../lambdas/tables/model/inner-names.ts";
+import { type Session, sessionOn } from "../../../lambdas/tables/model/session.ts";
+import { query } from "../../../lambdas/tables/model/sql.ts";
+import { changeStatements } from "../../../lambdas/tables/model/statements.ts";
+import { startTables, type Tables } from "./fixture.ts";
+
+let t: Tables;
+let databases: DatabaseRunner;
+beforeAll(async () => {
+  t = await startTables();
+  databases = databaseRunner({
+    DATABASE_ARN: process.env.DATABASE_ARN ?? "",
+    DATABASE_SECRET_ARN: process.env.DATABASE_SECRET_ARN ?? "",
+    DATABASE_WAIT_SECONDS: "20",
+  });
+  await t.given("mine", [{ name: "a", type: "text" }], [{ a: "1" }]);
+  await sessionOn(databases, "dbs_theirs", "", new Date()).prepare();
+  await t.rds.sql('create table "dbs_theirs"."secrets" as select 1 as a');
+}, 120_000);
+afterAll(() => t.stop());
+
+const open = (requestMs = 20_000): Session => sessionOn({ ...databases, requestMs }, t.schema, "", new Date());
+const statement = (text: string) => query({ a: "text" }, sql`${sql.raw(text)}`);
+
+async function refusal(work: Promise<unknown>): Promise<unknown> {
+  return work.then(
+    () => "done",
+    (error) => (error instanceof DatabaseError ? error.state : error),
+  );
+}
+
+describe("a statement on a database", () => {
+  const permissionDenied = "42501";
+
+  it("runs as the database's own role", async () => {
+    expect(await open().query(statement("select cast(current_user as text)"))).toEqual([{ a: t.schema }]);
+  });
+
+  test.each([
+    'select cast(a as text) from "dbs_theirs"."secrets"',
+    `with gone as (delete from "dbs_theirs"."$tables" returning 1) select cast(count(*) as text) from gone`,
+    `select "dbs_theirs"."$change_2"('x', -1, null, '[]', false, 0)`,
+    `select cast(query_to_xml('select a from dbs_theirs.secrets', true, true, '') as text)`,
+    "select set_config('role', 'dbs_theirs', true)",
+    "select set_config('role', 'none', true)",
+    "select set_config('session_authorization', 'postgres', true)",
+  ])("is refused by PostgreSQL itself where it reaches for another database: %s", async (text) => {
+    expect(await refusal(open().query(statement(text)))).toBe(permissionDenied);
+  });
+
+  test.each(['drop table "dbs_theirs"."secrets"', 'create table "dbs_theirs"."mine" ()', "set role postgres"])(
+    "of a change is refused as well: %s",
+    async (text) => {
+      const statements = [{ sql: text, path: "", check: false as const }];
+      const change = { name: "crafted", version: 0, definition: { name: "crafted", comment: null, columns: [] } };
+      const result = await changeTable(open(), { ...change, statements });
+      expect(result).toMatchObject({ state: "refused", code: permissionDenied });
+      expect(await t.rds.sql('select a from "dbs_theirs"."secrets"')).toEqual([[1]]);
+    },
+  );
+
+  it("leaves the role of the connection as it was", async () => {
+    const [before] = await t.rds.sql("select cast(current_user as text)");
+    await open().query(statement("select '1'"));
+    expect(await t.rds.sql("select cast(current_user as text)")).toEqual([before]);
+  });
+});
+
+describe("a database of an earlier version, whose tables belong to the service's role", () => {
+  it("is taken over by its own role with the first call", async () => {
+    const [[service]] = (await t.rds.sql("select cast(current_user as text)")) as [[string]];
+    const names = (await t.rds.sql(
+      `select cast(relname as text) from pg_class where relnamespace = '"${t.schema}"'::regnamespace and relkind = 'r'`,
+    )) as [string][];
+    for (const [name] of names) await t.rds.sql(`alter table "${t.schema}"."${name}" owner to "${service}"`);
+    await t.rds.sql(`alter schema "${t.schema}" owner to "${service}"`);
+    for (const name of ["$query_1(text, text[], bigint)", "$change_2(text, bigint, text, text, boolean, bigint)"]) {
+      const [, bare, parameters] = /^(.+)(\(.*\))$/.exec(name) ?? [];
+      await t.rds.sql(`drop function "${t.schema}"."${bare}"${parameters}`);
+    }
+    expect((await t.tables("GET", "/mine/rows")).body.rows).toMatchObject([{ a: "1" }]);
+    expect((await t.tables("PUT", "/mine", { comment: "taken over" })).status).toBe(200);
+    expect((await t.tables("POST", "/mine/rows", { row: { a: "2" } })).status).toBe(201);
+  });
+});
+
+describe("a statement that is done after its request's time", () => {
+  const count = async () => (await t.rds.sql(`select count(*) from "${t.schema}"."mine"`))[0]?.[0];
+  const insert = (seconds: number) =>
+    statement(
+      `with made as (insert into "${t.schema}"."mine" (a) values ('late') returning a)
+       select made.a from made cross join lateral (select pg_sleep(${seconds})) as slept`,
+    );
+
+  it("is taken back: a row", async () => {
+    const before = await count();
+    await expect(open(1_000).query(insert(1.5))).rejects.toMatchObject({ code: "unavailable" });
+    expect(await count()).toBe(before);
+    expect(await open(10_000).query(insert(0))).toEqual([{ a: "late" }]);
+    expect(await count()).toBe(Number(before) + 1);
+  });
+
+  it("is not begun", async () => {
+    const before = await count();
+    await expect(open(0).query(insert(0))).rejects.toMatchObject({ code: "unavailable" });
+    expect(await count()).toBe(before);
+  });
+
+  it("is taken back: a change", async () => {
+    const statements = [{ sql: "select pg_sleep(1.5)", path: "", check: false as const }];
+    const definition = { name: "late", comment: null, columns: [] };
+    const result = await changeTable(open(1_000), { name: "late", version: 0, definition, statements });
+    expect(result).toMatchObject({ state: "refused", code: ownStates.tooLate });
+    expect((await t.tables("GET")).body.tables.map(({ name }: { name: string }) => name)).not.toContain("late");
+  });
+
+  it("is a 503 that says to retry, when no answer comes", async () => {
+    let release = () => {};
+    const held = new Promise<undefined>((resolve) => {
+      release = () => resolve(undefined);
+    });
+    t.rds.hold = held;
+    const asked = open(500).query(statement("select '1'"));
+    await expect(asked).rejects.toMatchObject({ name: "DatabaseTimeout" });
+    t.rds.hold = undefined;
+    release();
+  });
+});
+
+describe("a change of a table", () => {
+  it("holds the table for itself before the first row is looked at, so that no row changes behind a check", async () => {
+    const column = (type: "text" | "json") => ({
+      name: "a",
+      type,
+      nullable: true,
+      unique: false,
+      default: null,
+      comment: null,
+      constraint: null,
+    });
+    const definition = { name: "mine", comment: null, columns: [column("json")] };
+    const step = { do: "convert", path: "", column: "a", from: "text", to: "json", default: null } as const;
+    const statements = changeStatements(t.schema, "mine", { definition, steps: [step] });
+    const first = statements.findIndex((one) => one.check);
+    const free = sql`select 1 where not exists (select from pg_locks
+      where relation = '"${sql.raw(t.schema)}"."mine"'::regclass and mode = 'AccessExclusiveLock' and granted)`;
+    const probe = checkStatement("probe", free, ownStates.valueInTheWay);
+    const change = { name: "mine", version: -1, definition, dryRun: true };
+    const [[version]] = (await t.rds.sql(`select version from "${t.schema}"."$tables" where name = 'mine'`)) as [
+      [number],
+    ];
+    const probed = [...statements.slice(0, first), probe];
+    expect(await changeTable(open(), { ...change, version, statements: probed })).toEqual({ state: "done" });
+    expect(await changeTable(open(), { ...change, version, statements: [probe] })).toMatchObject({ state: "refused" });
+  });
+});
