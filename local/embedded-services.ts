@@ -7,7 +7,7 @@ import { resolveImage } from "./codebuild/image.ts";
 import { createRuntimes } from "./codebuild/runtimes.ts";
 import { createIntegrations, readDefinition } from "./deployment-machine.ts";
 import { startDynamoDb } from "./dynamodb/server.ts";
-import { createEcs } from "./ecs/ecs.ts";
+import { createEcs, type Ecs } from "./ecs/ecs.ts";
 import type { Found } from "./environment.ts";
 import { createFunctions, type Functions } from "./lambda/functions.ts";
 import { createLogs, type Logs } from "./logs/logs.ts";
@@ -78,7 +78,7 @@ async function startSts({ credentials, started }: Base): Promise<{ endpoint: str
   return { endpoint, tasks };
 }
 
-function createBuilds({ home, logs }: Base, s3: S3Server) {
+function createBuilds({ home, logs }: Base, s3: S3Server, ecs: Ecs) {
   const runtimes = createRuntimes(join(home, "runtimes"));
   return createCodeBuild({
     projectName: names.imageBuilds,
@@ -90,7 +90,9 @@ function createBuilds({ home, logs }: Base, s3: S3Server) {
       // Loaded with the first build: the service starts without the zip reader.
       const { createImageBuilder } = await import("./codebuild/image-builder.ts");
       const [imagesDir, cacheDir] = [join(home, "images"), join(home, "cache")];
-      return createImageBuilder({ imagesDir, cacheDir, runtimes, open: s3.open })(build);
+      const { buildAtAddress } = await import("./moved-address.ts");
+      const buildImage = createImageBuilder({ imagesDir, cacheDir, runtimes, open: s3.open });
+      return buildAtAddress(build, buildImage, (serviceName) => ecs.claimAddress(serviceName));
     },
   });
 }
@@ -104,6 +106,11 @@ function createContainers({ home, ports, logs }: Base, tasks: TaskCredentials) {
     gateway: { testHeader },
     logs,
     portFor: (serviceName) => ports.of(serviceName),
+    freePortFor: (serviceName) => ports.freeOf(serviceName),
+    onMoved: async (serviceName, url) => {
+      const { rememberAddress } = await import("./moved-address.ts");
+      await rememberAddress(names.table, serviceName, url);
+    },
     resolveImage: (reference) => resolveImage(join(home, "images"), reference),
     taskCredentials: (taskId) => tasks.variables(taskId),
   });
@@ -151,7 +158,7 @@ export async function startEmbeddedServices(
   const [dynamoDb, s3] = await Promise.all(starting);
   const sts = await startSts(base);
   const ecs = createContainers(base, sts.tasks);
-  const codeBuild = await createBuilds(base, s3);
+  const codeBuild = await createBuilds(base, s3, ecs);
   const rdsData = createRdsData({ dir: join(home, "postgres"), cacheDir: cacheFolder });
   const stepFunctions = createDeployments(base, createIntegrations(functions, codeBuild));
   const aws = await startAwsServer({

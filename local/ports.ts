@@ -6,7 +6,7 @@ import { log } from "../lambdas/http/log.ts";
 import { DamagedFile, readStateFile, writeStateFile } from "./state-file.ts";
 
 /** Below the range that systems hand out by themselves, so that a port kept for later is seldom taken meanwhile. */
-const range = { first: 20_000, last: 29_999 };
+const range = { first: 20_000, last: 24_999 };
 const unlistedRange = { first: 30_000, last: 31_999 };
 
 function isFree(port: number): Promise<boolean> {
@@ -39,7 +39,7 @@ export async function unlistedPort(name: string): Promise<number> {
 export interface Ports {
   /** The port kept under this name since the first time it was asked for. */
   of(name: string): Promise<number>;
-  /** As `of`, but another port when the kept one is taken by somebody else. */
+  /** As `of`, but another port, kept from now on, when the kept one is taken by another program. */
   freeOf(name: string): Promise<number>;
 }
 

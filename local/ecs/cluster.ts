@@ -1,5 +1,6 @@
 import type { Arns } from "./arns.ts";
 import type { TestHeader } from "./gateway.ts";
+import type { AddressBook } from "./public-address.ts";
 import type { Store } from "./store.ts";
 import type { TaskHost } from "./task.ts";
 
@@ -9,4 +10,5 @@ export interface Cluster {
   store: Store;
   host: TaskHost;
   testHeader: TestHeader;
+  addresses: AddressBook;
 }

@@ -1,8 +1,9 @@
 import { createServer } from "node:net";
 
 /** Below the ranges that operating systems take outgoing ports from, so that no connection of ours can be in the way. */
-const first = 20_000;
-const last = 32_000;
+/** The range of tasks; local/ports.ts has those of the addresses that are kept. */
+const first = 25_000;
+const last = 30_000;
 
 function canListen(port: number, host: string): Promise<boolean> {
   return new Promise((resolve) => {

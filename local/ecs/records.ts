@@ -167,6 +167,8 @@ export const serviceRecord = z.object({
   /** What the caller asked for; a service without a live revision runs nothing all the same. */
   desiredCount: z.number(),
   port: z.number(),
+  /** The port has changed, and not everybody who must know has been told. */
+  hasMoved: z.boolean().optional(),
   configuration: deploymentConfiguration,
   gatewayConnectors: z.tuple([gatewayConnector]),
   /** Fields that are described back as they came (network, launch type, tags). */

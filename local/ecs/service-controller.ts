@@ -6,7 +6,7 @@ import { runStages } from "./deployment.ts";
 import type { Route } from "./gateway.ts";
 import { type HookRun, RollBack } from "./hooks.ts";
 import { Journal } from "./journal.ts";
-import { PublicAddress } from "./public-address.ts";
+import { type Move, PublicAddress } from "./public-address.ts";
 import { type DeploymentRecord, isRunning, isShifted, type RevisionRecord, type ServiceRecord } from "./records.ts";
 import type { Task } from "./task.ts";
 import type { TaskSet } from "./task-set.ts";
@@ -40,7 +40,7 @@ export class ServiceController {
     this.record = record;
     this.#journal = new Journal(cluster, record);
     this.#sets = new TaskSets(cluster, this.#journal);
-    this.#address = new PublicAddress(this.#journal, this.route, cluster.testHeader);
+    this.#address = new PublicAddress(this.#journal, this.route, cluster.testHeader, cluster.addresses);
   }
 
   /** Tasks that have not stopped yet. */
@@ -57,8 +57,8 @@ export class ServiceController {
   save(): Promise<void> {
     return this.#journal.save();
   }
-  /** Binds the public address of a new service; rejects when its port is taken. */
-  open(): Promise<void> {
+  /** Binds the public address, at another port when its own is taken; gives the move then. */
+  open(): Promise<Move | undefined> {
     return this.#address.open();
   }
   taskSet(arn: string): TaskSet {

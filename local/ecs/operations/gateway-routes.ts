@@ -1,7 +1,10 @@
 import * as z from "zod";
 import { AwsError, type Operation, operation } from "../../aws/service.ts";
+import { isPortFree } from "../../ports.ts";
+import { portHolder } from "../../process/listening.ts";
 import { nameOf } from "../arns.ts";
 import { serviceUrl } from "../describe/deployment.ts";
+import type { Move } from "../public-address.ts";
 import type { ServiceController } from "../service-controller.ts";
 import type { Services } from "./known-services.ts";
 import { page, pageInput } from "./page.ts";
@@ -45,6 +48,23 @@ function createReservations(services: Services) {
   };
 }
 const reservedPortName = "http";
+
+/** The address of a service that exists is bound by it; one that is only reserved must be free when the service comes. */
+export async function claimAddress(services: Services, name: string): Promise<Move | undefined> {
+  const service = services.controllers.get(name);
+  if (service?.record.status === "ACTIVE") return service.open();
+  const from = service?.record.port || (await services.portFor(name));
+  if (await isPortFree(from)) return undefined;
+  const holder = await portHolder(from);
+  const to = await services.addresses.freePortFor(name);
+  if (service) {
+    // A service that was deleted has been deployed, so its address is known already.
+    service.record.port = to;
+    await service.save();
+    await services.addresses.onMoved(name, `http://127.0.0.1:${to}`);
+  }
+  return { from, holder, to };
+}
 
 function list(services: Services, reservations: ReturnType<typeof createReservations>): Operation {
   const schema = z.object({

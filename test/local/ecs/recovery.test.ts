@@ -117,6 +117,67 @@ test("close ends every app within 4 s, those that ignore SIGTERM too", async () 
   expect(pids.filter(isRunning)).toEqual([]);
 });
 
+test("an address that stays taken moves to another port, which is told until it is known", {
+  timeout: 60_000,
+}, async () => {
+  const first = await new TestCluster().start();
+  left.push(() => rmSync(first.dir, { recursive: true, force: true }));
+  await first.create("moves", await first.register({ VERSION: "1" }), direct);
+  await first.untilStatus("moves", "SUCCESSFUL");
+  const port = Number(new URL(await first.url("moves")).port);
+  await first.stop();
+  const squatter: Server = createServer().listen(port, "127.0.0.1");
+  await once(squatter, "listening");
+  left.push(() => void squatter.close());
+
+  const told: string[] = [];
+  const onMoved = async (name: string, url: string) => {
+    told.push(`${name} ${url}`);
+    if (told.length === 1) throw new Error("not now");
+  };
+  const second = await new TestCluster(first.dir).start({ onMoved });
+  const holder = process.platform === "linux" ? new RegExp(`in use by .+ \\(process ${process.pid}\\)`) : /in use by/;
+  expect((await second.describe("moves")).events?.[0]?.message).toMatch(holder);
+  // A build asks before it begins.
+  const move = await second.ecs.claimAddress("moves");
+  expect(move).toMatchObject({ from: port });
+  const url = await second.url("moves");
+  expect(url).toBe(`http://127.0.0.1:${move?.to}`);
+  expect(move?.to).not.toBe(port);
+  expect(await versionAt(url)).toBe("1");
+  expect(await second.ecs.claimAddress("moves")).toBeUndefined();
+  expect(told).toEqual([`moves ${url}`]);
+  await second.stop();
+
+  const third = await new TestCluster(first.dir).start({ onMoved });
+  await until(() => told.length === 2);
+  expect(told[1]).toBe(`moves ${url}`);
+  await third.stop();
+  const fourth = await new TestCluster(first.dir).start({ onMoved });
+  left.push(() => fourth.stop());
+  expect(await versionAt(await fourth.url("moves"))).toBe("1");
+  expect(told).toHaveLength(2);
+});
+
+test("an address that stays taken moves without a build too", { timeout: 60_000 }, async () => {
+  const first = await new TestCluster().start();
+  left.push(() => rmSync(first.dir, { recursive: true, force: true }));
+  await first.create("stays", await first.register({ VERSION: "1" }), direct);
+  await first.untilStatus("stays", "SUCCESSFUL");
+  const url = await first.url("stays");
+  await first.stop();
+  const squatter: Server = createServer().listen(Number(new URL(url).port), "127.0.0.1");
+  await once(squatter, "listening");
+  left.push(() => void squatter.close());
+  const second = await new TestCluster(first.dir).start();
+  left.push(() => second.stop());
+  const moved = await until(async () => {
+    const now = await second.url("stays");
+    return now !== url && now;
+  }, 25_000);
+  expect(await versionAt(moved)).toBe("1");
+});
+
 test("an address that somebody else has taken is served as soon as it is free", async () => {
   const first = await new TestCluster().start();
   left.push(() => rmSync(first.dir, { recursive: true, force: true }));

@@ -1,0 +1,30 @@
+import { Addresses } from "../lambdas/builds/model/rows.ts";
+import { log } from "../lambdas/http/log.ts";
+import { documentClient } from "../lambdas/table/client.ts";
+import { tableWriter } from "../lambdas/table/writer.ts";
+import type { BuiltImage, ImageBuild, ImageBuilder } from "./codebuild/image.ts";
+import type { Ecs } from "./ecs/ecs.ts";
+
+const servicePrefix = "app-";
+
+/** On AWS an address never changes; on one machine another program may take its port, and then GET /endpoints must say so. */
+export async function rememberAddress(tableName: string, serviceName: string, url: string): Promise<void> {
+  const projectId = serviceName.slice(servicePrefix.length);
+  const table = tableWriter(documentClient(), tableName);
+  await table.write({ addresses: Addresses.update({ projectId }, { set: { url } }) });
+  log("info", "The port of an app was taken by another program; its address has changed", { projectId, url });
+}
+
+/** Builds an image after making sure of its app's address, so that a port that is taken does not fail the deployment behind the build. */
+export async function buildAtAddress(
+  build: ImageBuild,
+  builder: ImageBuilder,
+  claimAddress: Ecs["claimAddress"],
+): Promise<BuiltImage> {
+  const move = await claimAddress(`${servicePrefix}${build.variables.PROJECT_ID}`);
+  if (!move) return builder(build);
+  const moved = `Port ${move.from} of this machine is in use by ${move.holder}. The app's address is now http://127.0.0.1:${move.to}.`;
+  build.put(moved);
+  const image = await builder(build);
+  return { ...image, IMAGE_WARNING: [moved, image.IMAGE_WARNING].filter(Boolean).join("\n") };
+}

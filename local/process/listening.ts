@@ -1,0 +1,80 @@
+import { readdir, readFile, readlink } from "node:fs/promises";
+
+export interface ListeningSocket {
+  port: number;
+  /** As in an address: `0.0.0.0`, `127.0.0.1`, `::`, `::1`. */
+  address: string;
+}
+
+async function processIds(): Promise<string[]> {
+  return (await readdir("/proc")).filter((name) => /^\d+$/.test(name));
+}
+
+async function groupMembers(pgid: number): Promise<string[]> {
+  const members = await Promise.all(
+    (await processIds()).map(async (pid) => {
+      const stat = await readFile(`/proc/${pid}/stat`, "utf8").catch(() => "");
+      // pid (comm) state ppid pgrp …; comm may hold spaces and parentheses.
+      const group = stat.slice(stat.lastIndexOf(")") + 2).split(" ")[2];
+      return group === String(pgid) ? pid : undefined;
+    }),
+  );
+  return members.filter((pid) => pid !== undefined);
+}
+
+async function socketInodes(pid: string): Promise<string[]> {
+  const fds = await readdir(`/proc/${pid}/fd`).catch(() => []);
+  const links = await Promise.all(fds.map((fd) => readlink(`/proc/${pid}/fd/${fd}`).catch(() => "")));
+  return links.map((link) => /^socket:\[(\d+)\]$/.exec(link)?.[1] ?? "").filter(Boolean);
+}
+
+const listenState = "0A";
+const mappedPrefix = "0000000000000000FFFF0000";
+
+/** An address of /proc/net/tcp: 32-bit words in the machine's own byte order, which is little-endian where Node.js runs. */
+function addressOf(hex: string): string {
+  const bytes = hex.match(/.{8}/g)?.flatMap((word) => word.match(/../g)?.toReversed() ?? []) ?? [];
+  const ipv4 = hex.startsWith(mappedPrefix) ? bytes.slice(-4) : bytes;
+  if (ipv4.length === 4) return ipv4.map((byte) => Number.parseInt(byte, 16)).join(".");
+  if (/^0+$/.test(hex)) return "::";
+  const groups = bytes.flatMap((byte, i) =>
+    i % 2 === 0 ? [`${byte}${bytes[i + 1] ?? ""}`.replace(/^0+(?=.)/, "")] : [],
+  );
+  const text = groups.join(":").toLowerCase();
+  return text === "0:0:0:0:0:0:0:1" ? "::1" : text;
+}
+
+async function listeners(table: "tcp" | "tcp6"): Promise<(ListeningSocket & { inode: string })[]> {
+  const text = await readFile(`/proc/net/${table}`, "utf8").catch(() => "");
+  return text.split("\n").flatMap((line) => {
+    const [, local = "", , state, , , , , , inode = ""] = line.trim().split(/\s+/);
+    const [address = "", port = ""] = local.split(":");
+    return state === listenState ? [{ inode, port: Number.parseInt(port, 16), address: addressOf(address) }] : [];
+  });
+}
+
+const allListeners = async () => [...(await listeners("tcp")), ...(await listeners("tcp6"))];
+
+/** The sockets that the processes of a group listen on, or undefined where that cannot be found out (not on Linux). */
+export async function listeningSockets(pgid: number): Promise<ListeningSocket[] | undefined> {
+  if (process.platform !== "linux") return undefined;
+  const inodes = new Set((await Promise.all((await groupMembers(pgid)).map(socketInodes))).flat());
+  return (await allListeners())
+    .filter(({ inode }) => inodes.has(inode))
+    .map(({ port, address }) => ({ port, address }))
+    .sort((a, b) => a.port - b.port);
+}
+
+/** The program that listens on a port, for a message: `node (process 4242)`, or `another program` where that cannot be read. */
+export async function portHolder(port: number): Promise<string> {
+  const unknown = "another program";
+  if (process.platform !== "linux") return unknown;
+  const inodes = (await allListeners()).filter((socket) => socket.port === port).map(({ inode }) => inode);
+  for (const pid of await processIds().catch(() => [])) {
+    const own = await socketInodes(pid);
+    if (!inodes.some((inode) => own.includes(inode))) continue;
+    const name = (await readFile(`/proc/${pid}/comm`, "utf8").catch(() => "")).trim();
+    return `${name || unknown} (process ${pid})`;
+  }
+  return unknown;
+}
