@@ -26,20 +26,20 @@ export const taskMark = "SLIPWAY_TASK";
 
 /**
  * The environment of a task, later layers winning. The container's port becomes the task's own port on this machine,
- * and an address that means "everywhere" becomes the loopback address.
+ * and an address that means "everywhere" becomes the address at which the gateway reaches the task.
  */
 export function taskEnvironment(
   taskId: string,
   layers: Record<string, string>[],
-  ports: { containerPort: number; port: number },
+  place: { containerPort: number; port: number; address: string },
   portMap: PortMap,
 ): Record<string, string> {
   const env: Record<string, string> = Object.assign({ PATH: defaultPath }, ...layers);
-  if (env.PORT === String(ports.containerPort)) env.PORT = String(ports.port);
+  if (env.PORT === String(place.containerPort)) env.PORT = String(place.port);
   for (const name of ["HOST", "HOSTNAME"])
-    if (/^(0\.0\.0\.0|::|\[::\])$/.test(env[name] ?? "")) env[name] = "127.0.0.1";
+    if (/^(0\.0\.0\.0|::|\[::\])$/.test(env[name] ?? "")) env[name] = place.address;
   env[taskMark] = taskId;
-  env.SLIPWAY_PORT_MAP = `${ports.containerPort}:${ports.port}`;
+  env.SLIPWAY_PORT_MAP = `${place.containerPort}:${place.port}`;
   env.NODE_OPTIONS = [`--require ${quoted(portMap.nodePreload)}`, env.NODE_OPTIONS].filter(Boolean).join(" ");
   env.PYTHONPATH = [portMap.pythonFolder, env.PYTHONPATH].filter(Boolean).join(delimiter);
   return env;

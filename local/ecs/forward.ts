@@ -67,7 +67,7 @@ export function forward(
   const repeatable = !body && safeMethods.has(request.method ?? "");
   const send = (pooled: boolean) => {
     const upstream = openRequest({
-      host: "127.0.0.1",
+      host: lease.address,
       port: lease.port,
       method: request.method,
       path: request.url,

@@ -1,6 +1,6 @@
 import { request } from "node:http";
 import { setTimeout as delay } from "node:timers/promises";
-import { listeningSockets } from "./listening.ts";
+import { listeningSockets } from "../process/listening.ts";
 import type { GatewayConnector } from "./records.ts";
 
 export interface HealthCheck {
@@ -19,13 +19,19 @@ export function healthCheckOf({ healthCheck }: GatewayConnector): HealthCheck {
   };
 }
 
+/** Where a task is reached on this machine. */
+interface Place {
+  address: string;
+  port: number;
+}
+
 type Probe = { kind: "answered"; statusCode: number } | { kind: "timeout" | "refused" | "failed" };
 
-function probe(port: number, check: HealthCheck, signal: AbortSignal): Promise<Probe> {
+function probe({ address, port }: Place, check: HealthCheck, signal: AbortSignal): Promise<Probe> {
   return new Promise((resolve) => {
     const probing = request(
       {
-        host: "127.0.0.1",
+        host: address,
         port,
         path: check.path,
         agent: false,
@@ -53,13 +59,12 @@ function probe(port: number, check: HealthCheck, signal: AbortSignal): Promise<P
 }
 
 /** One check, now. */
-export async function passes(port: number, check: HealthCheck, signal: AbortSignal): Promise<boolean> {
-  const result = await probe(port, check, signal);
+export async function passes(place: Place, check: HealthCheck, signal: AbortSignal): Promise<boolean> {
+  const result = await probe(place, check, signal);
   return result.kind === "answered" && check.isHealthy(result.statusCode);
 }
 
-export interface HealthWatch {
-  port: number;
+export interface HealthWatch extends Place {
   containerPort: number;
   pgid: number;
   check: HealthCheck;
@@ -68,6 +73,8 @@ export interface HealthWatch {
   onAnswer(): void;
   /** In the words of a service event: "Health checks failed with these codes: [500]". */
   onUnhealthy(reason: string): void;
+  /** The app listens, but not where requests arrive: said to its developer, in words. */
+  onMisplaced(notice: string): void;
 }
 
 const intervalMsMin = 25;
@@ -75,13 +82,28 @@ const intervalMsMax = 1000;
 /** An app that has just been started does not listen yet; that alone is no news. */
 const refusedReportedEveryMs = 1000;
 
-async function refusedReason({ pgid, port, containerPort }: HealthWatch): Promise<string> {
+function inAddress(address: string, port: number): string {
+  return `${address.includes(":") ? `[${address}]` : address}:${port}`;
+}
+
+/** Why nothing answers, in the words of a service event; tells the developer when the app listens elsewhere. */
+async function refusedReason(watch: HealthWatch): Promise<string> {
+  const { pgid, port, containerPort } = watch;
   const sockets = await listeningSockets(pgid).catch(() => undefined);
   if (!sockets) return "Health checks failed";
-  const places = sockets.map(({ port: found, ipv4 }) =>
-    found === port ? `port ${containerPort}${ipv4 ? "" : " of ::1 only"}` : `port ${found}`,
-  );
-  return `Health checks failed; the task listens on ${[...new Set(places)].join(", ") || "no port"}`;
+  const atPort = sockets.filter((socket) => socket.port === port);
+  // It has begun to listen since it was asked.
+  if (atPort.some(({ address }) => ["0.0.0.0", "::", watch.address].includes(address))) return "Health checks failed";
+  const own = atPort.map(({ address }) => inAddress(address, containerPort));
+  const places = own.length > 0 ? `${[...new Set(own)].join(", ")} only` : portsOf(sockets);
+  if (own.length > 0) watch.onMisplaced(`Slipway: the app listens on ${places}. Listen on 0.0.0.0.`);
+  else if (places)
+    watch.onMisplaced(`Slipway: the app listens on ${places}, but requests arrive on port ${containerPort} (PORT).`);
+  return `Health checks failed; the task listens on ${places || "no port"}`;
+}
+
+function portsOf(sockets: readonly { port: number }[]): string {
+  return [...new Set(sockets.map(({ port }) => `port ${port}`))].join(", ");
 }
 
 /**
@@ -96,7 +118,7 @@ export async function untilHealthy(watch: HealthWatch): Promise<void> {
   let reportedAt = startedAt;
   let lastCode: number | undefined;
   for (;;) {
-    const result = await probe(watch.port, check, signal);
+    const result = await probe(watch, check, signal);
     signal.throwIfAborted();
     const elapsedMs = performance.now() - startedAt;
     if (result.kind === "answered") {

@@ -6,6 +6,7 @@ import { containerPortOf, startTask, type Task, type TaskHost } from "./task.ts"
 
 /** The right to send one request to a task; the task is not stopped for a deployment before it is released. */
 export interface Lease {
+  address: string;
   port: number;
   agent: Agent;
   release(): void;
@@ -34,7 +35,7 @@ export class TaskSet {
   readonly #waiting = new Set<() => void>();
   #loop: Promise<void> | undefined;
   #task: Task | undefined;
-  #target: { port: number; agent: Agent } | undefined;
+  #target: { address: string; port: number; agent: Agent } | undefined;
   #healthy = false;
   #provedItself = false;
   #failures = 0;
@@ -88,20 +89,22 @@ export class TaskSet {
 
   async #watch(task: Task, pgid: number, signal: AbortSignal): Promise<void> {
     const check = healthCheckOf(this.revision.gatewayConnectors[0]);
-    const { port } = task;
+    const { port, address } = task;
     try {
       await untilHealthy({
+        address,
         port,
         containerPort: containerPortOf(this.#definition),
         pgid,
         check,
         signal,
         // When every target is unhealthy, a load balancer sends requests all the same.
-        onAnswer: () => this.#provedItself && this.#open(port),
+        onAnswer: () => this.#provedItself && this.#open(task),
         onUnhealthy: (reason) => {
           task.record.health = "UNHEALTHY";
           this.#events.onUnhealthy(reason);
         },
+        onMisplaced: (notice) => task.note(notice),
       });
     } catch {
       return;
@@ -109,11 +112,11 @@ export class TaskSet {
     task.record.health = "HEALTHY";
     this.#healthy = true;
     this.#provedItself = true;
-    this.#open(port);
+    this.#open(task);
   }
 
-  #open(port: number): void {
-    this.#target ??= { port, agent: new Agent({ keepAlive: true, maxFreeSockets: 64 }) };
+  #open({ address, port }: Task): void {
+    this.#target ??= { address, port, agent: new Agent({ keepAlive: true, maxFreeSockets: 64 }) };
     this.#wake();
   }
 
@@ -152,7 +155,7 @@ export class TaskSet {
     for (;;) {
       await this.whenHealthy(signal);
       const task = this.#task;
-      const passed = task !== undefined && (await passes(task.port, check, signal));
+      const passed = task !== undefined && (await passes(task, check, signal));
       signal.throwIfAborted();
       if (passed && this.#healthy && this.#task === task) return;
       await delay(recheckMs, undefined, { signal });

@@ -5,6 +5,7 @@ import { type PortMap, taskEnvironment, taskMark } from "./environment.ts";
 import { freePort } from "./free-port.ts";
 import { createLineCutter } from "./output-lines.ts";
 import type { RevisionRecord, TaskDefinitionRecord, TaskRecord } from "./records.ts";
+import { taskAddress } from "./task-address.ts";
 
 /** What an image reference stands for on this machine. */
 export interface ResolvedImage {
@@ -25,7 +26,11 @@ export interface TaskHost {
 export interface Task {
   record: TaskRecord;
   definition: TaskDefinitionRecord;
+  /** Where the gateway reaches it, once it has started. */
+  address: string;
   port: number;
+  /** Adds a line of ours to its output, once. */
+  note(text: string): void;
   /** Resolves when the process runs (with its process group), or with undefined when it could not be started. */
   started: Promise<number | undefined>;
   stopped: Promise<void>;
@@ -60,11 +65,14 @@ function outputOf(host: TaskHost, definition: TaskDefinitionRecord, taskId: stri
 class LocalTask implements Task {
   readonly record: TaskRecord;
   readonly definition: TaskDefinitionRecord;
+  address = "";
   port = 0;
   readonly started: Promise<number | undefined>;
   readonly stopped: Promise<void>;
   readonly #host: TaskHost;
+  readonly #noted = new Set<string>();
   #process: ProcessGroup | undefined;
+  #output: ReturnType<typeof outputOf> | undefined;
 
   constructor(host: TaskHost, definition: TaskDefinitionRecord, revision: RevisionRecord) {
     const [container] = definition.containerDefinitions;
@@ -100,10 +108,10 @@ class LocalTask implements Task {
     });
     if (!image) return undefined;
     const credentials = (await this.#host.taskCredentials?.(record.id)) ?? {};
-    this.port = await freePort();
+    [this.address, this.port] = await Promise.all([taskAddress(), freePort()]);
     const own = Object.fromEntries((container.environment ?? []).map(({ name, value }) => [name, value]));
-    const ports = { containerPort: containerPortOf(definition), port: this.port };
-    const env = taskEnvironment(record.id, [image.env, credentials, own], ports, this.#host.portMap);
+    const place = { containerPort: containerPortOf(definition), port: this.port, address: this.address };
+    const env = taskEnvironment(record.id, [image.env, credentials, own], place, this.#host.portMap);
     const override = [...(container.entryPoint ?? []), ...(container.command ?? [])];
     const [command = "", ...args] = override.length > 0 ? override : image.command;
     if (!findExecutable(command, image.cwd, env.PATH ?? ""))
@@ -112,8 +120,15 @@ class LocalTask implements Task {
     return this.#spawn(command, args, image.cwd, env);
   }
 
+  note(text: string): void {
+    if (this.#noted.has(text)) return;
+    this.#noted.add(text);
+    this.#output?.write("stdout", Buffer.from(`${text}\n`));
+  }
+
   #spawn(command: string, args: string[], cwd: string, env: Record<string, string>): ProcessGroup {
     const output = outputOf(this.#host, this.definition, this.record.id);
+    this.#output = output;
     this.record.lastStatus = "RUNNING";
     this.record.startedAt = this.#host.now();
     const reports = { onOutput: output.write, onExit: output.end };

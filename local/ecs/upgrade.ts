@@ -43,7 +43,7 @@ export function forwardUpgrade(
     request.headers.upgrade ?? "websocket",
   ];
   const upstream = openRequest({
-    host: "127.0.0.1",
+    host: lease.address,
     port: lease.port,
     method: request.method,
     path: request.url,

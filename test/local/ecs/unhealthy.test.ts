@@ -1,5 +1,6 @@
 import { StopServiceDeploymentCommand } from "@aws-sdk/client-ecs";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
+import { taskAddress } from "../../../local/ecs/task-address.ts";
 import { findExecutable } from "../../../local/process/executable.ts";
 import { direct, isRunning, searchPath, TestCluster, testHeader, until, versionAt } from "./cluster.ts";
 
@@ -77,8 +78,23 @@ describe.concurrent("a bad version never gets traffic", () => {
     const said = await until(() => cluster.lines.find((line) => /^listening on \d+/.test(line.message)));
     if (process.platform === "linux")
       expect(message).toContain(`; the task listens on port ${said.message.split(" ").at(-1)})`);
+    const notice = `Slipway: the app listens on port ${said.message.split(" ").at(-1)}, but requests arrive on port 8080 (PORT).`;
+    if (process.platform === "linux") await until(() => cluster.lines.some((line) => line.message === notice));
     await giveUp("elsewhere");
   });
+
+  test.runIf(process.platform === "linux")(
+    "when it listens on the loopback address only, as in a container",
+    async () => {
+      await cluster.create("loopback", await cluster.register({ MODE: "loopback" }));
+      const { message } = await eventLike("loopback", /reason Health checks failed/);
+      expect(message).toContain("(reason Health checks failed; the task listens on 127.0.0.1:8080 only)");
+      const advice = "Slipway: the app listens on 127.0.0.1:8080 only. Listen on 0.0.0.0.";
+      await until(() => cluster.lines.some((line) => line.message === advice));
+      await giveUp("loopback");
+      expect(cluster.lines.filter((line) => line.message === advice)).toHaveLength(1);
+    },
+  );
 
   test("when it hangs", async () => {
     await cluster.create("hangs", await cluster.register({ MODE: "hang" }));
@@ -167,7 +183,7 @@ test("a task's environment is what its definition says, with its own port", asyn
   await cluster.create("env", await cluster.register({ HOST: "0.0.0.0", TEXT: text, PPID: "1" }), direct);
   await cluster.untilStatus("env", "SUCCESSFUL");
   const env = (await (await fetch(`${await cluster.url("env")}/env`)).json()) as Record<string, string>;
-  expect(env).toMatchObject({ HOST: "127.0.0.1", TEXT: text, PPID: "1", PATH: searchPath });
+  expect(env).toMatchObject({ HOST: await taskAddress(), TEXT: text, PPID: "1", PATH: searchPath });
   expect(Number(env.PORT)).not.toBe(8080);
   expect(Object.keys(env).sort()).toEqual(
     ["HOST", "NODE_OPTIONS", "PATH", "PORT", "PPID", "PYTHONPATH", "SLIPWAY_PORT_MAP", "SLIPWAY_TASK", "TEXT"].sort(),
