@@ -37,6 +37,7 @@ const requestAccess = [
 /** Unpacks what was fetched; unzip's exit code 1 is a mere warning, as for backslashes in names. */
 const prepare = [
   "set -euo pipefail",
+  `jq -r '"Detected: \\(.plan.runtime) with \\(.plan.packageManager.name). Started with: \\(.plan.start)"' /tmp/build/recipe.json`,
   "unzip -q -o /tmp/source.zip -d /tmp/source || test $? -eq 1",
   "chmod -R u+rwX /tmp/source",
   "jq -j .dockerfile /tmp/build/recipe.json > /tmp/build/Dockerfile",

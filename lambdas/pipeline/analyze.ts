@@ -76,7 +76,14 @@ export const handler = step("analyze", async ({ deployment, archive }, { table, 
   };
   await Promise.all([
     artifacts.put(buildId, { "recipe.json": JSON.stringify(recipe) }),
-    conclude(table, deployment, { runtime: plan.runtime, suggestion, warning, findings, port: plan.port }),
+    conclude(table, deployment, {
+      runtime: plan.runtime,
+      suggestion,
+      warning,
+      findings,
+      port: plan.port,
+      start: plan.start,
+    }),
   ]);
   return {
     archiveKey: pinned.key,

@@ -9,11 +9,15 @@ import { variablesOf } from "../environments/model/variables.ts";
 import { BuildCanceled, step } from "../http/step.ts";
 import type { TableReader } from "../table/reader.ts";
 import type { TableWriter } from "../table/writer.ts";
+import { detectedSentence } from "./model/failures.ts";
 import {
   answerWarning,
   exitReason,
   healthySeconds,
   isHealthyAnswer,
+  listeningPlace,
+  loopbackReason,
+  loopbackSeconds,
   type Probe,
   startSeconds,
   unhealthyReason,
@@ -34,15 +38,20 @@ interface Watch {
   lastProbe: Probe | undefined;
   /** When the stopped tasks were last looked at, in milliseconds. */
   exitsSeenAt: number;
+  /** When it was last looked where the app listens, in milliseconds. */
+  placeSeenAt: number;
 }
 type Verdict = z.input<(typeof steps)["check-health"]["output"]>;
 
 /** One invocation looks for this long; the state machine invokes again. */
 const lookSeconds = 20;
-/** A process may be up within moments, a container takes seconds; the container service allows 20 looks a second per account. */
+/** A process may be up within moments, a container takes seconds; ECS allows 20 looks a second per account. */
 const pauseMs = (ageMs: number) => Math.min(ageMs < 500 ? Math.max(ageMs / 20, 4) : ageMs / 3, 1_000);
 /** While a task runs, one that has stopped before it is looked for only so often. */
 const exitsEveryMs = 1_000;
+/** Most apps are healthy before this; ECS allows few looks at events, so they are rare. */
+const earlySeconds = 3;
+const placeEveryMs = 5_000;
 
 const waiting: Verdict = { verdict: "waiting", reason: null, ready: null };
 const movedStages = ["POST_PRODUCTION_TRAFFIC_SHIFT", "BAKE_TIME", "CLEAN_UP"];
@@ -75,7 +84,11 @@ async function unhealthy(
   reason: (output: string[]) => string,
 ): Promise<Verdict> {
   const output = await lastOutput(watch, task, tools);
-  return { verdict: "unhealthy", reason: withOutput(reason(output), output), ready: null };
+  return {
+    verdict: "unhealthy",
+    reason: withOutput(reason(output), output, detectedSentence(watch.build)),
+    ready: null,
+  };
 }
 
 /** A process that exits fails at once (docs/api.md, Health check). */
@@ -87,9 +100,34 @@ async function judgeExit(watch: Watch, tools: Tools): Promise<Verdict> {
   return unhealthy(watch, stopped, tools, () => exitReason({ code, reason, afterSeconds }));
 }
 
+/**
+ * Some seconds after its start an app may be told early what keeps it from being reached: from then on its output can be
+ * read in the build's log, and one that listens at its port on a loopback address fails. One that listens on other ports
+ * only may be a slow starter with a debugger or metrics, so it keeps its whole time.
+ */
+async function judgePlace(watch: Watch, tools: Tools): Promise<Verdict> {
+  const now = Date.now();
+  if (secondsSince(watch.since) < earlySeconds || now - watch.placeSeenAt < placeEveryMs) return waiting;
+  watch.placeSeenAt = now;
+  const { build } = watch;
+  const [[task], events] = await Promise.all([
+    tools.traffic.tasks(build.id, "RUNNING"),
+    tools.traffic.events(build.projectId, watch.since),
+  ]);
+  if (!task?.startedAt) return waiting;
+  if (build.appLog === undefined) {
+    build.appLog = taskLog(task.id);
+    const { projectId, id, appLog } = build;
+    await tools.table.write({ build: Build.update({ projectId, id }, { set: { appLog } }) });
+  }
+  const place = listeningPlace(events);
+  if (!place || !("loopback" in place) || secondsSince(task.startedAt) < loopbackSeconds) return waiting;
+  return unhealthy(watch, task, tools, () => loopbackReason(place.loopback));
+}
+
 /** Sixty seconds without a healthy answer, from the start of the task; placing it and pulling its image come before. */
 async function judgeTime(watch: Watch, tools: Tools): Promise<Verdict> {
-  if (secondsSince(watch.since) < healthySeconds) return waiting;
+  if (secondsSince(watch.since) < healthySeconds) return judgePlace(watch, tools);
   const [task] = await tools.traffic.tasks(watch.build.id, "RUNNING");
   if (!task?.startedAt) {
     if (secondsSince(watch.since) < startSeconds) return waiting;
@@ -107,7 +145,7 @@ async function judgeTime(watch: Watch, tools: Tools): Promise<Verdict> {
 async function rolledBack(watch: Watch, deployment: DeploymentState, tools: Tools): Promise<Verdict> {
   const [task] = await tools.traffic.tasks(watch.build.id, "STOPPED");
   const reason = deployment.reason ?? "it gave no reason";
-  return unhealthy(watch, task, tools, () => `The container service ended the deployment by itself: ${reason}.`);
+  return unhealthy(watch, task, tools, () => `ECS ended the deployment by itself: ${reason}.`);
 }
 
 /** The move is confirmed; what the new version answered tells whether a warning is due. */
@@ -162,6 +200,7 @@ export const handler = step("check-health", async ({ deployment, deployed }, too
     since: new Date(deployed.since),
     lastProbe: undefined,
     exitsSeenAt: 0,
+    placeSeenAt: 0,
   };
   const until = Date.now() + lookSeconds * 1000;
   while (Date.now() < until) {

@@ -3,7 +3,10 @@ import { Build } from "../builds/model/rows.ts";
 import { endError } from "../builds/model/transitions.ts";
 import { variablesOf } from "../environments/model/variables.ts";
 import { step } from "../http/step.ts";
-import { buildFailedReason, caughtReason, failedBuildLog, uploadMissing } from "./model/failures.ts";
+import { buildFailedReason, caughtReason, detectedSentence, failedBuildLog, uploadMissing } from "./model/failures.ts";
+
+/** The first error may stand far above the end of the output. */
+const linesRead = 2_000;
 
 /** A failure before anything was swapped: the build ends as `error` with a reason, and the project is free. */
 export const handler = step("fail-build", async ({ deployment, error }, { table, logs }) => {
@@ -18,9 +21,15 @@ export const handler = step("fail-build", async ({ deployment, error }, { table,
     build?.status === "pending" && build.source.kind === "upload" && error.Error === "States.Timeout";
   let reason = neverUploaded ? uploadMissing : caughtReason(error);
   if (stream !== undefined) {
-    const [lines, variables] = await Promise.all([logs.tail("build", stream, 30), variablesOf(table, projectId)]);
+    const [lines, variables] = await Promise.all([
+      logs.tail("build", stream, linesRead),
+      variablesOf(table, projectId),
+    ]);
     const mask = masker(variables.map(({ value }) => value));
-    reason = buildFailedReason(lines.map((line) => mask(line.text)));
+    reason = buildFailedReason(
+      lines.map((line) => mask(line.text)),
+      build && detectedSentence(build),
+    );
     await table.write({ build: Build.update(id, { set: { buildLog: stream } }) });
   }
   await endError(table, deployment, reason, new Date());

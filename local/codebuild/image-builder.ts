@@ -121,6 +121,7 @@ export function createImageBuilder(options: {
     const text = textOf(options.open(input.ARTIFACT_BUCKET, `${input.ARTIFACT_PREFIX}recipe.json`));
     const { plan, staticServer, variables: named } = recipeSchema.parse(JSON.parse(text));
     const variables = Object.fromEntries(named.map(({ name, value }) => [name, value]));
+    build.put(`Detected: ${plan.runtime} with ${plan.packageManager.name}. Started with: ${plan.start}`);
     const home = await homeOf(plan, options.runtimes, build);
     await mkdir(image, { recursive: true });
     await unpack(options.open(input.SOURCE_BUCKET, input.SOURCE_KEY, input.SOURCE_VERSION), root);

@@ -34,6 +34,8 @@ const buildSchema = z.object({
   uploadToken: z.string().optional(),
   /** The port its container listens on. */
   port: z.int().optional(),
+  /** The command that starts it, as detected. */
+  start: z.string().optional(),
   /** The task definition this build runs as. */
   taskDefinition: z.string().optional(),
   /** What served before the swap, recorded by the write that sets `deploying`; null when nothing did. */

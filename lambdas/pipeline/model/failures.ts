@@ -1,3 +1,6 @@
+import { buildAdvice } from "./advice.ts";
+import { failureExcerpt } from "./output-excerpt.ts";
+
 /** An error as the state machine caught it. */
 export interface Caught {
   Error: string;
@@ -38,9 +41,31 @@ export function caughtReason(caught: Caught): string {
 export const uploadMissing =
   "No archive was uploaded within 1 hour. Create a new build and PUT the zip to its url with Content-Type: application/zip.";
 
-/** The install or build command failed: what the last lines say, and what to do. */
-export function buildFailedReason(lines: readonly string[]): string {
-  const tail = lines.filter((line) => line.trim() !== "").slice(-20);
-  const reason = "The image could not be built: a command of the build failed.";
-  return tail.length === 0 ? reason : `${reason} Last output:\n${tail.join("\n")}`;
+/** A command as the build's log ends with it: `npm ci failed with exit code 1`. */
+const failedCommand = /(?:^| )(\S.*) (?:failed with exit code \d+|took longer than \d+ minutes)$/;
+const failedStep = /process "\/bin\/sh -c (.+)" did not complete successfully: exit code: (\d+)/;
+
+function failureSentence(lines: readonly string[]): string {
+  for (const line of lines.toReversed()) {
+    const [, command, code] = failedStep.exec(line) ?? [];
+    if (command !== undefined) return `The image could not be built: ${command} failed with exit code ${code}.`;
+    if (failedCommand.test(line)) return `The image could not be built: ${line.trim()}.`;
+  }
+  return "The image could not be built: a command of the build failed.";
+}
+
+/** The install or build command failed: which one, what to do where the output tells, and where it went wrong. */
+export function buildFailedReason(lines: readonly string[], detected: string | null = null): string {
+  const output = failureExcerpt(lines.filter((line) => !failedCommand.test(line)));
+  return [failureSentence(lines), buildAdvice(lines), detected, ...(output.length === 0 ? [] : ["Output:", ...output])]
+    .filter((line) => typeof line === "string")
+    .join("\n");
+}
+
+/** What the service found in the archive, as every error of a build says it. */
+export function detectedSentence(build: { runtime: string | null; start?: string | undefined }): string | null {
+  if (build.runtime === null) return null;
+  return build.start === undefined
+    ? `Detected: ${build.runtime}.`
+    : `Detected: ${build.runtime}, started with: ${build.start}`;
 }

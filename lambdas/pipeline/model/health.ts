@@ -1,5 +1,9 @@
+import { appAdvice } from "./advice.ts";
+
 /** The time in which a new version has to give its first healthy answer (docs/api.md, Health check). */
 export const healthySeconds = 60;
+/** An app that has listened on a loopback address for so long after its start will not be reached any more. */
+export const loopbackSeconds = 10;
 /** How long a task may take to be placed and to pull its image before that clock even starts. */
 export const startSeconds = 600;
 
@@ -24,13 +28,26 @@ export interface Exit {
 
 export function exitReason(exit: Exit): string {
   const after = exit.afterSeconds === undefined ? "" : ` after ${exit.afterSeconds.toFixed(1)} s`;
-  if (exit.code === undefined)
-    return `The app could not be started: ${exit.reason ?? "the container service gave no reason"}.`;
+  if (exit.code === undefined) return `The app could not be started: ${exit.reason ?? "ECS gave no reason"}.`;
   const hint = exit.code === 0 ? " It has to keep running and answer requests." : "";
   return `The app exited with code ${exit.code}${after} before it was healthy.${hint}`;
 }
 
-/** What the gateway's own checks and ours last saw, in words. */
+/** Where the gateway's events, newest first, say that the app listens; undefined where they say nothing of it. */
+export function listeningPlace(events: readonly string[]): { loopback: string } | { ports: string } | undefined {
+  const event = events.find((text) => text.includes("is unhealthy")) ?? "";
+  const place = /listens on ([^;)]+)/.exec(event)?.[1];
+  if (place === undefined || place === "no port") return undefined;
+  const loopback = /^(.+) only$/.exec(place)?.[1];
+  return loopback === undefined ? { ports: place } : { loopback };
+}
+
+/** The app listens at its port, but nothing outside its container can reach it there. */
+export function loopbackReason(address: string): string {
+  return `Your app listens on ${address} only, so no request from outside its container reaches it. Listen on 0.0.0.0.`;
+}
+
+/** Why the new version is not healthy, in words: from the last probes, the gateway's events and the app's output. */
 export function unhealthyReason(input: {
   probe: Probe | undefined;
   events: readonly string[];
@@ -41,14 +58,16 @@ export function unhealthyReason(input: {
   const event = events.find((text) => text.includes("is unhealthy")) ?? "";
   const status = probe && "status" in probe ? probe.status : Number(/codes: \[(\d{3})/.exec(event)?.[1] ?? 0);
   if (status >= 500) return `The last probe, GET /, was answered with ${status}; any answer below 500 is healthy.`;
-  const elsewhere = /listens on (?:the )?(?:ports?|address) ([^;)]+)/.exec(event)?.[1] ?? announcedPort(output, port);
+  const place = listeningPlace(events);
+  if (place && "loopback" in place) return loopbackReason(place.loopback);
+  const elsewhere = place?.ports ?? announcedPort(output, port);
   if (elsewhere) {
-    return `The last probe, GET /, found nobody at the app's port. The app listens on ${elsewhere} instead; it has to listen on the port in the environment variable PORT, on all interfaces.`;
+    return `Your app listens on ${elsewhere}, but requests arrive on port ${port}. Listen on the port in the environment variable PORT, on 0.0.0.0.`;
   }
   if (/timed out/i.test(event) || (probe && "failure" in probe && probe.failure === "timeout")) {
     return "The last probe, GET /, got no answer within 5 s.";
   }
-  return "The last probe, GET /, found nobody listening at the app's port. The app has to listen on the port in the environment variable PORT.";
+  return `Nothing is listening on port ${port}. Listen on the port in the environment variable PORT, on 0.0.0.0.`;
 }
 
 /** A port other than the right one that the app itself said it listens on. */
@@ -60,10 +79,11 @@ function announcedPort(output: readonly string[], port: number): string | undefi
   return undefined;
 }
 
-/** The whole reason: what was seen, and the last lines that the app wrote. */
-export function withOutput(reason: string, output: readonly string[]): string {
+/** The whole reason: what was seen, advice where the output tells the cause, what was detected, the last lines of output. */
+export function withOutput(reason: string, output: readonly string[], detected: string | null = null): string {
   const lines = output.filter((line) => line.trim() !== "").slice(-20);
-  return lines.length === 0 ? `${reason}\nThe app wrote no output.` : `${reason}\nLast output:\n${lines.join("\n")}`;
+  const told = lines.length === 0 ? ["The app wrote no output."] : ["Last output:", ...lines];
+  return [reason, appAdvice(lines), detected, ...told].filter((line) => typeof line === "string").join("\n");
 }
 
 /** What became of the project: the first sentence of a failed deployment's error. */

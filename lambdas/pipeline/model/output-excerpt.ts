@@ -1,0 +1,68 @@
+const ansi = new RegExp(`${String.fromCharCode(27)}\\[[0-9;?]*[ -/]*[@-~]`, "g");
+/** What BuildKit and CodeBuild put before a line: `#9 1.234 `, `1.234 ` in its summary, `[Container] 2026/05/01 … `. */
+const prefix = /^(?:#\d+ (?:\d+\.\d+ )?|\d+\.\d{3} |\[Container\] \d{4}\/\d\d\/\d\d \d\d:\d\d:\d\d(?:\.\d+)? )/;
+const lineCharactersMax = 500;
+
+/** Lines that say nothing of the failure: empty ones, npm's bars and log files, pip's repeated connections. */
+const noise = [
+  /^\s*$/,
+  /^npm (?:error|ERR!)(?: code)?\s*$/,
+  /^npm (?:error|ERR!) (?:A complete log of this run|For a full report see|\/\S+\.(?:txt|log)$|Note that you can also install|tarball, folder, http)/,
+  /^npm (?:warn|WARN) Unknown (?:user|env|builtin|project|cli) config/,
+  /^npm (?:error|ERR!) \d{3}\s*$/,
+  /^WARNING: (?:Retrying \(|Location '.*' is ignored)/,
+  /^Looking in (?:indexes|links): /,
+  /^\[notice\] /,
+];
+
+/** From this line of npm's refusal on there is only the usage of the command. */
+const usageStart = /^npm (?:error|ERR!) (?:Clean install a project|Usage:)\s*$/;
+const usageLine = /^npm (?:error|ERR!)/;
+
+/** The first line of what went wrong, in the words of npm, pnpm, yarn, pip, tsc, Node.js, Python and shells. */
+const firstError = [
+  /^npm (?:error|ERR!)/,
+  /^\s*(?:ERR_PNPM_|ELIFECYCLE)/,
+  /^➤ YN\d+: .*(?:error|Failed|fail)|^error /i,
+  /^ERROR: /,
+  /\berror TS\d+: /,
+  /^Traceback \(most recent call last\):/,
+  /^(?:\w*Error|\[?ERROR\]?)\b.*:/,
+  /^(?:Error|TypeError|SyntaxError|ReferenceError)(?: \[\w+\])?: /,
+  /^✘ \[ERROR\]|^\[vite\]|^Module not found|^Failed to compile/i,
+  /FATAL ERROR: /,
+  /: (?:command )?not found$/,
+];
+
+function cleaned(line: string): string {
+  const text = line.replaceAll(ansi, "").replace(prefix, "").trimEnd();
+  return text.length > lineCharactersMax ? `${text.slice(0, lineCharactersMax)} …` : text;
+}
+
+/** The lines without what surrounds them, each run of npm's usage left out; BuildKit repeats the failed command's at its end. */
+export function meaningfulLines(lines: readonly string[]): string[] {
+  const summary = lines.findIndex((line) => /^-{6}$/.test(line.trim()));
+  const kept: string[] = [];
+  let inUsage = false;
+  for (const line of (summary > 0 ? lines.slice(0, summary) : lines).map(cleaned)) {
+    inUsage = usageStart.test(line) || (inUsage && usageLine.test(line));
+    if (!inUsage && !noise.some((pattern) => pattern.test(line))) kept.push(line);
+  }
+  return kept;
+}
+
+const headMax = 20;
+const tailMax = 10;
+
+/**
+ * The part of a failed command's output that tells why: from its first error on, and the last lines where that leaves
+ * some out. Output without anything that looks like an error gives its last lines.
+ */
+export function failureExcerpt(lines: readonly string[]): string[] {
+  const kept = meaningfulLines(lines);
+  const start = kept.findIndex((line) => firstError.some((pattern) => pattern.test(line)));
+  if (start === -1) return kept.slice(-headMax);
+  const from = kept.slice(start);
+  if (from.length <= headMax + tailMax) return from;
+  return [...from.slice(0, headMax), "…", ...from.slice(-tailMax)];
+}
