@@ -13,8 +13,9 @@ import { openArchive } from "../../buildpack/zip/archive.ts";
 import { ArchiveRefused } from "../../buildpack/zip/refused.ts";
 import { extractArchive } from "../archive/extract-archive.ts";
 import { descriptorSource } from "../archive/file-source.ts";
+import { inContainerPaths } from "../process/container-paths.ts";
 import { runProcessGroup } from "../process/run.ts";
-import { BuildFailed, type Image, type ImageBuild, type ImageBuilder, imageFolder } from "./image.ts";
+import { BuildFailed, type Image, type ImageBuild, type ImageBuilder, imageFolder, imageRoot } from "./image.ts";
 import { certificates, type RuntimeHome, RuntimeMissing, type Runtimes, searchPath } from "./runtimes.ts";
 
 const inputSchema = z.object({
@@ -107,7 +108,8 @@ export function createImageBuilder(options: {
       const warning = await fill(image, input, build);
       return { IMAGE_DIGEST: digest, ...(warning && { IMAGE_WARNING: warning }) };
     } catch (error) {
-      await rm(image, { recursive: true, force: true });
+      // Its files are of no more use, and a failure to remove them must not hide why the build failed.
+      await rm(image, { recursive: true, force: true, maxRetries: 3 }).catch(() => undefined);
       throw error;
     }
   };
@@ -117,13 +119,14 @@ export function createImageBuilder(options: {
     input: z.infer<typeof inputSchema>,
     build: ImageBuild,
   ): Promise<string | undefined> {
-    const root = join(image, "root");
+    const root = join(image, imageRoot);
     const text = textOf(options.open(input.ARTIFACT_BUCKET, `${input.ARTIFACT_PREFIX}recipe.json`));
     const { plan, staticServer, variables: named } = recipeSchema.parse(JSON.parse(text));
     const variables = Object.fromEntries(named.map(({ name, value }) => [name, value]));
     build.put(`Detected: ${plan.runtime} with ${plan.packageManager.name}. Started with: ${plan.start}`);
     const home = await homeOf(plan, options.runtimes, build);
-    await mkdir(image, { recursive: true });
+    await mkdir(dirname(image), { recursive: true });
+    await mkdir(image);
     await unpack(options.open(input.SOURCE_BUCKET, input.SOURCE_KEY, input.SOURCE_VERSION), root);
     if (staticServer !== null) await writeStaticServer(join(root, plan.root, staticServerPath), staticServer);
     const path = await searchPathOf(plan, home, image);
@@ -140,7 +143,7 @@ export function createImageBuilder(options: {
 
   /** PATH as the image has it: the app's own programs, then the runtime, `python` being the one that was chosen. */
   async function searchPathOf(plan: Plan, home: RuntimeHome, image: string): Promise<string> {
-    const app = join(image, "root", plan.root);
+    const app = join(image, imageRoot, plan.root);
     const own = join(app, plan.language === "nodejs" ? "node_modules/.bin" : `${virtualEnvironment}/bin`);
     const managers = join(toolsOf(image), "bin");
     if (plan.language === "nodejs") return searchPath({ ...home, path: [...home.path, own, managers] });
@@ -161,12 +164,13 @@ export function createImageBuilder(options: {
     build: ImageBuild;
   }): Promise<void> {
     const { plan, variables, home, path, image, build } = run;
-    const cwd = join(image, "root", plan.root);
+    const cwd = join(image, imageRoot, plan.root);
+    const shown = inContainerPaths(cwd);
     const tools = toolsOf(image);
     const commands = localCommands(plan, { python: home.program, tools, managers: onThisMachine(plan) });
     for (const { stage, command, env } of commands) {
       build.put(`${stage}: ${command}`);
-      const write = lineWriter(build.put);
+      const write = lineWriter((line) => build.put(shown(line)));
       const result = await runProcessGroup("/bin/sh", ["-c", command], {
         cwd,
         mark: buildMark,

@@ -1,4 +1,4 @@
-import { readFileSync } from "node:fs";
+import { existsSync, readFileSync } from "node:fs";
 import { join } from "node:path";
 import * as z from "zod";
 
@@ -25,15 +25,31 @@ const imageSchema = z.object({
 });
 export type Image = z.infer<typeof imageSchema>;
 
-/** Where an image's files are, by its digest. */
+/**
+ * Where a new image is put, by its digest. The name is short because apps run below it: the path of a Unix socket has at
+ * most 107 characters.
+ */
 export function imageFolder(imagesDir: string, digest: string): string {
-  return join(imagesDir, digest.replace("sha256:", ""));
+  return join(imagesDir, hexOf(digest).slice(0, 12));
+}
+
+/** Where the archive's files are in an image's folder. */
+export const imageRoot = "app";
+
+const hexOf = (digest: string) => digest.replace("sha256:", "");
+
+/** The folder of an image and its root; earlier versions gave them longer names. */
+function locate(imagesDir: string, digest: string): { folder: string; root: string } {
+  const folder = imageFolder(imagesDir, digest);
+  if (existsSync(folder)) return { folder, root: join(folder, imageRoot) };
+  const earlier = join(imagesDir, hexOf(digest));
+  return { folder: earlier, root: join(earlier, "root") };
 }
 
 /** What an image reference stands for on this machine: the folder to run in, the command and its environment. */
 export async function resolveImage(imagesDir: string, reference: string) {
   const digest = reference.slice(reference.indexOf("@") + 1);
-  const folder = imageFolder(imagesDir, digest);
+  const { folder, root } = locate(imagesDir, digest);
   const image = imageSchema.parse(JSON.parse(readFileSync(join(folder, "image.json"), "utf8")));
-  return { cwd: join(folder, "root", image.folder), command: image.command, env: image.env };
+  return { cwd: join(root, image.folder), command: image.command, env: image.env };
 }

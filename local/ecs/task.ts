@@ -1,3 +1,4 @@
+import { inContainerPaths } from "../process/container-paths.ts";
 import { findExecutable } from "../process/executable.ts";
 import { type ProcessGroup, spawnProcessGroup } from "../process/process-group.ts";
 import { newTaskId } from "./arns.ts";
@@ -44,14 +45,16 @@ export function containerPortOf({ containerDefinitions: [container] }: TaskDefin
   return container.portMappings?.[0]?.containerPort ?? 80;
 }
 
-function outputOf(host: TaskHost, definition: TaskDefinitionRecord, taskId: string) {
+function outputOf(host: TaskHost, definition: TaskDefinitionRecord, taskId: string, cwd: string) {
   const [container] = definition.containerDefinitions;
   const options = container.logConfiguration?.options ?? {};
   const logGroup = options["awslogs-group"];
   const prefix = options["awslogs-stream-prefix"];
   if (container.logConfiguration?.logDriver !== "awslogs" || !logGroup) return { write: () => {}, end: () => {} };
   const logStream = prefix ? `${prefix}/${container.name}/${taskId}` : taskId;
-  const cutter = () => createLineCutter((message) => host.log({ logGroup, logStream, timestamp: host.now(), message }));
+  const shown = inContainerPaths(cwd);
+  const cutter = () =>
+    createLineCutter((line) => host.log({ logGroup, logStream, timestamp: host.now(), message: shown(line) }));
   const cutters = { stdout: cutter(), stderr: cutter() };
   return {
     write: (stream: "stdout" | "stderr", chunk: Buffer) => cutters[stream].write(chunk),
@@ -127,7 +130,7 @@ class LocalTask implements Task {
   }
 
   #spawn(command: string, args: string[], cwd: string, env: Record<string, string>): ProcessGroup {
-    const output = outputOf(this.#host, this.definition, this.record.id);
+    const output = outputOf(this.#host, this.definition, this.record.id, cwd);
     this.#output = output;
     this.record.lastStatus = "RUNNING";
     this.record.startedAt = this.#host.now();
