@@ -40,7 +40,7 @@ function cleaned(line: string): string {
 }
 
 /** The lines without what surrounds them, each run of npm's usage left out; BuildKit repeats the failed command's at its end. */
-export function meaningfulLines(lines: readonly string[]): string[] {
+function meaningfulLines(lines: readonly string[]): string[] {
   const summary = lines.findIndex((line) => /^-{6}$/.test(line.trim()));
   const kept: string[] = [];
   let inUsage = false;
