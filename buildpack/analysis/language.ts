@@ -4,8 +4,8 @@ import { listed, NoPlan, quoted } from "./diagnostics.ts";
 import { packageJson } from "./manifests.ts";
 import type { Language } from "./plan.ts";
 import { procfileEntry } from "./procfile.ts";
-import { isNodeEntry, isPythonManifest } from "./root.ts";
-import { foreignLanguage, languageOfProgram } from "./unsupported-languages.ts";
+import { isNodeEntry, isPythonManifest, siteError } from "./root.ts";
+import { languageOfProgram, unsupportedLanguage } from "./unsupported-languages.ts";
 import { stringAt } from "./values.ts";
 
 /** The language of an app; `otherwise` is tried when it has no start command, before `error` is given up with. */
@@ -24,18 +24,18 @@ export function chooseLanguage(app: App): LanguageChoice {
   const names = rootFiles(app);
   const pythonManifest = names.some(isPythonManifest);
   const python = pythonManifest || names.some((name) => name.endsWith(".py"));
-  const foreign = foreignError(app, names);
+  const other = unsupportedManifest(app, names);
   if (app.has("package.json")) {
     // A broken one is an error, unless a Python manifest says what the app is.
     if (!pythonManifest) packageJson(app);
     if (hasStart(app)) return sure("nodejs");
-    if (!python) return { language: "nodejs", otherwise: null, error: foreign };
+    if (!python) return { language: "nodejs", otherwise: null, error: other ?? siteError(app) ?? null };
   }
   if (pythonManifest) return sure("python");
-  if (foreign !== null) throw foreign;
+  if (other !== null) throw other;
   if (python) return { language: "python", otherwise: app.has("package.json") ? "nodejs" : null, error: null };
   if (names.some(isNodeEntry)) return sure("nodejs");
-  throw nothing(app, names);
+  throw siteError(app) ?? nothing(app, names);
 }
 
 function procfileLanguage(app: App): Language | undefined {
@@ -61,9 +61,9 @@ function hasStart(app: App): boolean {
   }
 }
 
-function foreignError(app: App, names: readonly string[]): NoPlan | null {
+function unsupportedManifest(app: App, names: readonly string[]): NoPlan | null {
   for (const name of names) {
-    const language = foreignLanguage(name);
+    const language = unsupportedLanguage(name);
     if (language !== undefined)
       return unsupported(`${app.shown(name)} declares ${/^[AE]/.test(language) ? "an" : "a"} ${language} app`);
   }

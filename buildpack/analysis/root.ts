@@ -3,7 +3,7 @@ import { listed, NoPlan } from "./diagnostics.ts";
 import { makesApplication } from "./python/applications.ts";
 import { blankPythonComments } from "./source.ts";
 import { depthOf, type SourceTree } from "./tree.ts";
-import { foreignLanguage } from "./unsupported-languages.ts";
+import { unsupportedLanguage, unsupportedSite } from "./unsupported-languages.ts";
 
 const NODE_ENTRY = /^(server|app|main|index)\.(js|mjs|cjs|ts|mts|cts)$/;
 const PYTHON_ENTRY = /^(main|app|server)\.py$/;
@@ -37,7 +37,36 @@ export function findRoot(tree: SourceTree): App {
       return appAt(tree, first);
     }
   }
-  throw nothingDetected(tree);
+  throw siteIn(tree) ?? nothingDetected(tree);
+}
+
+/** The site of another generator that lies in the tree, said in a sentence. */
+function siteIn(tree: SourceTree): NoPlan | undefined {
+  const folders = new Set(
+    [...tree.files.keys()].filter((path) => SITE_FILE.test(path)).map((path) => path.replace(SITE_FILE, "")),
+  );
+  for (const folder of [...folders].slice(0, siteFoldersMax)) {
+    const app = appAt(tree, folder.replace(/\/$/, ""));
+    const error = siteError(app);
+    if (error !== undefined) return error;
+  }
+  return undefined;
+}
+
+const SITE_FILE =
+  /(?:(?<=^|\/)config\/_default\/)?(?:(?<=^|\/)_config\.ya?ml|(?<=^|\/)(?:hugo|config)\.(?:toml|ya?ml|json))$/;
+/** Each of them is a look at every path. */
+const siteFoldersMax = 20;
+
+/** What is said of a folder that is the site of another generator; undefined for every other folder. */
+export function siteError(app: App): NoPlan | undefined {
+  const site = unsupportedSite(app.paths, app.text);
+  if (site === undefined) return undefined;
+  const name = site.generator.toLowerCase();
+  return new NoPlan(
+    "unsupported_language",
+    `${app.shown(site.file)} declares a ${site.generator} site; Slipway runs Node.js and Python. Build it (${name} ${name === "hugo" ? "--minify" : "build"}), and upload the folder that it writes, ${site.output}, with a package.json beside it: {"scripts": {"start": "serve ${site.output}"}, "dependencies": {"serve": "14"}}.`,
+  );
 }
 
 /** Folders of what goes with an app: a manifest there makes no other app. */
@@ -74,7 +103,7 @@ function pathsByDepth(tree: SourceTree): string[][] {
 const isSearched = (folder: string): boolean => !folder.split("/").some((name) => UNSEARCHED.test(name));
 
 function isStrongMarker(tree: SourceTree, folder: string, name: string): boolean {
-  if (name === "package.json" || name === "Procfile" || foreignLanguage(name) !== undefined) return true;
+  if (name === "package.json" || name === "Procfile" || unsupportedLanguage(name) !== undefined) return true;
   if (isPythonManifest(name) || isPythonEntry(name)) return true;
   if (isNodeEntry(name)) return !PAGE_SCRIPTS.test(folder);
   if (!name.endsWith(".py")) return false;

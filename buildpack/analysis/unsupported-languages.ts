@@ -1,5 +1,5 @@
 /** The manifests of languages that are not offered, by exact file name. */
-const foreignManifests: ReadonlyMap<string, string> = new Map([
+const manifests: ReadonlyMap<string, string> = new Map([
   ["go.mod", "Go"],
   ["Gemfile", "Ruby"],
   ["config.ru", "Ruby"],
@@ -35,8 +35,8 @@ const PROJECT_FILES: readonly [RegExp, string][] = [
 ];
 
 /** The language that a file name declares, undefined for Node.js, Python and anything else. */
-export function foreignLanguage(name: string): string | undefined {
-  return foreignManifests.get(name) ?? PROJECT_FILES.find(([pattern]) => pattern.test(name))?.[1];
+export function unsupportedLanguage(name: string): string | undefined {
+  return manifests.get(name) ?? PROJECT_FILES.find(([pattern]) => pattern.test(name))?.[1];
 }
 
 const PROCFILE_PROGRAMS: readonly [RegExp, "nodejs" | "python" | string][] = [
@@ -64,4 +64,36 @@ const PROCFILE_PROGRAMS: readonly [RegExp, "nodejs" | "python" | string][] = [
 export function languageOfProgram(program: string): string | undefined {
   const name = program.slice(program.lastIndexOf("/") + 1);
   return PROCFILE_PROGRAMS.find(([pattern]) => pattern.test(name))?.[1];
+}
+
+/** A site whose generator is no package of Node.js or Python, by what its folder holds. */
+export interface UnsupportedSite {
+  generator: "Hugo" | "Jekyll" | "Zola";
+  /** The configuration that declares it. */
+  file: string;
+  /** The folder that the generator writes. */
+  output: string;
+}
+
+const HUGO = /^(config\/_default\/)?(hugo|config)\.(toml|ya?ml|json)$/;
+
+/** The site that a folder's files make; `paths` are relative to it. Undefined where they make none. */
+export function unsupportedSite(
+  paths: readonly string[],
+  text: (path: string) => string | undefined,
+): UnsupportedSite | undefined {
+  const holds = (...folders: string[]) => paths.some((path) => folders.some((folder) => path.startsWith(`${folder}/`)));
+  const jekyll = paths.find((path) => /^_config\.ya?ml$/.test(path));
+  if (
+    jekyll !== undefined &&
+    (holds("_posts", "_layouts", "_includes") || paths.some((path) => /^index\.(md|markdown|html)$/.test(path)))
+  )
+    return { generator: "Jekyll", file: jekyll, output: "_site" };
+  const file = paths.find((path) => HUGO.test(path));
+  if (file === undefined) return undefined;
+  if (file === "config.toml" && holds("content") && /^\s*base_url\s*=/m.test(text(file) ?? ""))
+    return { generator: "Zola", file, output: "public" };
+  return holds("content", "layouts", "archetypes", "themes")
+    ? { generator: "Hugo", file, output: "public" }
+    : undefined;
 }

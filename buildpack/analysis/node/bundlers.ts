@@ -1,7 +1,7 @@
 import type { App } from "../app.ts";
 import { stringAt, type Table } from "../values.ts";
 import type { Dependencies } from "./dependencies.ts";
-import { configText, configured } from "./static-folders.ts";
+import { configText, configured, relativeFolder } from "./static-folders.ts";
 
 /** The build script when it runs the tool: a tool that builds something else (documents of a library) makes no site. */
 function buildWith(tool: RegExp, manifest: Table | undefined): string | undefined {
@@ -54,27 +54,4 @@ export function webpackDir(app: App, manifest: Table | undefined, dependencies: 
   if (buildWith(/\bwebpack\b(?! serve)/, manifest) === undefined) return undefined;
   const names = ["webpack.config", "webpack.prod", "webpack.common", "webpack.config.prod"];
   return names.map((name) => configured(configText(app, name), "path")).find((dir) => dir !== undefined) ?? "dist";
-}
-
-/** The output folder of Eleventy. */
-export function eleventyDir(app: App, manifest: Table | undefined): string | undefined {
-  const build = buildWith(/\beleventy\b/, manifest);
-  if (build === undefined) return undefined;
-  const flag = relativeFolder(/--output[= ]+(\S+)/.exec(build)?.[1]);
-  return flag ?? configured(configText(app, "eleventy.config") ?? configText(app, ".eleventy"), "output") ?? "_site";
-}
-
-/** The output folder of VitePress, below the folder of pages that the build script names. */
-export function vitepressDir(_app: App, manifest: Table | undefined): string | undefined {
-  const build = buildWith(/\bvitepress build\b/, manifest);
-  if (build === undefined) return undefined;
-  const folder = relativeFolder(/\bvitepress build\s+([\w./-]+)/.exec(build)?.[1]);
-  return `${folder === undefined ? "" : `${folder}/`}.vitepress/dist`;
-}
-
-function relativeFolder(path: string | undefined): string | undefined {
-  const clean = path?.replace(/^(\.?\/)+|\/+$/g, "");
-  return clean === undefined || !/^[\w@.-]+(\/[\w@.-]+)*$/.test(clean) || clean.split("/").includes("..")
-    ? undefined
-    : clean;
 }

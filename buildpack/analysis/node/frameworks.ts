@@ -2,6 +2,7 @@ import type { App } from "../app.ts";
 import type { StaticSite } from "../plan.ts";
 import { stringAt, type Table } from "../values.ts";
 import type { Dependencies } from "./dependencies.ts";
+import { siteOf } from "./static.ts";
 import { configText, configured } from "./static-folders.ts";
 
 /** How a framework's build is started; `build` is its own build command, used where package.json has none. */
@@ -14,7 +15,11 @@ export interface FrameworkStart {
 
 type Framework = (app: App, manifest: Table | undefined, dependencies: Dependencies) => FrameworkStart | undefined;
 
-const site = (dir: string): FrameworkStart => ({ start: "", build: null, static: { dir, fallback: "index.html" } });
+const site = (dir: string, isSinglePage: boolean): FrameworkStart => ({
+  start: "",
+  build: null,
+  static: siteOf(dir, isSinglePage),
+});
 
 function next(app: App, _manifest: Table | undefined, dependencies: Dependencies): FrameworkStart | undefined {
   if (!dependencies.has("next")) return undefined;
@@ -22,7 +27,7 @@ function next(app: App, _manifest: Table | undefined, dependencies: Dependencies
   if (/\boutput\s*:\s*['"]export['"]/.test(text)) {
     // Next.js writes to "out" unless distDir is another folder than its own default.
     const dir = configured(text, "distDir") ?? ".next";
-    return { ...site(dir === ".next" ? "out" : dir), build: "next build" };
+    return { ...site(dir === ".next" ? "out" : dir, false), build: "next build" };
   }
   return { start: "next start", build: "next build" };
 }
@@ -32,8 +37,8 @@ function nuxt(app: App, manifest: Table | undefined, dependencies: Dependencies)
   if (range === undefined) return undefined;
   if (/^[\^~]?2\b/.test(range) || dependencies.has("nuxt-start")) return { start: "nuxt start", build: "nuxt build" };
   const build = stringAt(manifest, "scripts", "build") ?? "";
-  if (/\bgenerate\b/.test(build)) return site(".output/public");
-  if (/\bpreset\s*:\s*['"]static['"]/.test(configText(app, "nuxt.config") ?? "")) return site(".output/public");
+  if (/\bgenerate\b/.test(build)) return site(".output/public", false);
+  if (/\bpreset\s*:\s*['"]static['"]/.test(configText(app, "nuxt.config") ?? "")) return site(".output/public", false);
   return { start: "node .output/server/index.mjs", build: "nuxt build" };
 }
 
@@ -42,7 +47,7 @@ function sveltekit(app: App, _manifest: Table | undefined, dependencies: Depende
   const text = `${configText(app, "svelte.config") ?? ""}\n${configText(app, "vite.config") ?? ""}`;
   const out = /\bout\s*:\s*['"]([\w./-]+)['"]/.exec(text)?.[1] ?? "build";
   if (/adapter-static/.test(text) && dependencies.has("@sveltejs/adapter-static")) {
-    const fallback = /\bfallback\s*:\s*['"]([\w.-]+)['"]/.exec(text)?.[1] ?? "index.html";
+    const fallback = /\bfallback\s*:\s*['"]([\w.-]+)['"]/.exec(text)?.[1] ?? "404.html";
     return { start: "", build: "vite build", static: { dir: configured(text, "pages") ?? "build", fallback } };
   }
   // adapter-auto takes adapter-node on the one platform that it knows to run a plain Node.js server.
@@ -60,7 +65,7 @@ function nest(app: App, manifest: Table | undefined, dependencies: Dependencies)
 function reactRouter(app: App, _manifest: Table | undefined, dependencies: Dependencies): FrameworkStart | undefined {
   if (!dependencies.has("@react-router/dev")) return undefined;
   if (/\bssr\s*:\s*false/.test(configText(app, "react-router.config") ?? ""))
-    return { ...site("build/client"), build: "react-router build" };
+    return { ...site("build/client", true), build: "react-router build" };
   if (!dependencies.has("@react-router/serve")) return undefined;
   return { start: "react-router-serve ./build/server/index.js", build: "react-router build" };
 }

@@ -17,6 +17,8 @@ export interface NodeStart {
   static: StaticSite | null;
   /** The framework's own build command, for an app without a build script. */
   build: string | null;
+  /** The script that builds, where it has another name than build. */
+  buildScript?: string;
   buildEnv: Readonly<Record<string, string>>;
   /** The line that declares the command, for suggestions on it. */
   file: string;
@@ -40,7 +42,14 @@ export function nodeStart(app: App, manifest: Table | undefined, dependencies: R
     return { ...found, line, before, build, buildEnv, file: "Procfile", declaredAt: web.line };
   }
   const built = staticBuild(app, manifest, dependencies);
-  if (built !== undefined) return { ...found, line: "", static: built.site, build: built.build };
+  if (built !== undefined)
+    return {
+      ...found,
+      line: "",
+      static: built.site,
+      build: built.build,
+      ...(built.buildScript && { buildScript: built.buildScript }),
+    };
   const script = stringAt(manifest, "scripts", "start");
   if (script !== undefined && !(framework?.static !== undefined && startsFramework(script))) {
     const { line, before } = resolveCommand("npm start", manifest, names);

@@ -45,16 +45,28 @@ const SERVED = [
   "vite-ssr",
   "@angular/core",
   "vitepress",
+  "vuepress",
 ];
 
 /** A quoted value of a configuration text: `outDir: "site"`. */
 export function configured(text: string | undefined, key: string): string | undefined {
-  const value = new RegExp(`\\b${key}\\s*:\\s*(?:path\\.(?:resolve|join)\\([^'"\`]*)?['"\`]([^'"\`$\\n]+)['"\`]`).exec(
-    text ?? "",
-  )?.[1];
-  const clean = value?.replace(/^(\.?\/)+|\/+$/g, "");
+  const clean = rawValue(text, key)?.replace(/^(\.?\/)+|\/+$/g, "");
   return clean === undefined || clean === "" || clean.split("/").includes("..") ? undefined : clean;
 }
+
+/** A path written by hand as a folder of the app, undefined where it leaves the app or is none. */
+export function relativeFolder(path: string | undefined): string | undefined {
+  const clean = path?.replace(/^(\.?\/)+|\/+$/g, "");
+  return clean === undefined || !/^[\w@.-]+(\/[\w@.-]+)*$/.test(clean) || clean.split("/").includes("..")
+    ? undefined
+    : clean;
+}
+
+/** A quoted value of a configuration text as it is written. */
+export const rawValue = (text: string | undefined, key: string): string | undefined =>
+  new RegExp(`\\b${key}\\s*:\\s*(?:path\\.(?:resolve|join)\\([^'"\`]*)?['"\`]([^'"\`$\\n]+)['"\`]`).exec(
+    text ?? "",
+  )?.[1];
 
 /** The output folder of an Astro site, undefined when it is rendered by a server. */
 export function astroDir(app: App, _manifest: Table | undefined, dependencies: Dependencies): string | undefined {
@@ -71,6 +83,8 @@ export function astroDir(app: App, _manifest: Table | undefined, dependencies: D
 export function viteDir(app: App, manifest: Table | undefined, dependencies: Dependencies): string | undefined {
   if (SERVED.some((name) => dependencies.has(name))) return undefined;
   const text = configText(app, "vite.config");
+  // Cloudflare's plugin builds the worker beside the browser's files.
+  if (dependencies.has("@cloudflare/vite-plugin") && /\bcloudflare\s*\(/.test(text ?? "")) return "dist/client";
   const root = configured(text, "root");
   const page = root === undefined ? "index.html" : `${root}/index.html`;
   if (!app.has(page) && !app.has("index.html")) return undefined;
@@ -81,7 +95,7 @@ export function viteDir(app: App, manifest: Table | undefined, dependencies: Dep
 }
 
 /** A folder seen from another, undefined when it leaves the app. */
-function within(base: string, path: string): string | undefined {
+export function within(base: string, path: string): string | undefined {
   const names: string[] = [];
   for (const name of [...base.split("/"), ...path.split("/")]) {
     if (name === "..") {

@@ -2,18 +2,9 @@ import type { App } from "../app.ts";
 import { commandsOf, invocationOf } from "../command.ts";
 import type { StaticSite } from "../plan.ts";
 import { entriesAt, stringAt, type Table } from "../values.ts";
-import {
-  eleventyDir,
-  emberDir,
-  farmDir,
-  parcelDir,
-  rsbuildDir,
-  rspackDir,
-  slidevDir,
-  vitepressDir,
-  webpackDir,
-} from "./bundlers.ts";
+import { emberDir, farmDir, parcelDir, rsbuildDir, rspackDir, slidevDir, webpackDir } from "./bundlers.ts";
 import type { Dependencies } from "./dependencies.ts";
+import { generatedSite } from "./generators.ts";
 import { resolveCommand } from "./scripts.ts";
 import { angularDir, astroDir, moduleEndings, reactDir, viteDir, vueDir } from "./static-folders.ts";
 
@@ -21,6 +12,8 @@ import { angularDir, astroDir, moduleEndings, reactDir, viteDir, vueDir } from "
 export interface StaticBuild {
   site: StaticSite;
   build: string;
+  /** The script that builds it, where it has another name than build. */
+  buildScript?: string;
 }
 
 interface Tool {
@@ -28,6 +21,8 @@ interface Tool {
   /** The tool's own commands, which only develop or preview: none of them is a server of the app. */
   commands: RegExp;
   build: string;
+  /** True where each page is a file of its own, so that index.html stands for no other address. */
+  hasPages?: boolean;
   /** The folder of built files; undefined when the tool is not used for a site here. */
   dir(app: App, manifest: Table | undefined, dependencies: Dependencies): string | undefined;
 }
@@ -36,7 +31,7 @@ interface Tool {
 const NONE = /(?!)/;
 
 const TOOLS: readonly Tool[] = [
-  { packages: ["astro"], commands: /^astro$/, build: "astro build", dir: astroDir },
+  { packages: ["astro"], commands: /^astro$/, build: "astro build", hasPages: true, dir: astroDir },
   {
     packages: ["react-scripts", "react-app-rewired", "@craco/craco"],
     commands: /^(react-scripts|react-app-rewired|craco)$/,
@@ -50,15 +45,11 @@ const TOOLS: readonly Tool[] = [
     dir: angularDir,
   },
   { packages: ["@vue/cli-service"], commands: /^vue-cli-service$/, build: "vue-cli-service build", dir: vueDir },
-  { packages: ["gatsby"], commands: /^gatsby$/, build: "gatsby build", dir: () => "public" },
-  { packages: ["@docusaurus/core"], commands: /^docusaurus$/, build: "docusaurus build", dir: () => "build" },
   { packages: ["vite", "rolldown-vite", "vite-plus"], commands: /^(vite|vp)$/, build: "vite build", dir: viteDir },
   { packages: ["@rsbuild/core"], commands: /^rsbuild$/, build: "rsbuild build", dir: rsbuildDir },
   { packages: ["@rspack/core", "@rspack/cli"], commands: /^rspack$/, build: "rspack build", dir: rspackDir },
   { packages: ["@farmfe/core"], commands: /^farm$/, build: "farm build", dir: farmDir },
   { packages: ["ember-cli"], commands: /^ember$/, build: "ember build", dir: emberDir },
-  { packages: ["@11ty/eleventy"], commands: /^eleventy$/, build: "eleventy", dir: eleventyDir },
-  { packages: ["vitepress"], commands: /^vitepress$/, build: "vitepress build", dir: vitepressDir },
   { packages: ["@slidev/cli"], commands: /^slidev$/, build: "slidev build", dir: slidevDir },
   { packages: ["parcel", "parcel-bundler"], commands: NONE, build: "parcel build", dir: parcelDir },
   { packages: ["webpack"], commands: NONE, build: "webpack", dir: webpackDir },
@@ -70,27 +61,44 @@ export function staticBuild(
   manifest: Table | undefined,
   dependencies: Dependencies,
 ): StaticBuild | undefined {
+  const generated = generatedSite(app, manifest, dependencies);
+  if (generated !== undefined && onlyDevelops(app, manifest, dependencies, generated.commands, true)) {
+    const { dir, isSinglePage, script, build } = generated;
+    return { site: siteOf(dir, isSinglePage), build, ...(script !== null && { buildScript: script }) };
+  }
   for (const tool of TOOLS) {
     if (!tool.packages.some((name) => dependencies.has(name))) continue;
-    if (!onlyDevelops(app, manifest, dependencies, tool)) continue;
+    const builds = stringAt(manifest, "scripts", "build") !== undefined;
+    if (!onlyDevelops(app, manifest, dependencies, tool.commands, builds)) continue;
     const dir = tool.dir(app, manifest, dependencies);
     if (dir === undefined) continue;
-    return { site: { dir, fallback: "index.html" }, build: tool.build };
+    return { site: siteOf(dir, tool.hasPages !== true), build: tool.build };
   }
   return undefined;
 }
 
-/** True when scripts.start is missing or starts the tool itself, and a script builds what is to be served. */
-function onlyDevelops(app: App, manifest: Table | undefined, dependencies: Dependencies, tool: Tool): boolean {
+/** A built folder to serve: an app that routes in the browser answers every address, a site of pages has its own 404.html. */
+export const siteOf = (dir: string, isSinglePage: boolean): StaticSite => ({
+  dir,
+  fallback: isSinglePage ? "index.html" : "404.html",
+});
+
+/** True when scripts.start is missing or runs the tool itself, and it is known how to build what is to be served. */
+function onlyDevelops(
+  app: App,
+  manifest: Table | undefined,
+  dependencies: Dependencies,
+  commands: RegExp,
+  builds: boolean,
+): boolean {
   const start = stringAt(manifest, "scripts", "start");
-  const build = stringAt(manifest, "scripts", "build");
   if (start === undefined) return !hasServer(app, manifest, dependencies);
-  if (build === undefined) return false;
+  if (!builds) return false;
   const { line } = resolveCommand(start, manifest, new Set(dependencies.keys()));
   const last = commandsOf(line).at(-1);
   const { program, words } = invocationOf(last?.text ?? "");
   const name = program === "npx" ? (words.find((word, index) => index > 0 && !word.startsWith("-")) ?? "") : program;
-  return tool.commands.test(name.slice(name.lastIndexOf("/") + 1));
+  return commands.test(name.slice(name.lastIndexOf("/") + 1));
 }
 
 const SERVERS = [

@@ -193,6 +193,18 @@ test.each<[string, object, Files, string, string]>([
     "dist",
     "npm run build",
   ],
+])("a site without a server is served as files: %s", (_, manifest, files, dir, build) => {
+  const analysis = analysisOf({ "package.json": manifest, "package-lock.json": "{}", ...files });
+  expect(analysis.plan).toMatchObject({
+    static: { dir, fallback: "index.html" },
+    start: `node .slipway/static-server.mjs ${dir}`,
+    port: 8080,
+    build,
+  });
+  expect(analysis.suggestions.map(({ code }) => code)).not.toContain("development_start");
+});
+
+test.each<[string, object, Files, string, string]>([
   [
     "astro",
     { scripts: { start: "astro dev", build: "astro build" }, dependencies: dev("astro") },
@@ -228,11 +240,11 @@ test.each<[string, object, Files, string, string]>([
     "docs",
     "npm run build",
   ],
-])("a site without a server is served as files: %s", (_, manifest, files, dir, build) => {
+])("a site whose pages are files is served without a fallback: %s", (_, manifest, files, dir, build) => {
   const analysis = analysisOf({ "package.json": manifest, "package-lock.json": "{}", ...files });
   expect(analysis.plan).toMatchObject({
-    static: { dir, fallback: "index.html" },
-    start: `node .slipway/static-server.mjs ${dir}`,
+    static: { dir, fallback: "404.html" },
+    start: `node .slipway/static-server.mjs ${dir} 404.html`,
     port: 8080,
     build,
   });
