@@ -126,7 +126,8 @@ const budget = {
     "client-rds-data": 60,
   },
   own: [
-    [/^pipeline\/analyze$/, 220],
+    // Of it `yaml`, which reads pnpm-lock.yaml, has 96 KB, and the rules of secretlint 64.
+    [/^pipeline\/analyze$/, 300],
     [/^tables\//, 160],
   ] as [RegExp, number][],
 };
