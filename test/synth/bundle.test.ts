@@ -119,6 +119,8 @@ const budget = {
   frame: 400,
   clients: {
     "client-s3": 190,
+    "client-sts": 20,
+    "client-ecr": 30,
     "client-ecs": 60,
     "client-sfn": 40,
     "client-cloudwatch-logs": 40,
