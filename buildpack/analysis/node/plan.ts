@@ -6,12 +6,16 @@ import { type Plan, runtimeSchema } from "../plan.ts";
 import { containerPort, type FixedPort, portDefault, portInCommand, serverEnvironment } from "../port.ts";
 import { shellWord, staticServerCommand } from "../static-command.ts";
 import { suggestDevelopmentStart } from "../suggestions/development-start.ts";
+import { suggestEnvironmentFile } from "../suggestions/env-file.ts";
+import { suggestLoopback } from "../suggestions/loopback.ts";
 import { entriesAt, stringAt, type Table } from "../values.ts";
 import { dependenciesOf } from "./dependencies.ts";
 import { installCommand, installManifests, installsNothing } from "./install.ts";
 import { nodeListenPort } from "./listen.ts";
+import { nodeLoopback } from "./loopback.ts";
 import { nodePackageManager } from "./package-manager.ts";
 import { type NodeStart, nodeStart } from "./start.ts";
+import { refuseMissingFile } from "./start-file.ts";
 import { nodeVersion } from "./version.ts";
 
 /** The plan of a Node.js app; throws `NoPlan` when there is none. */
@@ -28,7 +32,12 @@ export function nodePlan(app: App, notes: Notes): Plan {
   const script = start.buildScript ?? (stringAt(manifest, "scripts", "build") === undefined ? null : "build");
   const build = script === null ? start.build : `${packages.manager.name} run ${shellWord(script)}`;
   const line = start.static === null ? start.line : staticServerCommand(start.static);
-  if (start.static === null) suggestDevelopmentStart(app, start, notes);
+  if (start.static === null) {
+    refuseMissingFile(app, manifest, start, build);
+    suggestDevelopmentStart(app, start, notes);
+    suggestLoopback(app, start, nodeLoopback(app, start.line), notes);
+    suggestEnvironmentFile(app, start, notes);
+  }
   const port = start.static === null ? containerPort(app, fixedPort(app, start), notes) : portDefault;
   return {
     runtime,

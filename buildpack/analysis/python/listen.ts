@@ -1,45 +1,22 @@
 import type { App } from "../app.ts";
 import { commandsOf, folderOf, invocationOf } from "../command.ts";
 import { escapeRegExp, lineAt, type Notes, suggest } from "../diagnostics.ts";
-import { optionalToml } from "../manifests.ts";
 import type { FixedPort } from "../port.ts";
 import { blankPythonComments, type Source } from "../source.ts";
-import { stringAt } from "../values.ts";
+import { pythonEntry, reachable } from "./sources.ts";
 
-/** The source file that `python main.py`, `python -m shop` or a script of pyproject.toml runs, undefined for servers. */
-function pythonEntry(app: App, line: string): string | undefined {
-  const { program, words } = invocationOf(commandsOf(line).at(-1)?.text ?? "");
-  const folder = folderOf(line);
-  if (folder === undefined) return undefined;
-  const prefix = folder === "" ? "" : `${folder}/`;
-  const isPython = /^python[\d.]*$/.test(program.slice(program.lastIndexOf("/") + 1));
-  const module = isPython && words.includes("-m") ? words[words.indexOf("-m") + 1] : scriptModule(app, program, words);
-  if (module !== undefined) {
-    const path = module.replaceAll(".", "/");
-    return [`${path}.py`, `${path}/__main__.py`, `${path}/__init__.py`]
-      .flatMap((name) => [prefix + name, `src/${name}`])
-      .find((name) => app.has(name));
-  }
-  if (!isPython) return undefined;
-  return words
-    .slice(1)
-    .filter((word) => !word.startsWith("-"))
-    .map((word) => prefix + word.replace(/^\.\//, ""))
-    .find((path) => app.has(path));
+const READS_PORT = /(environ(\.get)?|getenv|config|env(\.\w+)?|Env)\s*[[(]\s*["']PORT["']|\benviron\.PORT\b/;
+/** A field of pydantic's settings, which are read from the environment. */
+const SETTINGS_PORT = /\n[ \t]+(port|PORT)\s*:/;
+
+function readsPort(text: string): boolean {
+  if (READS_PORT.test(text)) return true;
+  const settings = text.indexOf("BaseSettings");
+  return settings !== -1 && SETTINGS_PORT.test(text.slice(settings));
 }
 
-/** The module of a script that pyproject.toml declares, whether it is called by its name or imported by `python -c`. */
-function scriptModule(app: App, program: string, words: readonly string[]): string | undefined {
-  if (words[1] === "-c") return /\bfrom ([\w.]+) import\b/.exec(words[2] ?? "")?.[1];
-  const pyproject = optionalToml(app, "pyproject.toml");
-  const target =
-    stringAt(pyproject, "project", "scripts", program) ?? stringAt(pyproject, "tool", "poetry", "scripts", program);
-  return target?.split(":")[0];
-}
-
-const READS_PORT =
-  /(environ(\.get)?|getenv|config|env(\.\w+)?|Env)\s*[[(]\s*["']PORT["']|\benviron\.PORT\b|BaseSettings[\s\S]{0,5000}?\n[ \t]+(port|PORT)\s*:/;
-const ARGUMENTS = "(?:[^()]|\\([^()]*\\))*?";
+/** Arguments of a call, with calls among them. */
+export const ARGUMENTS = "(?:[^()]|\\([^()]*\\))*?";
 const VALUE =
   "(?:(\\d{2,5})(?![\\d.])|(?:int\\()?[\\w.]*(?:environ\\.get|getenv)\\(\\s*[\"']\\w+[\"']\\s*,\\s*[\"']?(\\d{2,5})|([A-Za-z_][\\w.]*))";
 const LISTEN = [
@@ -58,7 +35,7 @@ export function pythonListenPort(app: App, line: string): FixedPort | undefined 
   const entry = pythonEntry(app, line);
   if (entry === undefined) return gunicornBind(app, line);
   const sources = reachable(app, entry);
-  if (sources.some(({ text }) => READS_PORT.test(text))) return undefined;
+  if (sources.some(({ text }) => readsPort(text))) return undefined;
   const unknown = new Set<string>();
   for (const { path, text } of sources) {
     for (const pattern of LISTEN) {
@@ -75,36 +52,18 @@ export function pythonListenPort(app: App, line: string): FixedPort | undefined 
 }
 
 /** The number in the `bind` of gunicorn's configuration file, which is read where the command line says nothing. */
-function gunicornBind(app: App, line: string): FixedPort | undefined {
+export function gunicornBind(app: App, line: string): (FixedPort & { host: string }) | undefined {
   const { program, rest } = invocationOf(commandsOf(line).at(-1)?.text ?? "");
   const folder = folderOf(line);
   if (folder === undefined || !/(^|\/)gunicorn$/.test(program) || /\s(-b|--bind)\b/.test(rest)) return undefined;
   const named = /\s(?:-c|--config)[ =]\s*(?:python:|file:)?(\S+)/.exec(rest)?.[1] ?? "gunicorn.conf.py";
   const path = [folder, named.replace(/^\.\//, "")].filter(Boolean).join("/");
   const text = blankPythonComments(app.text(path) ?? "");
-  const match = /^bind\s*=\s*\[?\s*["'][^"'\n]*:(\d{2,5})["']/m.exec(text);
-  return match?.[1] === undefined ? undefined : { port: Number(match[1]), file: path, line: lineAt(text, match.index) };
-}
-
-/** The entry and the app's own modules that it imports, directly or not; of these without what they do when run by themselves. */
-function reachable(app: App, entry: string): Source[] {
-  const folderOfFile = (path: string) => path.slice(0, path.lastIndexOf("/") + 1);
-  const seen = new Set([entry]);
-  const sources: Source[] = [];
-  for (const path of seen) {
-    if (sources.length >= 100) break;
-    const text = blankPythonComments(app.text(path) ?? "");
-    sources.push({ path, text: path === entry ? text : text.replace(/^if\s+__name__\s*==[\s\S]*/m, "") });
-    for (const [, dot, name = ""] of text.matchAll(/^[ \t]*(?:from|import)\s+(\.)?([\w.]+)/gm)) {
-      const folders = dot === undefined ? [folderOfFile(entry), ""] : [folderOfFile(path)];
-      const file = folders
-        .map((folder) => folder + name.replaceAll(".", "/"))
-        .flatMap((module) => [`${module}.py`, `${module}/__init__.py`])
-        .find((candidate) => app.has(candidate));
-      if (file !== undefined) seen.add(file);
-    }
-  }
-  return sources;
+  const match = /^bind\s*=\s*\[?\s*["']([^"'\n]*):(\d{2,5})["']/m.exec(text);
+  const [, host = "", port] = match ?? [];
+  return match === null || port === undefined
+    ? undefined
+    : { host, port: Number(port), file: path, line: lineAt(text, match.index) };
 }
 
 /** The number that a name is given in an assignment, or as the default of an option of that name. */

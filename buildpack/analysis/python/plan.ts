@@ -4,11 +4,15 @@ import { tomlManifest } from "../manifests.ts";
 import { type Plan, runtimeSchema } from "../plan.ts";
 import { containerPort, type FixedPort, portInCommand, serverEnvironment } from "../port.ts";
 import { suggestDevelopmentStart } from "../suggestions/development-start.ts";
+import { suggestEnvironmentFile } from "../suggestions/env-file.ts";
+import { suggestLoopback } from "../suggestions/loopback.ts";
 import { dependsOn, pythonDependencies } from "./dependencies.ts";
 import { installsItself, namesIndex, pythonInstall } from "./install.ts";
 import { pythonListenPort, suggestDebugOff } from "./listen.ts";
+import { pythonLoopback } from "./loopback.ts";
 import { pythonPackageManager } from "./package-manager.ts";
 import { type PythonStart, pythonStart, releaseLine } from "./start.ts";
+import { refuseMissingModule } from "./start-file.ts";
 import { pythonVersion } from "./version.ts";
 
 /** The plan of a Python app; throws `NoPlan` when there is none. */
@@ -22,9 +26,12 @@ export function pythonPlan(app: App, notes: Notes): Plan {
   const packages = pythonPackageManager(app, pyproject, notes);
   const dependencies = pythonDependencies(app, pyproject, packages);
   const start = pythonStart(app, pyproject, dependencies, installsItself(app, pyproject, packages));
+  refuseMissingModule(app, start, dependencies);
   const install = pythonInstall(app, pyproject, packages, notes);
   suggestDevelopmentStart(app, start, notes);
   suggestDebugOff(app, start.line, notes);
+  suggestLoopback(app, start, pythonLoopback(app, start.line), notes);
+  suggestEnvironmentFile(app, start, notes);
   suggestMigrations(app, start, notes);
   const added = addedPackages(app, start, dependencies, notes);
   const together = added.length > 0 && namesIndex(app, packages);

@@ -6,6 +6,9 @@ const suggestionsMax = 6;
 const IMPORTANCE = [
   "committed_secret",
   "committed_env_file",
+  "loopback_address",
+  "env_file",
+  "undeclared_import",
   "development_start",
   "fixed_port",
   "hardcoded_url",

@@ -33,8 +33,8 @@ test.each<[string, Record<string, string>, string]>([
 });
 
 test("a command line of 4,096 characters is one", () => {
-  expect(outcomeOf({ "package.json": "{}", Procfile: `web: ${words(4091)}` }).ok).toBe(true);
-  expect(outcomeOf({ "package.json": JSON.stringify({ scripts: { start: words(4096) } }) }).ok).toBe(true);
+  expect(outcomeOf({ "package.json": "{}", "a.js": "", Procfile: `web: ${words(4091)}` }).ok).toBe(true);
+  expect(outcomeOf({ "package.json": JSON.stringify({ scripts: { start: words(4096) } }), "a.js": "" }).ok).toBe(true);
 });
 
 test.each<[string, Record<string, string>, string | null, string | null]>([

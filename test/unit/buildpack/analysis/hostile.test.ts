@@ -63,8 +63,14 @@ test("fields of the wrong type are as if they were missing", () => {
 });
 
 test.each<[string, (deep: string) => Record<string, string>]>([
-  ["engines.node", (deep) => ({ "package.json": `{"engines": {"node": ${deep}}, "scripts": {"start": "node a.js"}}` })],
-  ["packageManager", (deep) => ({ "package.json": `{"packageManager": ${deep}, "scripts": {"start": "node a.js"}}` })],
+  [
+    "engines.node",
+    (deep) => ({ "package.json": `{"engines": {"node": ${deep}}, "scripts": {"start": "node a.js"}}`, "a.js": "" }),
+  ],
+  [
+    "packageManager",
+    (deep) => ({ "package.json": `{"packageManager": ${deep}, "scripts": {"start": "node a.js"}}`, "a.js": "" }),
+  ],
   [
     "Pipfile.lock's python_version",
     (deep) => ({ "main.py": "", "Pipfile.lock": `{"_meta": {"requires": {"python_version": ${deep}}}}` }),

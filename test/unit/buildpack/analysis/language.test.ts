@@ -3,6 +3,8 @@ import { analysisOf, errorOf } from "./tree.ts";
 
 const start = { scripts: { start: "node server.js" } };
 
+const sources = { "server.js": "", "dist/main.js": "", "app.py": "", "main.py": "" };
+
 test.each([
   ["python app.py", "python"],
   ["gunicorn app:app", "python"],
@@ -14,7 +16,12 @@ test.each([
   ["yarn serve", "nodejs"],
   ["NODE_ENV=production node dist/main.js", "nodejs"],
 ])("a Procfile with web: %s makes the app %s", (command, language) => {
-  const files = { Procfile: `worker: x\nweb: ${command}\n`, "package.json": start, "requirements.txt": "flask\n" };
+  const files = {
+    Procfile: `worker: x\nweb: ${command}\n`,
+    "package.json": start,
+    "requirements.txt": "flask\n",
+    ...sources,
+  };
   expect(analysisOf(files).language).toBe(language);
 });
 
@@ -32,7 +39,11 @@ test.each([
 });
 
 test.each<[string, Record<string, string | object>, string]>([
-  ["package.json with a start script beside Python", { "package.json": start, "requirements.txt": "flask" }, "nodejs"],
+  [
+    "package.json with a start script beside Python",
+    { "package.json": start, "server.js": "", "requirements.txt": "flask" },
+    "nodejs",
+  ],
   ["package.json without Python", { "package.json": { main: "server.js" }, "server.js": "" }, "nodejs"],
   [
     "requirements.txt beside a package.json without start",
@@ -44,7 +55,7 @@ test.each<[string, Record<string, string | object>, string]>([
     { "package.json": { devDependencies: { tailwindcss: "3" } }, "manage.py": "import django", "a/wsgi.py": "" },
     "python",
   ],
-  ["a package.json with start beside go.mod", { "package.json": start, "go.mod": "" }, "nodejs"],
+  ["a package.json with start beside go.mod", { "package.json": start, "server.js": "", "go.mod": "" }, "nodejs"],
   ["requirements.txt beside Gemfile", { "requirements.txt": "", Gemfile: "", "main.py": "" }, "python"],
   ["a bare main.py", { "main.py": "" }, "python"],
   ["any other Python source at the root", { "hello.py": "" }, "python"],

@@ -9,7 +9,7 @@ test.each<[string, object, Files, string, string | null]>([
   [
     "a Procfile before a start script",
     { scripts: { start: "node b.js" } },
-    { Procfile: "web: node a.js" },
+    { Procfile: "web: node a.js", "a.js": "" },
     "node a.js",
     null,
   ],
@@ -23,7 +23,7 @@ test.each<[string, object, Files, string, string | null]>([
   [
     "scripts.start",
     { scripts: { start: "node b.js" }, main: "c.js" },
-    { "c.js": "", "server.js": "" },
+    { "b.js": "", "c.js": "", "server.js": "" },
     "node b.js",
     null,
   ],
@@ -44,7 +44,7 @@ test.each<[string, object, Files, string, string | null]>([
   [
     "a start script that calls another with variables",
     { scripts: { start: "NODE_ENV=production npm run serve", serve: "node b.js" } },
-    {},
+    { "b.js": "" },
     "NODE_ENV=production node b.js",
     null,
   ],
@@ -273,7 +273,7 @@ test.each<[string, object, Files, string]>([
   ["vite of a library", { main: "index.js", devDependencies: dev("vite") }, { "index.js": "" }, "node index.js"],
   [
     "angular with server-side rendering",
-    { scripts: { start: "node dist/shop/server/server.mjs" }, devDependencies: dev("@angular/cli") },
+    { scripts: { start: "node dist/shop/server/server.mjs", build: "ng build" }, devDependencies: dev("@angular/cli") },
     {
       "angular.json": {
         projects: { shop: { architect: { build: { builder: "@angular/build:application", options: { ssr: {} } } } } },
@@ -295,7 +295,7 @@ test("a bare entry file needs neither install nor build", () => {
 test("a framework without a build script is built with its own command", () => {
   expect(planOf({ dependencies: dev("next") }).build).toBe("next build");
   expect(planOf({ dependencies: dev("next"), scripts: { build: "next build --turbo" } }).build).toBe("npm run build");
-  expect(planOf({ scripts: { start: "node a.js", build: 7 } }).build).toBeNull();
+  expect(planOf({ scripts: { start: "node a.js", build: 7 } }, { "a.js": "" }).build).toBeNull();
 });
 
 test("without any of these there is no start command, and the sentence says what to add", () => {

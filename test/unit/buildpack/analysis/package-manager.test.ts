@@ -244,6 +244,7 @@ test("yarn 1 leaves a workspace's own packages out of its lock file, and nothing
     analysisOf({
       "package.json": { workspaces: ["packages/*"], dependencies, scripts: { start: "node a.js" } },
       "packages/ui/package.json": { name: "@shop/ui", version: "1.0.0" },
+      "a.js": "",
       "yarn.lock": yarnLock(),
     });
   expect(analysis({ "@shop/ui": "*" })).toMatchObject({
@@ -257,6 +258,7 @@ test("a workspace's own package is answered by a lock file of yarn 4, which list
   const { plan, suggestions } = analysisOf({
     "package.json": { workspaces: ["packages/*"], dependencies: { ui: "*" }, scripts: { start: "node a.js" } },
     "packages/ui/package.json": { name: "ui" },
+    "a.js": "",
     "yarn.lock": '__metadata:\n  version: 8\n\n"ui@*, ui@workspace:packages/ui":\n  version: 0.0.0-use.local\n',
   });
   expect(plan.install).toBe("yarn install --immutable");

@@ -15,7 +15,7 @@ test.each([
   "const port = process.env.APP_PORT || 3000\napp.listen(port)",
   "// process.env.PORT\napp.listen(3000)",
   "const { config } = require('./config')\napp.listen(config.port)",
-  "const server = Hapi.server({\n  port: 3000,\n  host: 'localhost',\n})",
+  "const server = Hapi.server({\n  port: 3000,\n  host: '0.0.0.0',\n})",
   "await startStandaloneServer(server, { listen: { port: 3000 } })",
   "new WebSocketServer({ port: 3000 })",
   "ViteExpress.listen(app, 3000, () => {})",
@@ -73,7 +73,7 @@ test.each([
   ["next start -p ${PORT:-3000}", 8080],
   ["mkdir -p 3000 && node x.js", 8080],
 ])("a number in the start command: %s", (start, port) => {
-  expect(analysisOf({ "package.json": { scripts: { start } } }).plan.port).toBe(port);
+  expect(analysisOf({ "package.json": { scripts: { start } }, "server.js": "" }).plan.port).toBe(port);
 });
 
 test.each([
@@ -142,14 +142,24 @@ test.each([
   ["gunicorn -b 0.0.0.0:3000 app:app", '"-b 0.0.0.0:3000"', '"-b 0.0.0.0:$PORT"'],
   ["python manage.py runserver 0.0.0.0:3000", '"runserver 0.0.0.0:3000"', '"runserver 0.0.0.0:$PORT"'],
 ])("a port in the command %s is quoted, with what to write instead", (web, found, instead) => {
-  const { plan, suggestions } = analysisOf({ "package.json": "{}", "requirements.txt": "", Procfile: `web: ${web}` });
+  const { plan, suggestions } = analysisOf({
+    "package.json": "{}",
+    "requirements.txt": "",
+    "main.py": "",
+    "app.py": "",
+    "manage.py": "",
+    Procfile: `web: ${web}`,
+  });
   expect(plan.port).toBe(3000);
   const message = suggestions.find(({ code }) => code === "fixed_port")?.message ?? "";
   expect(message).toContain(`The start command fixes the port with ${found}, so 3000 is used. Write ${instead} there`);
 });
 
 test("a port that the command assigns is to be left out", () => {
-  const { plan, suggestions } = analysisOf({ "package.json": { scripts: { start: "PORT=3000 node a.js" } } });
+  const { plan, suggestions } = analysisOf({
+    "package.json": { scripts: { start: "PORT=3000 node a.js" } },
+    "a.js": "",
+  });
   expect(plan.port).toBe(3000);
   expect(suggestions[0]?.message).toBe(
     'The start command fixes the port with "PORT=3000", so 3000 is used. Leave it out: the app is told the port in the environment variable PORT.',

@@ -12,7 +12,7 @@ test.each(["package.json", "requirements.txt", "Procfile", "server.js", "main.py
       { "package.json": '{"scripts":{"start":"node x.js"}}', Procfile: "web: node x.js", "manage.py": "django" }[
         marker
       ] ?? "";
-    const outcome = outcomeOf({ [marker]: text, "main.py": "", ...inFolder("web", node) });
+    const outcome = outcomeOf({ "x.js": "", [marker]: text, "main.py": "", ...inFolder("web", node) });
     expect(outcome).toMatchObject({ ok: true, analysis: { plan: { root: "" } } });
   },
 );

@@ -216,8 +216,14 @@ test.each([
 
 test.each<[string, Files]>([
   ["cd server && node index.js", { "server/index.js": "app.listen(4321)", "index.js": "app.listen(1234)" }],
-  ["cd ./server; node dist/main.js", { "server/src/main.ts": "app.listen(4321)" }],
-  ["node server/dist/main.js", { "server/src/main.ts": "app.listen(4321)" }],
+  [
+    "cd ./server; node dist/main.js",
+    { "package.json": { scripts: { build: "tsc" } }, "server/src/main.ts": "app.listen(4321)" },
+  ],
+  [
+    "node server/dist/main.js",
+    { "package.json": { scripts: { build: "tsc" } }, "server/src/main.ts": "app.listen(4321)" },
+  ],
   ["cd backend && python app.py", { "backend/app.py": "app.run(port=4321)", "app.py": "app.run(port=1234)" }],
 ])("the port of %s is read where it runs", (web, files) => {
   expect(analysisOf({ Procfile: `web: ${web}`, ...files }).plan.port).toBe(4321);

@@ -66,7 +66,7 @@ test.each([
   "uvicorn main:app --reload",
   "fastapi dev main.py",
 ])("so is a Procfile: %s", (command) => {
-  expect(analysisOf({ Procfile: `# x\nweb: ${command}\n`, "main.py": "" }).suggestions).toMatchObject([
+  expect(analysisOf({ Procfile: `# x\nweb: ${command}\n`, "main.py": "", "manage.py": "" }).suggestions).toMatchObject([
     { code: "development_start", file: "Procfile", line: 2 },
   ]);
 });

@@ -89,7 +89,10 @@ test.each<[string, object, string]>([
   ["yarn 4", { packageManager: "yarn@4.5.3" }, "npm install --global --force @yarnpkg/cli-dist@4.5.3"],
   ["bun", { packageManager: "bun@1.2.0" }, "npm install --global bun@1.2.0"],
 ])("%s is installed before the manifests are copied", (_, fields, command) => {
-  const lines = linesOf({ "package.json": { scripts: { start: "node a.js" }, dependencies: { a: "1" }, ...fields } });
+  const lines = linesOf({
+    "package.json": { scripts: { start: "node a.js" }, dependencies: { a: "1" }, ...fields },
+    "a.js": "",
+  });
   expect(lines.indexOf(`RUN ${mount} ${command}`)).toBeGreaterThan(0);
   expect(lines.indexOf(`RUN ${mount} ${command}`)).toBeLessThan(lines.findIndex((line) => line.startsWith("COPY")));
 });

@@ -21,6 +21,7 @@ test("a manager that the machine lacks is installed beside the app", () => {
   expect(
     commandsOf({
       "package.json": { scripts: { start: "node a.js" }, packageManager: "pnpm@9.15.4", dependencies: { a: "1" } },
+      "a.js": "",
     }),
   ).toEqual([
     "install: npm install --global --prefix /tmp/tools pnpm@9.15.4",

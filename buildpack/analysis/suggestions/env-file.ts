@@ -1,0 +1,21 @@
+import type { App } from "../app.ts";
+import { type Notes, quoted, suggest } from "../diagnostics.ts";
+
+/** An option that reads variables from a file and fails without it; Node.js passes over a missing `--env-file-if-exists`. */
+const ENV_FILE = /(?:^|\s)--env-file(?:=|\s+)['"]?([^\s'"]+)/;
+
+/** Advises against a start command that reads its variables from a file, which is not sent with the app. */
+export function suggestEnvironmentFile(
+  app: App,
+  start: { line: string; file: string; declaredAt: number },
+  notes: Notes,
+): void {
+  const [option = "", file] = ENV_FILE.exec(start.line) ?? [];
+  if (file === undefined) return;
+  suggest(notes, app, {
+    code: "env_file",
+    message: `The start command reads variables from ${file} (${quoted(option.trim())}), which is not sent with the app. Leave the option out and set the variables with "slipway env set --env-file ${file}".`,
+    file: start.file,
+    line: start.declaredAt,
+  });
+}

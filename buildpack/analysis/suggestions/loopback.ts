@@ -1,0 +1,62 @@
+import type { App } from "../app.ts";
+import { commandsOf, invocationOf } from "../command.ts";
+import { type Notes, quoted, suggest } from "../diagnostics.ts";
+
+/** Where a source listens on the container's own loopback address, which nothing outside of the container reaches. */
+export interface Loopback {
+  file: string;
+  line: number;
+}
+
+/** The host names and addresses of the loopback interface, as a part of a regular expression. */
+export const LOOPBACK = "(?:localhost|127\\.0\\.0\\.1|\\[?::1\\]?)";
+
+const OPTION = new RegExp(
+  `(?:^|\\s)(?:--?(?:host|hostname|bind|address|ip|listen|server\\.address|H|b|a|l)(?:\\s+|=)|runserver\\s+)['"]?(?:(?:tcp|http)://)?${LOOPBACK}(?=[:'"\\s]|$)[^\\s]*`,
+);
+const ASSIGNED = new RegExp(`(?<=^|[\\s;])\\w*(?:HOST|HOSTNAME|ADDRESS)=['"]?${LOOPBACK}(?=['"\\s;]|$)`);
+
+/** Servers that listen on the loopback address unless an option names another. */
+const DEFAULTS: readonly { command: RegExp; option: RegExp; write: string }[] = [
+  { command: /^(?:\S*\/)?(?:hypercorn|daphne)(?=\s)/, option: /\s(?:-b|--bind)\b/, write: "--bind 0.0.0.0:$PORT" },
+  { command: /^(?:\S*\/)?sanic(?=\s)/, option: /\s(?:-H|--host|-u|--unix)\b/, write: "--host 0.0.0.0" },
+  { command: /^(?:\S*\/)?fastapi dev(?=\s|$)/, option: /\s--host\b/, write: "--host 0.0.0.0" },
+  { command: /\bmanage\.py runserver(?=\s|$)/, option: /\srunserver\s+(?:-\S+\s+)*\S*[.:]/, write: "0.0.0.0:$PORT" },
+];
+
+/** What of a start command makes the app listen on the loopback address, and what to write there. */
+function inCommand(line: string): { words: string; write: string } | undefined {
+  const { rest } = invocationOf(commandsOf(line).at(-1)?.text ?? "");
+  const words = OPTION.exec(rest)?.[0].trim() ?? ASSIGNED.exec(line)?.[0];
+  if (words !== undefined) return { words, write: words.replace(new RegExp(LOOPBACK), "0.0.0.0") };
+  const found = DEFAULTS.find(({ command, option }) => command.test(rest) && !option.test(rest));
+  return found === undefined ? undefined : { words: rest, write: found.write };
+}
+
+/** Advises against listening on the loopback address, where the start command or a source does. */
+export function suggestLoopback(
+  app: App,
+  start: { line: string; file: string; declaredAt: number },
+  found: Loopback | undefined,
+  notes: Notes,
+): void {
+  // A development server is to be replaced as a whole, which is said already.
+  if (notes.suggestions.some(({ code }) => code === "development_start")) return;
+  const command = inCommand(start.line);
+  const why = "which nothing outside of the app's own container reaches, so the health check will fail";
+  if (command !== undefined) {
+    suggest(notes, app, {
+      code: "loopback_address",
+      message: `The start command makes the app listen on the loopback address (${quoted(command.words)}), ${why}. Write ${quoted(command.write)} there.`,
+      file: start.file,
+      line: start.declaredAt,
+    });
+  } else if (found !== undefined) {
+    suggest(notes, app, {
+      code: "loopback_address",
+      message: `The app listens on the loopback address, ${why}. Listen on the host "0.0.0.0" instead.`,
+      file: found.file,
+      line: found.line,
+    });
+  }
+}
