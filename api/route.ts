@@ -25,8 +25,8 @@ export interface RouteDefinition {
   uses: readonly Capability[];
   /** "none" for the routes that are called without a credential. */
   credential?: "none";
-  /** "handler" where the input is refused by the handler, once it has looked whether what the path names exists. */
-  judgedBy?: "handler";
+  /** Whether the handler itself refuses a bad input, after it has looked whether what the path names exists. */
+  lateValidation?: true;
 }
 
 export interface Route<

@@ -17,5 +17,5 @@ export const createSession = route("create-session", "POST /sessions", {
   errors: [],
   uses: ["table:read", "table:write", "keys:record-use", "apps:read", "identity:prove"],
   credential: "none",
-  judgedBy: "handler",
+  lateValidation: true,
 });

@@ -1,4 +1,6 @@
-/** One line of JSON per event on stdout, where Lambda's log group and the local log take it from. Never a secret, an address or a value. */
+import type middy from "@middy/core";
+
+/** One line of JSON per event on stdout, for Lambda's log group and the local log. Never a secret, an address or a value. */
 export function log(level: "info" | "error", message: string, fields: Record<string, unknown> = {}): void {
   process.stdout.write(`${JSON.stringify({ level, message, ...fields })}\n`);
 }
@@ -13,5 +15,22 @@ export function errorFields(error: unknown): Record<string, unknown> {
       ?.split("\n")
       .slice(1, 6)
       .map((line) => line.trim()),
+  };
+}
+
+export interface LogEntry {
+  message: string;
+  fields: Record<string, unknown>;
+}
+
+/** Logs an error as `describe` puts it, or not at all if that gives nothing. */
+export function logErrors<Event>(
+  describe: (error: unknown, event: Event) => LogEntry | undefined,
+): middy.MiddlewareObj<Event> {
+  return {
+    onError: ({ error, event }) => {
+      const entry = describe(error, event);
+      if (entry) log("error", entry.message, entry.fields);
+    },
   };
 }

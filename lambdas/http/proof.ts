@@ -12,7 +12,7 @@ export interface Claim {
   credential: PresentedCredential;
   orgId?: string | undefined;
   projectId?: string | undefined;
-  /** Whether only the project's managing members may do this (docs/api.md, "Managing members"). */
+  /** Whether only the project's managing members may do this (docs/api.md, Managing members). */
   managed: boolean;
   now: Date;
 }

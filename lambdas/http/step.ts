@@ -1,9 +1,11 @@
+import middy from "@middy/core";
 import type * as z from "zod";
 import type { Capability } from "../../api/capabilities.ts";
 import { type ListenerId, listeners, type StepId, steps } from "../../statemachines/steps.ts";
-import { isTransient } from "../aws/transient.ts";
-import { errorFields, log } from "./log.ts";
-import { prepareTools, type Tools } from "./tools.ts";
+import { stepErrors } from "./errors.ts";
+import { errorFields, logErrors } from "./log.ts";
+import { type ParsedContext, parse } from "./parse.ts";
+import { prepareTools, type Tools, type ToolsContext, withTools } from "./tools.ts";
 
 /** The build was canceled or has ended: the execution drops it. The name is the ASL error. */
 export class BuildCanceled extends Error {
@@ -18,16 +20,26 @@ export class BuildRejected extends Error {
   override readonly name = "BuildRejected";
 }
 
-/** A fault of a service below that passes by itself; the state machine tries again. The name is the ASL error. */
-class TransientFault extends Error {
-  override readonly name = "TransientFault";
-}
+/** Canceled and rejected builds are ordinary ends, not failures to log. */
+const failureOf = (id: string) => (error: unknown) =>
+  error instanceof BuildCanceled || error instanceof BuildRejected
+    ? undefined
+    : { message: `${id} failed`, fields: errorFields(error) };
 
-function rethrow(id: string, error: unknown): never {
-  if (error instanceof BuildCanceled || error instanceof BuildRejected) throw error;
-  log("error", `${id} failed`, errorFields(error));
-  if (isTransient(error)) throw new TransientFault(error instanceof Error ? error.message : String(error));
-  throw error;
+/** Middlewares around everything that is not called through the API. Lambda's own timeout ends an invocation. */
+function background<Input, ToolSet, Output>(
+  id: string,
+  read: (event: unknown) => Input,
+  ready: () => Promise<ToolSet>,
+  handle: (input: Input, tools: ToolSet) => Promise<Output>,
+) {
+  type Context = ParsedContext<Input> & ToolsContext<ToolSet>;
+  return middy<unknown, Output, Error, Context>({ timeoutEarlyInMillis: 0 })
+    .use(stepErrors())
+    .use(logErrors(failureOf(id)))
+    .use(parse(read))
+    .use(withTools(ready))
+    .handler((_event: unknown, context: Context) => handle(context.input, context.tools));
 }
 
 type Input<Id extends StepId> = z.output<(typeof steps)[Id]["input"]>;
@@ -38,16 +50,9 @@ type StepTools<Id extends StepId> = Tools<(typeof steps)[Id]["uses"][number]>;
 export function step<const Id extends StepId>(
   id: Id,
   handle: (input: Input<Id>, tools: StepTools<Id>) => Promise<Output<Id>>,
-): (event: unknown) => Promise<Output<Id>> {
+) {
   const ready = prepareTools(steps[id].uses as readonly Capability[]) as () => Promise<StepTools<Id>>;
-  return async (event) => {
-    try {
-      const input = steps[id].input.parse(event) as Input<Id>;
-      return await handle(input, await ready());
-    } catch (error) {
-      return rethrow(id, error);
-    }
-  };
+  return background(id, (event) => steps[id].input.parse(event) as Input<Id>, ready, handle);
 }
 
 type ListenerTools<Id extends ListenerId> = Tools<(typeof listeners)[Id]["uses"][number]>;
@@ -57,13 +62,7 @@ export function listener<const Id extends ListenerId, S extends z.ZodType>(
   id: Id,
   schema: S,
   handle: (event: z.output<S>, tools: ListenerTools<Id>) => Promise<void>,
-): (event: unknown) => Promise<void> {
+) {
   const ready = prepareTools(listeners[id].uses as readonly Capability[]) as () => Promise<ListenerTools<Id>>;
-  return async (event) => {
-    try {
-      await handle(schema.parse(event), await ready());
-    } catch (error) {
-      rethrow(id, error);
-    }
-  };
+  return background(id, (event) => schema.parse(event), ready, handle);
 }

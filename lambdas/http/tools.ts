@@ -1,3 +1,5 @@
+import type middy from "@middy/core";
+import type { Context } from "aws-lambda";
 import type { Capability } from "../../api/capabilities.ts";
 import { capabilityEnvironment, type EnvironmentName } from "../../api/environment.ts";
 import type { AppDeployer, AppReader, AppSwitch } from "../aws/apps.ts";
@@ -125,4 +127,17 @@ export function prepareTools<C extends Capability>(
       loading = loadTools(uses, client);
       return loading;
     });
+}
+
+export type ToolsContext<ToolSet> = Context & { tools: ToolSet };
+
+/** Hands the tools to the handler. */
+export function withTools<ToolSet>(
+  ready: () => Promise<ToolSet>,
+): middy.MiddlewareObj<unknown, unknown, Error, ToolsContext<ToolSet>> {
+  return {
+    before: async ({ context }) => {
+      context.tools = await ready();
+    },
+  };
 }

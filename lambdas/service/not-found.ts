@@ -1,5 +1,5 @@
 import type { APIGatewayProxyEventV2, APIGatewayProxyStructuredResultV2 } from "aws-lambda";
-import { errorResponse } from "../http/endpoint.ts";
+import { errorResponse } from "../http/errors.ts";
 import { Problem } from "../http/problem.ts";
 
 /** The answer to every path and method that is no route: 404 in the shape of every other error (docs/api.md, Errors). */

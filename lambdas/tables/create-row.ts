@@ -6,13 +6,13 @@ import { earlierWork } from "./model/idempotency.ts";
 import { getQuery, insertQuery } from "./model/rows.ts";
 import { openDatabase } from "./model/session.ts";
 import { writeRow } from "./model/stored-rows.ts";
-import { deferred, judge, remember } from "./model/validate.ts";
+import { lateValidation, remember, validate } from "./model/validate.ts";
 import { assignments, rowValues } from "./model/values.ts";
 
-export const handler = endpoint(deferred(createRow), async (call, { databases }) => {
+export const handler = endpoint(lateValidation(createRow), async (call, { databases }) => {
   const table = call.params.tableName;
   const session = await openDatabase(call, databases);
-  const { body } = await judge(createRow, call, () => readTable(session, table));
+  const { body } = await validate(createRow, call, () => readTable(session, table));
   const { idempotencyKey } = call.access;
   const values = rowValues(body.row, call.text);
   const row = await writeRow(session, table, async (definition) => {

@@ -9,12 +9,12 @@ import { recordChange } from "./model/idempotency-statements.ts";
 import { isContended, retryUntil } from "./model/retry.ts";
 import { openDatabase } from "./model/session.ts";
 import { createStatements } from "./model/statements.ts";
-import { deferred, judge, remember } from "./model/validate.ts";
+import { lateValidation, remember, validate } from "./model/validate.ts";
 
-export const handler = endpoint(deferred(createTable), async (call, { databases }) => {
+export const handler = endpoint(lateValidation(createTable), async (call, { databases }) => {
   const { access } = call;
   const session = await openDatabase(call, databases);
-  const { body } = await judge(createTable, call);
+  const { body } = await validate(createTable, call);
   const { idempotencyKey: key } = access;
   const columns = body.columns.map((input) => newColumn(input, newInnerName));
   const definition = { name: body.name, comment: body.comment, columns };

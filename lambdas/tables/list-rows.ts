@@ -6,14 +6,14 @@ import { readTable } from "./model/catalog.ts";
 import { listQuery } from "./model/rows.ts";
 import { openDatabase } from "./model/session.ts";
 import { fetchRows } from "./model/stored-rows.ts";
-import { deferred, judge } from "./model/validate.ts";
+import { lateValidation, validate } from "./model/validate.ts";
 
 const positionPattern = /^\d{1,16}$/;
 
-export const handler = endpoint(deferred(listRows), async (call, { databases }) => {
+export const handler = endpoint(lateValidation(listRows), async (call, { databases }) => {
   const { tableName } = call.params;
   const session = await openDatabase(call, databases);
-  const { query } = await judge(listRows, call, () => readTable(session, tableName));
+  const { query } = await validate(listRows, call, () => readTable(session, tableName));
   const { cursor, limit } = query;
   const position = cursor === undefined ? "0" : claimedPosition(cursor);
   const after = positionPattern.test(position) ? Number(position) : 0;

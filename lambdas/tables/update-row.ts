@@ -4,16 +4,16 @@ import { invalid, notFound } from "../http/problem.ts";
 import { getQuery, updateQuery } from "./model/rows.ts";
 import { openDatabase } from "./model/session.ts";
 import { fetchRow, writeRow } from "./model/stored-rows.ts";
-import { deferred, judge, rowIdOf } from "./model/validate.ts";
+import { lateValidation, rowIdOf, validate } from "./model/validate.ts";
 import { assignments, rowValues } from "./model/values.ts";
 
-export const handler = endpoint(deferred(updateRow), async (call, { databases }) => {
+export const handler = endpoint(lateValidation(updateRow), async (call, { databases }) => {
   const table = call.params.tableName;
   const session = await openDatabase(call, databases);
   const { schema } = session;
   const id = rowIdOf(call.params.rowId);
   const exists = () => fetchRow(session, table, id);
-  const { body } = await judge(updateRow, call, exists);
+  const { body } = await validate(updateRow, call, exists);
   const given = rowValues(body.row, call.text);
   const row = await writeRow(session, table, async (definition) => {
     const result = assignments(definition.columns, given, "update");

@@ -11,12 +11,12 @@ import { isContended, retryUntil } from "./model/retry.ts";
 import { openDatabase } from "./model/session.ts";
 import { changeStatements } from "./model/statements.ts";
 import { isDestructive, wordsOf } from "./model/steps.ts";
-import { deferred, judge } from "./model/validate.ts";
+import { lateValidation, validate } from "./model/validate.ts";
 
-export const handler = endpoint(deferred(updateTable), async (call, { databases }) => {
+export const handler = endpoint(lateValidation(updateTable), async (call, { databases }) => {
   const name = call.params.tableName;
   const session = await openDatabase(call, databases);
-  const { query, body } = await judge(updateTable, call, async () => {
+  const { query, body } = await validate(updateTable, call, async () => {
     const { definition } = await readTable(session, name);
     if (missingColumn(definition.columns, call.body)) throw notFound();
   });

@@ -4,27 +4,32 @@ import type { Access } from "../../http/access.ts";
 import { Replay } from "../../http/idempotency.ts";
 import { type Issue, notFound, type Problem } from "../../http/problem.ts";
 
-type Deferred<R extends Route> = Route<
+type LateValidated<R extends Route> = Route<
   R["id"],
   R["path"],
-  Omit<R["definition"], "query" | "body"> & { query: z.ZodObject; body: z.ZodUnknown; judgedBy: "handler" }
+  Omit<R["definition"], "query" | "body"> & { query: z.ZodObject; body: z.ZodUnknown; lateValidation: true }
 >;
 
 /**
- * The route with its input unjudged: whether a database, a table or a row exists is only known after a look at it, and
- * 404 comes before 400 (docs/api.md, Order of judgment). The handler calls `judge` where the input's turn has come.
+ * The route with its input not yet validated: only a look at the database tells whether a table or a row exists, and
+ * 404 comes before 400 (docs/api.md, Order of judgment). The handler calls `validate` after that look.
  */
-export function deferred<const R extends Route>(route: R): Deferred<R> {
+export function lateValidation<const R extends Route>(route: R): LateValidated<R> {
   const { query: _query, body, ...definition } = route.definition;
-  const unjudged = { ...definition, query: z.looseObject({}), ...(body && { body: z.unknown() }), judgedBy: "handler" };
-  return { ...route, definition: unjudged } as unknown as Deferred<R>;
+  const unvalidated = {
+    ...definition,
+    query: z.looseObject({}),
+    ...(body && { body: z.unknown() }),
+    lateValidation: true,
+  };
+  return { ...route, definition: unvalidated } as unknown as LateValidated<R>;
 }
 
 type Output<S> = S extends z.ZodType ? z.output<S> : undefined;
 type Input<R extends Route> = { query: Output<R["definition"]["query"]>; body: Output<R["definition"]["body"]> };
 
 /** The input as the route declares it; throws 404 when `exists` does, else 400 with every rule that it breaks. */
-export async function judge<const R extends Route>(
+export async function validate<const R extends Route>(
   route: R,
   call: { query: unknown; body: unknown; refusal(issues: Issue[]): Problem | undefined },
   exists: () => Promise<unknown> = async () => undefined,
