@@ -10,7 +10,7 @@ import { startDynamoDb } from "./dynamodb/server.ts";
 import { createEcs, type Ecs } from "./ecs/ecs.ts";
 import type { Found } from "./environment.ts";
 import { createFunctions, type Functions } from "./lambda/functions.ts";
-import { createLogs, type Logs } from "./logs/logs.ts";
+import { createLogs, type Logs } from "./logs/server.ts";
 import { account, names, region, roleArn, stateMachineArn, testHeader } from "./names.ts";
 import { openPorts, type Ports, unlistedPort } from "./ports.ts";
 import { createRdsData } from "./rds/rds-data.ts";

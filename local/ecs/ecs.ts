@@ -1,5 +1,5 @@
 import type { JsonService } from "../aws/service.ts";
-import type { Logs } from "../logs/logs.ts";
+import type { Logs } from "../logs/server.ts";
 import { createArns } from "./arns.ts";
 import type { Cluster } from "./cluster.ts";
 import { installPortMap } from "./environment.ts";

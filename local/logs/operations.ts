@@ -1,8 +1,7 @@
 import * as z from "zod";
 import { AwsError, type Operation, operation } from "../aws/service.ts";
-import type { LogStore, LogStream } from "./log-store.ts";
-import { everyEvent, learnTimes, matcher, type Place, page, parseToken, token } from "./reading.ts";
-import type { PlacedEvent } from "./stream-file.ts";
+import { matcher, type Place, page, parseToken, token } from "./reading.ts";
+import type { LogStore, LogStream, PlacedEvent } from "./store.ts";
 
 const group = z.string().min(1).max(512);
 const limit = z.int().min(1).max(10_000).default(10_000);
@@ -10,7 +9,7 @@ const notFound = (what: "group" | "stream") =>
   new AwsError("ResourceNotFoundException", `The specified log ${what} does not exist.`);
 const invalid = (message: string) => new AwsError("InvalidParameterException", message);
 
-function streamsOf(store: LogStore, name: string): Map<string, LogStream> {
+function streamsOf(store: LogStore, name: string): ReadonlyMap<string, LogStream> {
   const streams = store.group(name);
   if (!streams) throw notFound("group");
   return streams;
@@ -34,15 +33,14 @@ const getLogEvents = (store: LogStore): Operation =>
     }),
     async (input) => {
       const stream = streamOf(store, input.logGroupName, input.logStreamName);
-      stream.file.flush();
       const from: Place = input.nextToken
         ? parseToken(input.nextToken)
         : input.startFromHead
-          ? { direction: "f", position: stream.file.start }
-          : { direction: "b", position: stream.file.end };
+          ? { direction: "f", position: stream.start }
+          : { direction: "b", position: stream.end };
       const wanted = ({ timestamp }: PlacedEvent) =>
         timestamp >= (input.startTime ?? 0) && timestamp < (input.endTime ?? Number.POSITIVE_INFINITY);
-      const { events, start, end } = await page(stream, from, wanted, input.limit);
+      const { events, start, end } = page(store, stream, from, wanted, input.limit);
       return {
         events: events.map(({ timestamp, ingestionTime, message }) => ({ timestamp, ingestionTime, message })),
         nextForwardToken: token({ direction: "f", position: end }),
@@ -69,16 +67,16 @@ const filterLogEvents = (store: LogStore): Operation =>
         ({ name }) =>
           name.startsWith(input.logStreamNamePrefix ?? "") && (input.logStreamNames?.includes(name) ?? true),
       );
-      const found: object[] = [];
-      const all = await Promise.all(
-        streams.map(async (stream) => (await everyEvent(stream)).map((event) => ({ ...event, stream: stream.name }))),
-      );
-      for (const { stream, start, timestamp, ingestionTime, message } of all
-        .flat()
-        .sort((a, b) => a.timestamp - b.timestamp)) {
-        if (timestamp < input.startTime || timestamp > input.endTime || !matches(message)) continue;
-        found.push({ logStreamName: stream, eventId: `${stream}:${start}`, timestamp, ingestionTime, message });
+      const found: { timestamp: number; [field: string]: unknown }[] = [];
+      for (const stream of streams) {
+        const logStreamName = stream.name;
+        for (const { position, timestamp, ingestionTime, message } of store.read(stream, "f", 0)) {
+          if (timestamp < input.startTime || timestamp > input.endTime || !matches(message)) continue;
+          const eventId = `${logStreamName}:${position}`;
+          found.push({ logStreamName, eventId, timestamp, ingestionTime, message });
+        }
       }
+      found.sort((a, b) => a.timestamp - b.timestamp);
       const offset = Number(input.nextToken ?? 0);
       const end = offset + input.limit;
       return { events: found.slice(offset, end), ...(end < found.length ? { nextToken: String(end) } : {}) };
@@ -99,7 +97,6 @@ const describeLogStreams = (store: LogStore): Operation =>
       const streams = [...streamsOf(store, input.logGroupName).values()].filter(({ name }) =>
         name.startsWith(input.logStreamNamePrefix ?? ""),
       );
-      await Promise.all(streams.map(learnTimes));
       const byName = (a: LogStream, b: LogStream) => (a.name < b.name ? -1 : 1);
       const byTime = (a: LogStream, b: LogStream) => (a.lastEventTimestamp ?? 0) - (b.lastEventTimestamp ?? 0);
       streams.sort(input.orderBy === "LastEventTime" ? byTime : byName);
@@ -109,7 +106,7 @@ const describeLogStreams = (store: LogStore): Operation =>
       return {
         logStreams: streams
           .slice(offset, end)
-          .map(({ file: _, name, ...times }) => ({ logStreamName: name, ...times })),
+          .map(({ id: _, start: __, end: ___, name, ...times }) => ({ logStreamName: name, ...times })),
         ...(end < streams.length ? { nextToken: String(end) } : {}),
       };
     },
@@ -130,7 +127,7 @@ const putLogEvents = (store: LogStore): Operation =>
       if (input.logEvents.some(({ timestamp }, i) => timestamp < (input.logEvents[i - 1]?.timestamp ?? 0)))
         throw invalid("Log events in a single PutLogEvents request must be in chronological order.");
       for (const { timestamp, message } of input.logEvents) store.append(stream, timestamp, message);
-      return { nextSequenceToken: String(stream.file.end) };
+      return { nextSequenceToken: String(stream.end) };
     },
   );
 

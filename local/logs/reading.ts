@@ -1,6 +1,5 @@
 import { AwsError } from "../aws/service.ts";
-import type { LogStream } from "./log-store.ts";
-import type { PlacedEvent } from "./stream-file.ts";
+import type { LogStore, LogStream, PlacedEvent } from "./store.ts";
 
 const answerBytesMax = 1024 * 1024;
 
@@ -11,7 +10,7 @@ export interface Place {
 }
 /** Throws InvalidParameterException for a token that was not given out here. */
 export function parseToken(token: string): Place {
-  const [, direction, position] = /^([fb])\/(\d+)\/s$/.exec(token) ?? [];
+  const [, direction, position] = /^([fb])\/(\d{1,15})\/s$/.exec(token) ?? [];
   if ((direction !== "f" && direction !== "b") || position === undefined)
     throw new AwsError("InvalidParameterException", "The specified nextToken is invalid.");
   return { direction, position: Number(position) };
@@ -19,35 +18,31 @@ export function parseToken(token: string): Place {
 /** The token of a place. */
 export const token = ({ direction, position }: Place) => `${direction}/${position}/s`;
 
-function firstThatFit(events: PlacedEvent[], count: number): PlacedEvent[] {
-  let bytes = 0;
-  return events.slice(0, count).filter((event, index) => {
-    bytes += event.end - event.start;
-    return index === 0 || bytes <= answerBytesMax;
-  });
-}
-
-/** Reads on over windows that hold nothing of the wanted time, so that an empty page means the end of the stream. */
-export async function page(stream: LogStream, from: Place, wanted: (event: PlacedEvent) => boolean, count: number) {
+/** Up to `count` events and 1 MiB from a place on, oldest first, with the places before and after them. */
+export function page(
+  store: LogStore,
+  stream: LogStream,
+  from: Place,
+  wanted: (event: PlacedEvent) => boolean,
+  count: number,
+): { events: PlacedEvent[]; start: number; end: number } {
   const forward = from.direction === "f";
-  let { position } = from;
-  for (;;) {
-    const window = forward ? await stream.file.readForward(position) : await stream.file.readBackward(position);
-    if (window.length === 0) return { events: [], start: position, end: position };
-    const start = window[0]?.start ?? position;
-    const end = window.at(-1)?.end ?? position;
-    const matching = window.filter(wanted);
-    if (matching.length > 0) {
-      const events = forward ? firstThatFit(matching, count) : firstThatFit(matching.toReversed(), count).toReversed();
-      const whole = events.length === matching.length;
-      return {
-        events,
-        start: forward || whole ? Math.min(start, position) : (events[0]?.start ?? start),
-        end: !forward || whole ? Math.max(end, forward ? end : position) : (events.at(-1)?.end ?? end),
-      };
-    }
-    position = forward ? end : start;
+  const events: PlacedEvent[] = [];
+  let bytes = 0;
+  let isCut = false;
+  for (const event of store.read(stream, from.direction, from.position)) {
+    if (!wanted(event)) continue;
+    bytes += event.end - event.position;
+    isCut = events.length === count || (events.length > 0 && bytes > answerBytesMax);
+    if (isCut) break;
+    events.push(event);
   }
+  if (forward) {
+    const end = isCut ? (events.at(-1)?.end ?? from.position) : Math.max(from.position, stream.end);
+    return { events, start: from.position, end };
+  }
+  const start = isCut ? (events.at(-1)?.position ?? from.position) : Math.min(from.position, stream.start);
+  return { events: events.reverse(), start, end: from.position };
 }
 
 /** Terms that must all occur, or one quoted phrase: the part of the pattern language that has no operators. */
@@ -57,23 +52,4 @@ export function matcher(pattern: string | undefined): (message: string) => boole
     throw new AwsError("InvalidParameterException", "Invalid filter pattern");
   const terms = [...pattern.matchAll(/"([^"]*)"|(\S+)/g)].map(([, phrase, word]) => phrase ?? word ?? "");
   return (message) => terms.every((term) => message.includes(term));
-}
-
-/** All events of a stream, oldest first. */
-export async function everyEvent(stream: LogStream): Promise<PlacedEvent[]> {
-  const events: PlacedEvent[] = [];
-  for (let window = await stream.file.readForward(0); window.length > 0; ) {
-    events.push(...window);
-    window = await stream.file.readForward(window.at(-1)?.end ?? 0);
-  }
-  return events;
-}
-
-/** After a restart the times of a stream are known from its first and last event only. */
-export async function learnTimes(stream: LogStream): Promise<void> {
-  if (stream.firstEventTimestamp !== undefined && stream.lastIngestionTime !== undefined) return;
-  const first = (await stream.file.readForward(0))[0];
-  const last = (await stream.file.readBackward(stream.file.end)).at(-1);
-  if (first) stream.firstEventTimestamp = first.timestamp;
-  if (last) Object.assign(stream, { lastEventTimestamp: last.timestamp, lastIngestionTime: last.ingestionTime });
 }

@@ -18,7 +18,7 @@ import {
 import type { AwsServer } from "../../../local/aws/http-server.ts";
 import { startAwsServer } from "../../../local/aws/server.ts";
 import { createEcs, type Ecs, type EcsOptions } from "../../../local/ecs/ecs.ts";
-import type { LogLine } from "../../../local/logs/logs.ts";
+import type { LogLine } from "../../../local/logs/server.ts";
 import { testKeys } from "../../harness/signing.ts";
 
 export const testHeader = { name: "x-slipway-test", value: "secret" };

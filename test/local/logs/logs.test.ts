@@ -1,4 +1,6 @@
-import { appendFileSync, mkdtempSync, readdirSync, rmSync } from "node:fs";
+import { spawn } from "node:child_process";
+import { once } from "node:events";
+import { existsSync, mkdirSync, mkdtempSync, readdirSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import {
@@ -13,7 +15,7 @@ import {
 import { afterEach, beforeEach, expect, test } from "vitest";
 import type { AwsServer } from "../../../local/aws/http-server.ts";
 import { startAwsServer } from "../../../local/aws/server.ts";
-import { createLogs, type Logs, type LogsOptions } from "../../../local/logs/logs.ts";
+import { createLogs, type Logs, type LogsOptions } from "../../../local/logs/server.ts";
 import { testKey, testKeys } from "../../harness/signing.ts";
 
 let dir: string;
@@ -29,6 +31,7 @@ async function start(options: Partial<LogsOptions> = {}): Promise<void> {
 async function stop(): Promise<void> {
   client.destroy();
   await server.close();
+  logs.close();
 }
 beforeEach(async () => {
   dir = mkdtempSync(join(tmpdir(), "logs-"));
@@ -73,20 +76,79 @@ test("a reader follows a stream with the forward token and pages back with the b
   await expect(read({ nextToken: "elsewhere" })).rejects.toMatchObject({ name: "InvalidParameterException" });
 });
 
-test("streams survive a restart, and half a line that a crash left is dropped", async () => {
-  put("kept");
-  await read();
+test("streams survive a restart, and positions go on", async () => {
+  put("kept", 7);
+  const { nextForwardToken } = await read();
   await stop();
-  const folder = join(dir, encodeURIComponent(stream.logGroupName), encodeURIComponent(stream.logStreamName));
-  for (const name of readdirSync(folder)) appendFileSync(join(folder, name), '[1,2,"to');
   await start();
   put("after");
   expect(messages(await read())).toEqual(["kept", "after"]);
+  expect(messages(await read({ nextToken: nextForwardToken }))).toEqual(["after"]);
+  const { logStreams } = await client.send(new DescribeLogStreamsCommand({ logGroupName: stream.logGroupName }));
+  expect(logStreams?.[0]).toMatchObject({ firstEventTimestamp: 7, lastEventTimestamp: 1_000 });
+});
+
+test("a SIGKILL costs no line that was put in an earlier turn of the event loop", async () => {
+  await stop();
+  const module = new URL("../../../local/logs/server.ts", import.meta.url).href;
+  const script = `
+    import { createLogs } from ${JSON.stringify(module)};
+    import { setImmediate as turn } from "node:timers/promises";
+    const logs = createLogs({ dir: ${JSON.stringify(dir)} });
+    for (let i = 0; i < 500; i += 1) {
+      logs.put({ logGroup: ${JSON.stringify(stream.logGroupName)}, logStream: ${JSON.stringify(stream.logStreamName)}, timestamp: i, message: "line " + i });
+      if (i % 7 === 0) await turn();
+    }
+    await turn();
+    process.kill(process.pid, "SIGKILL");`;
+  const child = spawn(process.execPath, ["--input-type=module", "-e", script], { stdio: "ignore" });
+  const [, signal] = await once(child, "exit");
+  expect(signal).toBe("SIGKILL");
+  await start();
+  expect(messages(await read({ startFromHead: true }))).toEqual(Array.from({ length: 500 }, (_, i) => `line ${i}`));
+});
+
+test("streams of an earlier version are taken over, without the half line that a crash left", async () => {
+  await stop();
+  const group = join(dir, encodeURIComponent(stream.logGroupName));
+  const folder = join(group, encodeURIComponent(stream.logStreamName));
+  mkdirSync(folder, { recursive: true });
+  writeFileSync(join(folder, "0.jsonl"), '[1,2,"first"]\n[3,4,"second"]\n');
+  writeFileSync(join(folder, "30.jsonl"), '[5,6,"third"]\n[7,8,"to');
+  await start();
+  const answer = await read();
+  expect(messages(answer)).toEqual(["first", "second", "third"]);
+  expect(answer.events?.[1]).toMatchObject({ timestamp: 3, ingestionTime: 4 });
+  expect(existsSync(group)).toBe(false);
+});
+
+test("a damaged file keeps neither the service from starting nor new lines from being kept", async () => {
+  put("lost");
+  await read();
+  await stop();
+  for (const name of readdirSync(dir)) writeFileSync(join(dir, name), "no database");
+  await start();
+  put("after");
+  expect(messages(await read())).toEqual(["after"]);
+  expect(readdirSync(dir)).toContain("logs.sqlite.damaged");
+});
+
+test("the last lines of a long stream are found without reading the others", async () => {
+  await stop();
+  await start({ streamBytesMax: 1_000_000_000 });
+  for (let i = 0; i < 200_000; i += 1) put(`line ${i}`, i);
+  await read({ limit: 1 });
+  const startedAt = performance.now();
+  const tail = messages(await read({ limit: 1_000 }));
+  // Reading all of them takes more than ten times as long.
+  expect(performance.now() - startedAt).toBeLessThan(300);
+  expect(tail?.[0]).toBe("line 199000");
+  expect(tail).toHaveLength(1_000);
 });
 
 test("a stream is bounded: the oldest events go, positions stay", async () => {
   await stop();
-  await start({ segmentBytesMax: 2_000 });
+  await start({ streamBytesMax: 2_000 });
   for (let i = 0; i < 400; i++) {
     put(`line ${String(i).padStart(60, "0")}`, i);
     if (i % 5 === 4) await read({ limit: 1 });

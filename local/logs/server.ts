@@ -1,6 +1,6 @@
 import type { JsonService } from "../aws/service.ts";
-import { LogStore } from "./log-store.ts";
 import { logOperations } from "./operations.ts";
+import { LogStore } from "./store.ts";
 
 /** One line of output; the timestamp is in milliseconds since the epoch. */
 export interface LogLine {
@@ -20,17 +20,17 @@ export interface Logs {
 export interface LogsOptions {
   dir: string;
   /** A stream keeps at least this many of its newest bytes and at most twice as many. */
-  segmentBytesMax?: number;
+  streamBytesMax?: number;
   /** A group keeps this many streams, those written last. */
   streamsMax?: number;
   now?: () => number;
 }
 
-/** CloudWatch Logs over a folder. State survives a restart and a SIGKILL. */
+/** CloudWatch Logs over a SQLite file in a folder. State survives a restart and a SIGKILL. */
 export function createLogs(options: LogsOptions): Logs {
   const store = new LogStore({
     dir: options.dir,
-    segmentBytesMax: options.segmentBytesMax ?? 5 * 1024 * 1024,
+    streamBytesMax: options.streamBytesMax ?? 5 * 1024 * 1024,
     streamsMax: options.streamsMax ?? 500,
     messageBytesMax: 256 * 1024,
     now: options.now ?? Date.now,
@@ -38,9 +38,11 @@ export function createLogs(options: LogsOptions): Logs {
   return {
     service: { target: "Logs_20140328", operations: logOperations(store) },
     put: ({ logGroup, logStream, timestamp, message }) => {
+      // The last output of a process may come after the end.
+      if (!store.isOpen) return;
       const stream = store.group(logGroup)?.get(logStream) ?? store.createStream(logGroup, logStream);
       store.append(stream, timestamp, message);
     },
-    close: () => store.flush(),
+    close: () => store.close(),
   };
 }

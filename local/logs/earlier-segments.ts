@@ -1,0 +1,50 @@
+import { readdirSync, readFileSync, rmSync } from "node:fs";
+import { join } from "node:path";
+import * as z from "zod";
+import type { LogStore } from "./store.ts";
+
+const storedEvent = z.tuple([z.number(), z.number(), z.string()]);
+
+function foldersIn(dir: string): string[] {
+  return readdirSync(dir, { withFileTypes: true }).flatMap((entry) => (entry.isDirectory() ? [entry.name] : []));
+}
+
+/** A line of an earlier version; undefined for one that a crash left half written. */
+function parsed(line: string): z.infer<typeof storedEvent> | undefined {
+  try {
+    return storedEvent.parse(JSON.parse(line));
+  } catch {
+    return undefined;
+  }
+}
+
+/**
+ * Takes over the logs of an earlier version, which kept a folder of JSON lines for each stream. A folder is removed when
+ * its events are written. A crash in the middle of one costs that stream the events that were not written yet.
+ */
+export function importSegments(dir: string, store: LogStore): void {
+  for (const groupFolder of foldersIn(dir)) {
+    const group = decodeURIComponent(groupFolder);
+    for (const streamFolder of foldersIn(join(dir, groupFolder))) {
+      const name = decodeURIComponent(streamFolder);
+      const folder = join(dir, groupFolder, streamFolder);
+      if (store.group(group)?.get(name) === undefined) importStream(folder, store, group, name);
+      rmSync(folder, { recursive: true, force: true });
+    }
+    rmSync(join(dir, groupFolder), { recursive: true, force: true });
+  }
+}
+
+function importStream(folder: string, store: LogStore, group: string, name: string): void {
+  const files = readdirSync(folder)
+    .filter((file) => /^\d+\.jsonl$/.test(file))
+    .sort((a, b) => Number.parseInt(a, 10) - Number.parseInt(b, 10));
+  const stream = store.createStream(group, name);
+  for (const file of files) {
+    for (const line of readFileSync(join(folder, file), "utf8").split("\n")) {
+      const event = parsed(line);
+      if (event) store.append(stream, event[0], event[2], event[1]);
+    }
+  }
+  store.flush();
+}

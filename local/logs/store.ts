@@ -1,0 +1,277 @@
+import { chmodSync, closeSync, mkdirSync, openSync, renameSync } from "node:fs";
+import { join } from "node:path";
+import { DatabaseSync, type StatementSync } from "node:sqlite";
+import * as z from "zod";
+import { errorFields, log } from "../../lambdas/http/log.ts";
+import { importSegments } from "./earlier-segments.ts";
+
+export interface LogEvent {
+  timestamp: number;
+  ingestionTime: number;
+  message: string;
+}
+
+/** An event with its place in its stream: positions grow with the bytes written and never change. */
+export interface PlacedEvent extends LogEvent {
+  position: number;
+  /** The position after it. */
+  end: number;
+}
+
+export interface LogStream {
+  id: number;
+  name: string;
+  creationTime: number;
+  firstEventTimestamp?: number;
+  lastEventTimestamp?: number;
+  lastIngestionTime?: number;
+  /** The position of the oldest event that is kept, and the one after the newest. */
+  start: number;
+  end: number;
+}
+
+export interface LogStoreOptions {
+  dir: string;
+  /** A stream keeps at least this many of its newest bytes and at most twice as many. */
+  streamBytesMax: number;
+  /** A group keeps this many streams, those written last. */
+  streamsMax: number;
+  messageBytesMax: number;
+  now: () => number;
+}
+
+/** What waits for the end of this turn of the event loop is written earlier when it is larger than this. */
+const pendingBytesMax = 256 * 1024;
+/** What CloudWatch Logs counts for each event beside its message. */
+const eventBytes = 26;
+
+const schema = `
+  CREATE TABLE IF NOT EXISTS log_group (id INTEGER PRIMARY KEY, name TEXT NOT NULL UNIQUE) STRICT;
+  CREATE TABLE IF NOT EXISTS stream (
+    id INTEGER PRIMARY KEY, group_id INTEGER NOT NULL, name TEXT NOT NULL, created_at INTEGER NOT NULL,
+    first_at REAL, last_at REAL, ingested_at INTEGER, start INTEGER NOT NULL, end INTEGER NOT NULL,
+    UNIQUE (group_id, name)) STRICT;
+  CREATE TABLE IF NOT EXISTS event (
+    stream_id INTEGER NOT NULL, position INTEGER NOT NULL, size INTEGER NOT NULL, timestamp REAL NOT NULL,
+    ingested_at INTEGER NOT NULL, message BLOB NOT NULL, PRIMARY KEY (stream_id, position)) STRICT, WITHOUT ROWID`;
+
+const groupRow = z.object({ id: z.int(), name: z.string() });
+const streamRow = z.object({
+  id: z.int(),
+  group_id: z.int(),
+  name: z.string(),
+  created_at: z.number(),
+  first_at: z.number().nullable(),
+  last_at: z.number().nullable(),
+  ingested_at: z.number().nullable(),
+  start: z.int(),
+  end: z.int(),
+});
+const eventRow = z.tuple([z.int(), z.int(), z.int(), z.number(), z.number(), z.instanceof(Uint8Array)]);
+
+function open(dir: string): DatabaseSync {
+  mkdirSync(dir, { recursive: true, mode: 0o700 });
+  const path = join(dir, "logs.sqlite");
+  closeSync(openSync(path, "a", 0o600));
+  const database = new DatabaseSync(path);
+  try {
+    // Write-ahead logging survives a SIGKILL at any instant without a sync for each write.
+    database.exec(`PRAGMA journal_mode = WAL; PRAGMA synchronous = NORMAL; ${schema}`);
+    chmodSync(path, 0o600);
+    return database;
+  } catch (error) {
+    database.close();
+    if (!(error instanceof Error && "errcode" in error && (error.errcode === 11 || error.errcode === 26))) throw error;
+    // A damaged file (SQLITE_CORRUPT, SQLITE_NOTADB) must not keep the service from starting: logs are made anew.
+    renameSync(path, `${path}.damaged`);
+    return open(dir);
+  }
+}
+
+/**
+ * Log groups and streams in one SQLite file. What was put is read at once; it is written in one transaction at the end
+ * of the turn of the event loop.
+ */
+export class LogStore {
+  readonly #options: LogStoreOptions;
+  readonly #database: DatabaseSync;
+  readonly #groups = new Map<string, { id: number; streams: Map<string, LogStream> }>();
+  readonly #statements: Record<"insert" | "update" | "trim" | "forward" | "backward", StatementSync>;
+  #pending: { stream: LogStream; position: number; size: number; event: LogEvent; bytes: Buffer }[] = [];
+  #pendingBytes = 0;
+  #flushing: NodeJS.Immediate | undefined;
+
+  constructor(options: LogStoreOptions) {
+    this.#options = options;
+    const database = open(options.dir);
+    this.#database = database;
+    const columns = "stream_id, position, size, timestamp, ingested_at, message";
+    this.#statements = {
+      insert: database.prepare(`INSERT INTO event (${columns}) VALUES (?, ?, ?, ?, ?, ?)`),
+      update: database.prepare(
+        "UPDATE stream SET first_at = ?, last_at = ?, ingested_at = ?, start = ?, end = ? WHERE id = ?",
+      ),
+      trim: database.prepare("DELETE FROM event WHERE stream_id = ? AND position < ?"),
+      forward: database.prepare(`SELECT ${columns} FROM event WHERE stream_id = ? AND position >= ? ORDER BY position`),
+      backward: database.prepare(
+        `SELECT ${columns} FROM event WHERE stream_id = ? AND position < ? ORDER BY position DESC`,
+      ),
+    };
+    for (const statement of [this.#statements.forward, this.#statements.backward]) statement.setReturnArrays(true);
+    this.#load();
+    importSegments(options.dir, this);
+  }
+
+  #load(): void {
+    const names = new Map<number, string>();
+    for (const row of this.#database.prepare("SELECT id, name FROM log_group").all()) {
+      const { id, name } = groupRow.parse(row);
+      names.set(id, name);
+      this.#groups.set(name, { id, streams: new Map() });
+    }
+    for (const row of this.#database.prepare("SELECT * FROM stream ORDER BY id").all()) {
+      const { group_id, created_at, first_at, last_at, ingested_at, ...rest } = streamRow.parse(row);
+      const stream: LogStream = {
+        ...rest,
+        creationTime: created_at,
+        ...(first_at !== null && { firstEventTimestamp: first_at }),
+        ...(last_at !== null && { lastEventTimestamp: last_at }),
+        ...(ingested_at !== null && { lastIngestionTime: ingested_at }),
+      };
+      this.#groups.get(names.get(group_id) ?? "")?.streams.set(rest.name, stream);
+    }
+  }
+
+  /** The streams of a group by name, or undefined when there is no such group. */
+  group(name: string): ReadonlyMap<string, LogStream> | undefined {
+    return this.#groups.get(name)?.streams;
+  }
+
+  createGroup(name: string): void {
+    this.#ensureGroup(name);
+  }
+
+  #ensureGroup(name: string): { id: number; streams: Map<string, LogStream> } {
+    const known = this.#groups.get(name);
+    if (known) return known;
+    const { lastInsertRowid } = this.#database.prepare("INSERT INTO log_group (name) VALUES (?)").run(name);
+    const group = { id: Number(lastInsertRowid), streams: new Map<string, LogStream>() };
+    this.#groups.set(name, group);
+    return group;
+  }
+
+  /** Makes a stream, and its group when there is none; the group's streams beyond the limit that were written first go. */
+  createStream(groupName: string, name: string): LogStream {
+    const { id: groupId, streams } = this.#ensureGroup(groupName);
+    const creationTime = this.#options.now();
+    const { lastInsertRowid } = this.#database
+      .prepare("INSERT INTO stream (group_id, name, created_at, start, end) VALUES (?, ?, ?, 0, 0)")
+      .run(groupId, name, creationTime);
+    const stream: LogStream = { id: Number(lastInsertRowid), name, creationTime, start: 0, end: 0 };
+    streams.set(name, stream);
+    while (streams.size > this.#options.streamsMax) this.#remove(streams, oldestOf(streams, stream));
+    return stream;
+  }
+
+  #remove(streams: Map<string, LogStream>, { id, name }: LogStream): void {
+    this.#pending = this.#pending.filter(({ stream }) => stream.id !== id);
+    streams.delete(name);
+    this.#inTransaction(() => {
+      this.#database.prepare("DELETE FROM event WHERE stream_id = ?").run(id);
+      this.#database.prepare("DELETE FROM stream WHERE id = ?").run(id);
+    });
+  }
+
+  append(stream: LogStream, timestamp: number, message: string, ingestionTime = this.#options.now()): void {
+    const bytes = Buffer.from(message).subarray(0, this.#options.messageBytesMax);
+    const size = bytes.length + eventBytes;
+    stream.firstEventTimestamp ??= timestamp;
+    stream.lastEventTimestamp = timestamp;
+    stream.lastIngestionTime = ingestionTime;
+    this.#pending.push({ stream, position: stream.end, size, event: { timestamp, ingestionTime, message }, bytes });
+    stream.end += size;
+    this.#pendingBytes += size;
+    if (this.#pendingBytes > pendingBytesMax) this.flush();
+    else this.#flushing ??= setImmediate(() => this.#flushSoon());
+  }
+
+  #inTransaction(work: () => void): void {
+    this.#database.exec("BEGIN IMMEDIATE");
+    try {
+      work();
+      this.#database.exec("COMMIT");
+    } catch (error) {
+      this.#database.exec("ROLLBACK");
+      throw error;
+    }
+  }
+
+  /** A full disk costs lines of output, not the service. */
+  #flushSoon(): void {
+    try {
+      this.flush();
+    } catch (error) {
+      log("error", "Lines of output could not be written", errorFields(error));
+    }
+  }
+
+  /** Writes what waits. */
+  flush(): void {
+    clearImmediate(this.#flushing);
+    this.#flushing = undefined;
+    if (this.#pending.length === 0) return;
+    const { insert, update, trim } = this.#statements;
+    const written = this.#pending;
+    this.#pending = [];
+    this.#pendingBytes = 0;
+    this.#inTransaction(() => {
+      const changed = new Set<LogStream>();
+      for (const { stream, position, size, event, bytes } of written) {
+        insert.run(stream.id, position, size, event.timestamp, event.ingestionTime, bytes);
+        changed.add(stream);
+      }
+      for (const stream of changed) {
+        if (stream.end - stream.start > 2 * this.#options.streamBytesMax) {
+          stream.start = stream.end - this.#options.streamBytesMax;
+          trim.run(stream.id, stream.start);
+        }
+        const {
+          firstEventTimestamp = null,
+          lastEventTimestamp = null,
+          lastIngestionTime = null,
+          start,
+          end,
+          id,
+        } = stream;
+        update.run(firstEventTimestamp, lastEventTimestamp, lastIngestionTime, start, end, id);
+      }
+    });
+  }
+
+  /** The events of a stream from a position on, oldest first, or those before it, newest first; read as they are asked for. */
+  *read(stream: LogStream, direction: "f" | "b", position: number): Generator<PlacedEvent> {
+    this.flush();
+    const statement = direction === "f" ? this.#statements.forward : this.#statements.backward;
+    for (const row of statement.iterate(stream.id, position)) {
+      const [, at, size, timestamp, ingestionTime, message] = eventRow.parse(row);
+      yield { position: at, end: at + size, timestamp, ingestionTime, message: Buffer.from(message).toString("utf8") };
+    }
+  }
+
+  /** False when nothing can be put any more. */
+  get isOpen(): boolean {
+    return this.#database.isOpen;
+  }
+
+  /** Writes what waits and lets go of the file; safe to call twice. */
+  close(): void {
+    if (!this.isOpen) return;
+    this.flush();
+    this.#database.close();
+  }
+}
+
+function oldestOf(streams: ReadonlyMap<string, LogStream>, kept: LogStream): LogStream {
+  const age = (stream: LogStream) => (stream === kept ? Infinity : (stream.lastIngestionTime ?? stream.creationTime));
+  return [...streams.values()].reduce((a, b) => (age(b) < age(a) ? b : a));
+}
