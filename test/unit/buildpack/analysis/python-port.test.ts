@@ -67,19 +67,22 @@ test.each<[string, Record<string, string>]>([
   [
     "a package reads PORT",
     {
-      "main.py": `${run}uvicorn.run("shop.server:app", port=PORT)\n`,
+      "main.py": `${run}uvicorn.run("shop.server:app", host="0.0.0.0", port=PORT)\n`,
       "shop/config.py": 'PORT = int(os.getenv("PORT", "9001"))\n',
     },
   ],
   [
     "settings have a port",
     {
-      "main.py": `${run}uvicorn.run("shop.server:app", port=settings.port)\n`,
+      "main.py": `${run}uvicorn.run("shop.server:app", host="0.0.0.0", port=settings.port)\n`,
       "shop/config.py": "class Settings(BaseSettings):\n    port: int = 9001\n",
     },
   ],
   ["what is run is another program", { "main.py": "import flask\nsubprocess.run(['ls'])\nasyncio.run(main())\n" }],
-  ["the number cannot be told", { "main.py": `${run}uvicorn.run("shop.server:app", port=settings.port)\n` }],
+  [
+    "the number cannot be told",
+    { "main.py": `${run}uvicorn.run("shop.server:app", host="0.0.0.0", port=settings.port)\n` },
+  ],
   [
     "the number is for a module that is run by itself",
     { "main.py": "import shop\n", "shop.py": "if __name__ == '__main__':\n    app.run(port=7777)\n" },
