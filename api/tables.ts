@@ -5,6 +5,9 @@ import { route } from "./route.ts";
 /** The PostgreSQL database that the cluster is made with; each database of an organization is a schema in it. */
 export const databaseName = "slipway";
 
+/** PostgreSQL ends a statement that takes longer; less than a function has, so that its caller is told of the end. */
+export const statementSecondsMax = 20;
+
 /** The limits of docs/api.md, Tables. Lengths are in Unicode code points. */
 export const tableLimits = {
   nameLengthMax: 63,

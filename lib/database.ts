@@ -3,7 +3,7 @@ import * as ec2 from "aws-cdk-lib/aws-ec2";
 import type * as kms from "aws-cdk-lib/aws-kms";
 import * as rds from "aws-cdk-lib/aws-rds";
 import { Construct } from "constructs";
-import { databaseName } from "../api/tables.ts";
+import { databaseName, statementSecondsMax } from "../api/tables.ts";
 import type { Removal } from "./removal.ts";
 
 /** The organizations' databases: PostgreSQL that stops when nobody asks, reached through the Data API only. */
@@ -25,6 +25,7 @@ export class Database extends Construct {
       // Nobody connects to it: the Data API does not go through the VPC, so its group allows nothing in.
       port: 5433,
       enableDataApi: true,
+      parameters: { statement_timeout: String(statementSecondsMax * 1000) },
       credentials: rds.Credentials.fromUsername("slipway", { encryptionKey: props.key }),
       manageMasterUserPassword: true,
       iamAuthentication: true,

@@ -9,7 +9,7 @@ import {
   RollbackTransactionCommand,
   type SqlParameter,
 } from "@aws-sdk/client-rds-data";
-import { databaseName } from "../../api/tables.ts";
+import { databaseName, statementSecondsMax } from "../../api/tables.ts";
 import { clientDefaults, isNamed } from "./clients.ts";
 import { DatabaseError, DatabaseResuming, DatabaseTimeout } from "./errors.ts";
 
@@ -48,8 +48,7 @@ function translated(error: unknown): unknown {
 }
 
 const retryAfterSeconds = 10;
-/** A statement's own time; the cluster's statement_timeout ends what takes longer. */
-const statementMs = 20_000;
+const statementMs = statementSecondsMax * 1000;
 /** How much longer than the statement may run its answer is waited for: a statement given up here has ended there. */
 const answerMs = 2_000;
 

@@ -12,6 +12,7 @@ import { fetchRows } from "../../lambdas/tables/model/stored-rows.ts";
 import { startAwsServer } from "../../local/aws/server.ts";
 import { createRdsData } from "../../local/rds/rds-data.ts";
 import { type Measured, median } from "./measure.ts";
+import { benchParallelChanges } from "./parallel-changes.ts";
 
 const schema = "dbs_bench";
 const rounds = 40;
@@ -120,7 +121,7 @@ async function benchList(databases: DatabaseRunner, calls: () => number): Promis
 }
 
 /** Table management against bare statements on the same embedded PostgreSQL, both through the Data API. */
-export async function benchTables(): Promise<Measured[]> {
+async function benchStatements(): Promise<Measured[]> {
   const folder = await mkdtemp(join(tmpdir(), "bench-tables-"));
   const data = createRdsData({ dir: folder });
   let calls = 0;
@@ -158,6 +159,10 @@ export async function benchTables(): Promise<Measured[]> {
     await data.close();
     await rm(folder, { recursive: true, force: true });
   }
+}
+
+export async function benchTables(): Promise<Measured[]> {
+  return [...(await benchStatements()), await benchParallelChanges()];
 }
 
 if (import.meta.main) {

@@ -123,6 +123,11 @@ it("the database stops when idle, is reached through the Data API only, encrypte
     BackupRetentionPeriod: 14,
     ManageMasterUserPassword: true,
   });
+  const [[group, parameters] = []] = ofType("AWS::RDS::DBClusterParameterGroup");
+  expect(written(cluster?.Properties.DBClusterParameterGroupName)).toBe(`<${group}>`);
+  expect(parameters?.Properties.Parameters).toEqual({ statement_timeout: "20000" });
+  const route = functions().find(({ id }) => id === "update-table");
+  expect(route?.timeout).toBeGreaterThan(20);
   const [, instance] = ofType("AWS::RDS::DBInstance")[0] ?? [];
   expect(instance?.Properties.PubliclyAccessible).toBe(false);
   const groups: string[] = cluster?.Properties.VpcSecurityGroupIds.map((one: unknown) => written(one));

@@ -652,18 +652,15 @@ describe("a change", () => {
     expect(columns.slice(2, -2).sort()).toEqual(names);
   });
 
-  it("is tried again when PostgreSQL says that others are in its way", async () => {
+  it("is tried again and again when others are in its way", async () => {
     await t.given("locked", []);
-    let refusals = 3;
+    let refusals = 8;
     t.rds.intercept = (request) => {
       if (!request.body.includes("$change_") || refusals === 0) return undefined;
       refusals -= 1;
-      const result = JSON.stringify({
-        state: "refused",
-        code: refusals === 0 ? "55P03" : "40P01",
-        statement: 0,
-        row: null,
-      });
+      const code = refusals % 2 === 0 ? "55P03" : "40P01";
+      const refused = { state: "refused", code, statement: 0, row: null };
+      const result = JSON.stringify(refusals > 4 ? { state: "changed" } : refused);
       const columnMetadata = [{ label: "result", name: "result" }];
       return { status: 200, body: JSON.stringify({ columnMetadata, records: [[{ stringValue: result }]] }) };
     };
