@@ -1,6 +1,6 @@
 import * as z from "zod";
 import { AwsError, type Operation, operation } from "../aws/service.ts";
-import { matcher, type Place, page, parseToken, token } from "./reading.ts";
+import { type Place, page, parseToken, termsOf, token } from "./reading.ts";
 import type { LogStore, LogStream, PlacedEvent } from "./store.ts";
 
 const group = z.string().min(1).max(512);
@@ -56,30 +56,32 @@ const filterLogEvents = (store: LogStore): Operation =>
       logStreamNames: z.array(z.string()).max(100).optional(),
       logStreamNamePrefix: z.string().optional(),
       startTime: z.number().default(0),
-      endTime: z.number().default(Number.POSITIVE_INFINITY),
+      endTime: z.number().default(Number.MAX_SAFE_INTEGER),
       filterPattern: z.string().max(1024).optional(),
-      nextToken: z.string().regex(/^\d+$/).optional(),
+      nextToken: z
+        .string()
+        .regex(/^\d{1,15}$/)
+        .optional(),
       limit,
     }),
     async (input) => {
-      const matches = matcher(input.filterPattern);
+      const terms = termsOf(input.filterPattern);
       const streams = [...streamsOf(store, input.logGroupName).values()].filter(
         ({ name }) =>
           name.startsWith(input.logStreamNamePrefix ?? "") && (input.logStreamNames?.includes(name) ?? true),
       );
-      const found: { timestamp: number; [field: string]: unknown }[] = [];
-      for (const stream of streams) {
-        const logStreamName = stream.name;
-        for (const { position, timestamp, ingestionTime, message } of store.read(stream, "f", 0)) {
-          if (timestamp < input.startTime || timestamp > input.endTime || !matches(message)) continue;
-          const eventId = `${logStreamName}:${position}`;
-          found.push({ logStreamName, eventId, timestamp, ingestionTime, message });
-        }
-      }
-      found.sort((a, b) => a.timestamp - b.timestamp);
       const offset = Number(input.nextToken ?? 0);
-      const end = offset + input.limit;
-      return { events: found.slice(offset, end), ...(end < found.length ? { nextToken: String(end) } : {}) };
+      // One more than asked for tells whether there is another page.
+      const wanted = { from: input.startTime, to: input.endTime, terms, limit: input.limit + 1, offset };
+      const found = [...store.find(streams, wanted)];
+      const events = found.slice(0, input.limit).map(({ stream, position, timestamp, ingestionTime, message }) => ({
+        logStreamName: stream,
+        eventId: `${stream}:${position}`,
+        timestamp,
+        ingestionTime,
+        message,
+      }));
+      return { events, ...(found.length > input.limit ? { nextToken: String(offset + input.limit) } : {}) };
     },
   );
 

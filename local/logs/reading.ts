@@ -45,11 +45,10 @@ export function page(
   return { events: events.reverse(), start, end: from.position };
 }
 
-/** Terms that must all occur, or one quoted phrase: the part of the pattern language that has no operators. */
-export function matcher(pattern: string | undefined): (message: string) => boolean {
-  if (!pattern) return () => true;
+/** The terms that must all occur, of words and quoted phrases: the part of the pattern language that has no operators. */
+export function termsOf(pattern: string | undefined): string[] {
+  if (!pattern) return [];
   if (/^[{[%]/.test(pattern.trim()) || /(^|\s)[?-]/.test(pattern))
     throw new AwsError("InvalidParameterException", "Invalid filter pattern");
-  const terms = [...pattern.matchAll(/"([^"]*)"|(\S+)/g)].map(([, phrase, word]) => phrase ?? word ?? "");
-  return (message) => terms.every((term) => message.includes(term));
+  return [...pattern.matchAll(/"([^"]*)"|(\S+)/g)].map(([, phrase, word]) => phrase ?? word ?? "").filter(Boolean);
 }

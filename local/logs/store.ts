@@ -69,6 +69,14 @@ const streamRow = z.object({
 });
 const eventRow = z.tuple([z.int(), z.int(), z.int(), z.number(), z.number(), z.instanceof(Uint8Array)]);
 
+const columns = "stream_id, position, size, timestamp, ingested_at, message";
+
+function eventOf(row: unknown): PlacedEvent & { streamId: number } {
+  const [streamId, position, size, timestamp, ingestionTime, message] = eventRow.parse(row);
+  const text = Buffer.from(message.buffer, message.byteOffset, message.byteLength).toString("utf8");
+  return { streamId, position, end: position + size, timestamp, ingestionTime, message: text };
+}
+
 function open(dir: string): DatabaseSync {
   mkdirSync(dir, { recursive: true, mode: 0o700 });
   const path = join(dir, "logs.sqlite");
@@ -105,7 +113,6 @@ export class LogStore {
     this.#options = options;
     const database = open(options.dir);
     this.#database = database;
-    const columns = "stream_id, position, size, timestamp, ingested_at, message";
     this.#statements = {
       insert: database.prepare(`INSERT INTO event (${columns}) VALUES (?, ?, ?, ?, ?, ?)`),
       update: database.prepare(
@@ -253,8 +260,30 @@ export class LogStore {
     this.flush();
     const statement = direction === "f" ? this.#statements.forward : this.#statements.backward;
     for (const row of statement.iterate(stream.id, position)) {
-      const [, at, size, timestamp, ingestionTime, message] = eventRow.parse(row);
-      yield { position: at, end: at + size, timestamp, ingestionTime, message: Buffer.from(message).toString("utf8") };
+      yield eventOf(row);
+    }
+  }
+
+  /** Events of these streams by time that hold every term, `from` and `to` included. */
+  *find(
+    streams: readonly LogStream[],
+    wanted: { from: number; to: number; terms: readonly string[]; limit: number; offset: number },
+  ): Generator<PlacedEvent & { stream: string }> {
+    this.flush();
+    const names = new Map(streams.map(({ id, name }) => [id, name]));
+    const terms = wanted.terms.map(() => "AND instr(message, ?) > 0").join(" ");
+    const found = this.#database.prepare(
+      `SELECT ${columns} FROM event WHERE stream_id IN (SELECT value FROM json_each(?)) AND timestamp BETWEEN ? AND ?
+       ${terms} ORDER BY timestamp, stream_id, position LIMIT ? OFFSET ?`,
+    );
+    found.setReturnArrays(true);
+    const ids = JSON.stringify([...names.keys()]);
+    const { from, to, limit, offset } = wanted;
+    // Bytes are compared: a text of SQLite's would end at a NUL.
+    const bytes = wanted.terms.map((term) => Buffer.from(term));
+    for (const row of found.iterate(ids, from, to, ...bytes, limit, offset)) {
+      const event = eventOf(row);
+      yield { ...event, stream: names.get(event.streamId) ?? "" };
     }
   }
 

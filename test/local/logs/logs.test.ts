@@ -188,8 +188,14 @@ test("events are found across streams by prefix, time and term", async () => {
     client.send(new FilterLogEventsCommand({ logGroupName: stream.logGroupName, ...input }));
   expect(messages(await filter({ logStreamNamePrefix: "app/" }))).toEqual(["Error: no database", "GET / 200"]);
   expect(messages(await filter({ filterPattern: 'Error "no data"' }))).toEqual(["Error: no database"]);
+  put("with \u0000 the needle", 4, "app/web/1");
+  expect(messages(await filter({ filterPattern: "needle" }))).toEqual(["with \u0000 the needle"]);
+  expect(messages(await filter({ startTime: 2, endTime: 3 }))).toEqual(["Error: no database", "GET / 200"]);
   const first = await filter({ limit: 2 });
-  expect(messages(await filter({ limit: 2, nextToken: first.nextToken }))).toEqual(["GET / 200"]);
+  expect(messages(await filter({ limit: 2, nextToken: first.nextToken }))).toEqual([
+    "GET / 200",
+    "with \u0000 the needle",
+  ]);
 });
 
 test("a client can make streams, put events and list them by time", async () => {
