@@ -8,6 +8,7 @@ import { type AnalysisReport, analysisReport } from "../buildpack/analysis/repor
 import { decodeText, isJunk, type SourceFile, type SourceTree, wants } from "../buildpack/analysis/tree.ts";
 import { ArchiveRefused, type ArchiveRule } from "../buildpack/zip/refused.ts";
 import { Failure } from "./failure.ts";
+import { leftOutBecause } from "./folder/left-out.ts";
 import { selectFiles } from "./folder/select-files.ts";
 
 /** What the service would make of a folder or a zip; `shown` is the path that the report carries. Errors of the file system pass. */
@@ -20,7 +21,10 @@ export async function analyzePath(
     const found = statSync(path);
     if (!found.isDirectory() && !found.isFile()) throw new Failure(`${shown} is neither a folder nor a zip.`);
     const outcome = found.isDirectory() ? analyzeWithSecrets(folderTree(path, asDeployed)) : analyzeZip(path);
-    return analysisReport(shown, await outcome);
+    const report = analysisReport(shown, await outcome);
+    const reason = asDeployed && report.error?.entry ? leftOutBecause(path, report.error.entry) : undefined;
+    if (report.error === null || reason === undefined) return report;
+    return { ...report, error: { ...report.error, message: `${report.error.message} ${reason}` } };
   } catch (error) {
     if (!(error instanceof ArchiveRefused)) throw error;
     const code = tooLarge.has(error.rule) ? "archive_too_large" : "archive_refused";

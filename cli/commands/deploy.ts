@@ -7,6 +7,7 @@ import { waitForBuild } from "../../sdk/wait-for-build.ts";
 import { type Context, command, serviceOptions } from "../command.ts";
 import { openTarget, type Target } from "../configuration.ts";
 import { Failure } from "../failure.ts";
+import { leftOutOf } from "../folder/left-out.ts";
 import { type PackedArchive, packFolder } from "../folder/pack.ts";
 import { selectFiles } from "../folder/select-files.ts";
 import { followBuild, reportOutcome } from "../follow-build.ts";
@@ -43,7 +44,10 @@ export const deploy = command({
       sent();
       return followBuild(target, id, terminal, signal);
     });
-    return reportOutcome(target, build, { terminal, json: args.flag("json"), startedAt });
+    const code = await reportOutcome(target, build, { terminal, json: args.flag("json"), startedAt });
+    const reason = leftOutOf(resolve(workingFolder, folder), build.error ?? "");
+    if (reason !== undefined) terminal.note(printable(reason), "yellow");
+    return code;
   },
 });
 

@@ -1,6 +1,6 @@
 import { existsSync, readFileSync } from "node:fs";
 import { dirname, join, relative, sep } from "node:path";
-import ignore, { type Ignore } from "ignore";
+import ignore, { type Ignore, type PatternParams } from "ignore";
 
 // Case counts everywhere, so that one folder gives one archive on every machine.
 const options = { ignoreCase: false, allowRelativePaths: true };
@@ -18,20 +18,24 @@ function readText(path: string): string {
 
 const lines = (text: string) => text.split(/\r?\n/);
 
+const shownRule = (pattern: string, file: string, index: number) => `"${pattern.trim()}" in ${file}, line ${index + 1}`;
+
 /**
  * The patterns of a `.gitignore` in the folder `prefix` ("" or "a/b"), written as patterns of the top folder: one list in the order
  * from the top down is then judged as git judges many, where the last match wins.
  */
-function fromTop(text: string, prefix: string): string[] {
-  if (prefix === "") return lines(text);
+function fromTop(text: string, prefix: string): PatternParams[] {
   const base = `/${prefix.replace(/[\\*?[\]!# ]/g, "\\$&")}/`;
-  return lines(text).flatMap((line) => {
+  const file = prefix === "" ? ".gitignore" : `${prefix}/.gitignore`;
+  return lines(text).flatMap((line, index) => {
     const trimmed = line.replace(/(?<!\\) +$/, "");
     if (trimmed === "" || trimmed.startsWith("#")) return [];
+    const mark = shownRule(trimmed, file, index);
+    if (prefix === "") return [{ pattern: line, mark }];
     const negative = trimmed.startsWith("!");
     const pattern = negative ? trimmed.slice(1) : trimmed;
     const place = /\/(?!$)/.test(pattern) ? pattern.replace(/^\//, "") : `**/${pattern}`;
-    return [`${negative ? "!" : ""}${base}${place}`];
+    return [{ pattern: `${negative ? "!" : ""}${base}${place}`, mark }];
   });
 }
 
@@ -63,7 +67,17 @@ export class GitRules {
   }
 
   leavesOut(path: string, isFolder: boolean): boolean {
-    return this.#rules.ignores(slashed(relative(this.#top, path)) + (isFolder ? "/" : ""));
+    return this.#rules.ignores(this.#named(path, isFolder));
+  }
+
+  /** The rule that leaves a path out, as a sentence shows it; undefined when none does. */
+  ruleFor(path: string, isFolder: boolean): string | undefined {
+    const { ignored, rule } = this.#rules.checkIgnore(this.#named(path, isFolder));
+    return ignored ? rule?.mark : undefined;
+  }
+
+  #named(path: string, isFolder: boolean): string {
+    return slashed(relative(this.#top, path)) + (isFolder ? "/" : "");
   }
 }
 
@@ -80,21 +94,29 @@ function repositoryAround(folder: string): string | null {
  * match wins, and so an exception brings back what lies in an excluded folder.
  */
 export class DockerRules {
-  readonly #patterns: { negative: boolean; matches: Ignore }[];
+  readonly #patterns: { negative: boolean; matches: Ignore; shown: string }[];
 
   constructor(folder: string) {
-    this.#patterns = lines(readText(join(folder, ".dockerignore"))).flatMap((line) => {
+    this.#patterns = lines(readText(join(folder, ".dockerignore"))).flatMap((line, index) => {
       const text = line.trim();
       if (text === "" || text.startsWith("#")) return [];
       const negative = text.startsWith("!");
       const pattern = (negative ? text.slice(1).trim() : text).replace(/^(\.?\/)+|\/+$/g, "");
       if (pattern === "" || pattern === ".") return [];
-      return [{ negative, matches: ignore(options).add(`/${pattern}`) }];
+      return [
+        { negative, matches: ignore(options).add(`/${pattern}`), shown: shownRule(text, ".dockerignore", index) },
+      ];
     });
   }
 
   leavesOut(path: string): boolean {
-    return this.#patterns.findLast(({ matches }) => matches.ignores(path))?.negative === false;
+    return this.ruleFor(path) !== undefined;
+  }
+
+  /** The rule that leaves a path out, as a sentence shows it; undefined when none does. */
+  ruleFor(path: string): string | undefined {
+    const last = this.#patterns.findLast(({ matches }) => matches.ignores(path));
+    return last?.negative === false ? last.shown : undefined;
   }
 
   /** True when nothing below an excluded folder can come back, so that it need not be looked into. */

@@ -24,6 +24,9 @@ export interface Selection {
 const neverSent = new Set([".git", "node_modules", ".venv", "__pycache__", ".slipway", ".DS_Store"]);
 const isEnvironmentFile = (name: string) => name.startsWith(".env");
 
+/** True for names of files and folders that no archive holds, whatever the rules say. */
+export const isNeverSent = (name: string): boolean => neverSent.has(name) || isEnvironmentFile(name);
+
 /** Lists what `deploy` sends of a folder: all but what .gitignore and .dockerignore leave out, and what is never sent. */
 export function selectFiles(folder: string): Selection {
   const top = openFolder(folder);
