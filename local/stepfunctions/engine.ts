@@ -83,7 +83,9 @@ export function createEngine(options: {
     if (execution.ending) return;
     const stoppedAt = clock.now();
     const { status, output: _, ...reason } = outcome;
-    recordEvent(execution, stoppedAt, ENDED_EVENTS[status], reason);
+    // As in AWS, the error of a time-out stands in the history alone.
+    const told = status === "TIMED_OUT" ? { error: "States.Timeout" } : reason;
+    recordEvent(execution, stoppedAt, ENDED_EVENTS[status], told);
     recordNow(execution, { t: "ended", ...outcome, stoppedAt });
     deadlines.get(execution)?.();
     deadlines.delete(execution);
@@ -105,7 +107,7 @@ export function createEngine(options: {
     const { deadline } = execution.identity;
     const expire = () => {
       try {
-        end(execution, { status: "TIMED_OUT", error: "States.Timeout" });
+        end(execution, { status: "TIMED_OUT" });
       } catch (error) {
         warn(execution, error);
       }

@@ -48,6 +48,26 @@ export const STATES_ERRORS: ReadonlySet<string> = new Set([
   "States.Timeout",
 ]);
 
+/** A failure that was reported without an error's name: States.ALL takes it, and its error output says null, as in AWS. */
+export class UnnamedError extends TaskError {
+  constructor(cause?: string) {
+    super("States.TaskFailed", cause);
+  }
+}
+
+/** A failure as history and API tell it: no error where none was named. */
+export function reasonOf(failure: TaskError): { error?: string; cause?: string } {
+  const { error, cause } = failure;
+  return { ...(failure instanceof UnnamedError ? {} : { error }), ...(cause === undefined ? {} : { cause }) };
+}
+
+/** A failure as `$states.errorOutput` tells it. */
+export function errorOutputOf(failure: TaskError): object {
+  const { error, cause } = failure;
+  if (failure instanceof UnnamedError) return { Error: null, Cause: cause ?? null };
+  return { Error: error, ...(cause === undefined ? {} : { Cause: cause }) };
+}
+
 /** A missed heartbeat: AWS reports it as States.Timeout, and a retrier or catcher may name either error. */
 export class HeartbeatTimeout extends TaskError {
   constructor() {

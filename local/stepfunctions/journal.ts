@@ -3,7 +3,8 @@ import * as z from "zod";
 import { JournalBroken } from "./errors.ts";
 
 const answer = z.union([
-  z.strictObject({ error: z.string(), cause: z.string().optional() }),
+  /** `error` is null when the worker named none. */
+  z.strictObject({ error: z.string().nullable(), cause: z.string().optional() }),
   z.strictObject({ output: z.unknown() }),
 ]);
 

@@ -8,7 +8,7 @@ const HASHES: Record<string, string> = {
   "SHA-384": "sha384",
   "SHA-512": "sha512",
 };
-const RANGE_LENGTH_MAX = 100_000;
+const RANGE_LENGTH_MAX = 200_000;
 
 /** A wrong argument, shaped as JSONata's own errors are; the text never holds a value. */
 class ArgumentError extends Error {
@@ -28,12 +28,18 @@ function partition(array: unknown, size: unknown): unknown {
   return chunks;
 }
 
-function range(start: unknown, end: unknown, step: unknown): number[] {
-  wanted(typeof start === "number" && typeof end === "number", "$range expects a start and an end");
-  wanted(typeof step === "number" && step !== 0, "$range expects a step other than 0");
-  const length = Math.max(0, Math.floor((end - start) / step) + 1);
+/** As in AWS: fractions are cut off, and the result is a sequence: one element stands for itself, none is nothing. */
+function range(...bounds: unknown[]): number[] {
+  const [start = Number.NaN, end = Number.NaN, step = Number.NaN] = bounds.map((bound) => {
+    wanted(typeof bound === "number", "$range expects a start, an end and a step");
+    return Math.trunc(bound);
+  });
+  wanted(bounds.length === 3, "$range expects a start, an end and a step");
+  const length = step === 0 ? 0 : Math.max(0, Math.floor((end - start) / step) + 1);
   wanted(length <= RANGE_LENGTH_MAX, "$range is too long");
-  return Array.from({ length }, (_, index) => start + index * step);
+  const values = Array.from({ length }, (_, index) => start + index * step);
+  // The mark by which JSONata knows its own sequences.
+  return Object.defineProperty(values, "sequence", { enumerable: false, value: true });
 }
 
 function hash(text: unknown, algorithm: unknown): unknown {
@@ -44,14 +50,17 @@ function hash(text: unknown, algorithm: unknown): unknown {
   return createHash(name).update(text).digest("hex");
 }
 
-/** Mulberry32: the same seed gives the same number, which is all that AWS promises. */
+/** The number that AWS gives for the seed: the first one of Java's `new Random(seed).nextDouble()`. */
 function random(seed: unknown): number {
   if (seed === undefined) return Math.random();
-  wanted(typeof seed === "number", "$random expects a number as seed");
-  let state = (Math.trunc(seed) + 0x6d2b79f5) | 0;
-  state = Math.imul(state ^ (state >>> 15), state | 1);
-  state ^= state + Math.imul(state ^ (state >>> 7), state | 61);
-  return ((state ^ (state >>> 14)) >>> 0) / 2 ** 32;
+  wanted(typeof seed === "number" && Number.isFinite(seed), "$random expects a number as seed");
+  const multiplier = 0x5deece66dn;
+  let state = BigInt.asUintN(48, BigInt(Math.trunc(seed)) ^ multiplier);
+  const next = (bits: bigint) => {
+    state = BigInt.asUintN(48, state * multiplier + 0xbn);
+    return state >> (48n - bits);
+  };
+  return Number((next(26n) << 27n) + next(27n)) / 2 ** 53;
 }
 
 function parse(text: unknown): unknown {

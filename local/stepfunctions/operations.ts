@@ -3,6 +3,7 @@ import * as z from "zod";
 import { AwsError, type Operation, operation } from "../aws/service.ts";
 import type { Engine } from "./engine.ts";
 import { getExecutionHistory, listExecutions } from "./history-operations.ts";
+import type { Ending } from "./journal.ts";
 import { arnText, checkArn, date, findExecution, isPayload, type Registered } from "./lookup.ts";
 import { taskOperations } from "./task-operations.ts";
 
@@ -37,6 +38,13 @@ function startExecution(engine: Engine, machines: (arn: string) => Registered): 
   });
 }
 
+/** Redriving is not part of the local service, but the answer tells what AWS would. */
+function redrive(status: Ending["status"] | undefined): object {
+  if (status !== undefined && status !== "SUCCEEDED") return { redriveStatus: "REDRIVABLE" };
+  const reason = `Execution is ${status ?? "RUNNING"} and cannot be redriven`;
+  return { redriveStatus: "NOT_REDRIVABLE", redriveStatusReason: reason };
+}
+
 function describeExecution(engine: Engine): Operation {
   const schema = z.object({ executionArn: arnText, includedData: z.enum(["ALL_DATA", "METADATA_ONLY"]).optional() });
   return operation(schema, ({ executionArn, includedData }) => {
@@ -49,7 +57,7 @@ function describeExecution(engine: Engine): Operation {
       status: ending?.status ?? "RUNNING",
       startDate: date(identity.startedAt),
       redriveCount: 0,
-      redriveStatus: "NOT_REDRIVABLE",
+      ...redrive(ending?.status),
       ...(includedData === "METADATA_ONLY" ? {} : { ...data, inputDetails: { included: true } }),
       ...(ending && { stopDate: date(ending.stoppedAt), error: ending.error, cause: ending.cause }),
     };

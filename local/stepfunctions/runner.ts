@@ -1,5 +1,5 @@
 import { setImmediate as nextTurn } from "node:timers/promises";
-import { Interrupted, JournalBroken, TaskError } from "./errors.ts";
+import { Interrupted, JournalBroken, reasonOf, TaskError } from "./errors.ts";
 import { type Execution, enter, isOver, recordNow } from "./execution.ts";
 import type { Ending } from "./journal.ts";
 import type { ChoiceState, FailState, State, WaitState } from "./machine.ts";
@@ -124,7 +124,6 @@ export async function runExecution(surroundings: Surroundings, execution: Execut
     if (error instanceof JournalBroken) throw error;
     const known = error instanceof TaskError ? error : new TaskError("States.Runtime", String(error));
     const failure = locate(execution, known);
-    const { cause } = failure;
-    return { status: "FAILED", error: failure.error, ...(cause === undefined ? {} : { cause }) };
+    return { status: "FAILED", ...reasonOf(failure) };
   }
 }

@@ -32,7 +32,7 @@ export function taskOperations(engine: Engine): Record<string, Operation> {
       }
       return tokenAnswer(engine.answer(taskToken, { output: JSON.parse(output) }));
     }),
-    SendTaskFailure: operation(failure, ({ taskToken, error = "States.TaskFailed", cause }) =>
+    SendTaskFailure: operation(failure, ({ taskToken, error = null, cause }) =>
       tokenAnswer(engine.answer(taskToken, { error, ...(cause === undefined ? {} : { cause }) })),
     ),
     SendTaskHeartbeat: operation(z.object({ taskToken }), ({ taskToken }) => tokenAnswer(engine.heartbeat(taskToken))),

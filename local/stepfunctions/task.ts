@@ -1,4 +1,14 @@
-import { asTaskError, HeartbeatTimeout, Interrupted, JournalBroken, matchesError, TaskError } from "./errors.ts";
+import {
+  asTaskError,
+  errorOutputOf,
+  HeartbeatTimeout,
+  Interrupted,
+  JournalBroken,
+  matchesError,
+  reasonOf,
+  TaskError,
+  UnnamedError,
+} from "./errors.ts";
 import { type Attempt, type Execution, isOver, record, recordNow } from "./execution.ts";
 import type { Answer } from "./journal.ts";
 import type { TaskState } from "./machine.ts";
@@ -46,7 +56,8 @@ async function beginAttempt(surroundings: Surroundings, execution: Execution, st
 }
 
 function take(answer: Answer, settle: Settle<unknown>): void {
-  if ("error" in answer) settle.fail(new TaskError(answer.error, answer.cause));
+  if ("error" in answer)
+    settle.fail(answer.error === null ? new UnnamedError(answer.cause) : new TaskError(answer.error, answer.cause));
   else settle.done(answer.output);
 }
 
@@ -151,12 +162,7 @@ export function locate(execution: Execution, failure: TaskError): TaskError {
 
 function recordFailure(surroundings: Surroundings, execution: Execution, state: TaskState, failure: TaskError): void {
   const type = failure.error === "States.Timeout" ? "TaskTimedOut" : "TaskFailed";
-  const { error, cause } = failure;
-  recordEvent(execution, surroundings.clock.now(), type, {
-    resource: state.resource,
-    error,
-    ...(cause === undefined ? {} : { cause }),
-  });
+  recordEvent(execution, surroundings.clock.now(), type, { resource: state.resource, ...reasonOf(failure) });
 }
 
 async function retryOrCatch(
@@ -177,8 +183,7 @@ async function retryOrCatch(
   position.attempt = undefined;
   const catcher = state.catch.find(({ errorEquals }) => matchesError(errorEquals, failure));
   if (!catcher) throw failure;
-  const { error, cause } = failure;
-  const errorOutput = { Error: error, ...(cause === undefined ? {} : { Cause: cause }) };
+  const errorOutput = errorOutputOf(failure);
   return leave(execution, catcher.exit, errorOutput, bindingsOf(execution, { errorOutput }));
 }
 

@@ -180,6 +180,28 @@ const succeeding: [string, Record<string, unknown>, unknown, unknown][] = [
   ],
   ["a Wait of no seconds goes on at once", { A: { Type: "Wait", Seconds: 0, End: true } }, 5, 5],
   [
+    "$range as Step Functions measures it: a sequence, with its bounds cut to integers",
+    {
+      A: end({
+        one: "{% $range(1, 9, 9) %}",
+        array: "{% [$range(1, 9, 9)] %}",
+        nothing: "{% [$range(3, 0, 1), $range(1, 9, 0)] %}",
+        exists: "{% $exists($range(3, 0, 1)) %}",
+        down: "{% $range(2.8, -1.2, -1.2) %}",
+        up: "{% $range(-1.7, 2, 1) %}",
+        long: "{% $count($range(1, 200000, 1)) %}",
+      }),
+    },
+    {},
+    { one: 1, array: [1], nothing: [], exists: false, down: [2, 1, 0, -1], up: [-1, 0, 1, 2], long: 200_000 },
+  ],
+  [
+    "$random gives the number that Step Functions gives for a seed",
+    { A: end("{% $random(42) %}") },
+    {},
+    0.7275636800328681,
+  ],
+  [
     "Step Functions' own functions",
     {
       A: end({

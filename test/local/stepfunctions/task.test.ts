@@ -1,4 +1,9 @@
-import { SendTaskFailureCommand, SendTaskHeartbeatCommand, SendTaskSuccessCommand } from "@aws-sdk/client-sfn";
+import {
+  GetExecutionHistoryCommand,
+  SendTaskFailureCommand,
+  SendTaskHeartbeatCommand,
+  SendTaskSuccessCommand,
+} from "@aws-sdk/client-sfn";
 import { expect, test } from "vitest";
 import { TaskError } from "../../../local/stepfunctions/errors.ts";
 import { codeBuildResult, type Integrations, lambdaFailure } from "../../../local/stepfunctions/resources.ts";
@@ -136,7 +141,16 @@ test("an execution that runs too long is TIMED_OUT, whatever it catches", async 
   const states = { A: invoke({ TimeoutSeconds: 900, Catch: caught(["States.ALL"]) }), Z: done };
   const local = await startLocal({ definition: machine(states, { TimeoutSeconds: 60 }), clock, integrations });
   const execution = await local.run();
-  expect(execution).toMatchObject({ status: "TIMED_OUT", error: "States.Timeout" });
+  expect(execution).toMatchObject({ status: "TIMED_OUT", redriveStatus: "REDRIVABLE" });
+  // As AWS answers: the error of a time-out stands in the history alone.
+  expect(execution).not.toHaveProperty("error");
+  expect(execution).not.toHaveProperty("cause");
+  const { executionArn } = execution;
+  const { events } = await local.client.send(new GetExecutionHistoryCommand({ executionArn, reverseOrder: true }));
+  expect(events?.[0]).toMatchObject({
+    type: "ExecutionTimedOut",
+    executionTimedOutEventDetails: { error: "States.Timeout" },
+  });
   expect((execution.stopDate?.getTime() ?? 0) - (execution.startDate?.getTime() ?? 0)).toBe(60_000);
 });
 
@@ -223,6 +237,26 @@ test("a token's failure can be caught by its error", async () => {
   await local.client.send(new SendTaskFailureCommand({ taskToken: tokens[0], error: "Rejected", cause: "not a zip" }));
   await local.sfn.idle();
   expect((await local.describe(arn)).output).toBe('{"Error":"Rejected","Cause":"not a zip"}');
+});
+
+test("a token's failure without an error is taken by States.ALL, and nothing names it", async () => {
+  const { tokens, integrations } = tokenKeeper();
+  const local = await startLocal({ definition: machine(tokenState({ Catch: caught(["States.ALL"]) })), integrations });
+  const arn = await local.start();
+  await local.sfn.idle();
+  await local.client.send(new SendTaskFailureCommand({ taskToken: tokens[0] }));
+  await local.sfn.idle();
+  expect((await local.describe(arn)).output).toBe('{"Error":null,"Cause":null}');
+
+  const uncaught = await startLocal({ definition: machine(tokenState()), integrations });
+  const failed = await uncaught.start();
+  await uncaught.sfn.idle();
+  await uncaught.client.send(new SendTaskFailureCommand({ taskToken: tokens[1] }));
+  await uncaught.sfn.idle();
+  const execution = await uncaught.describe(failed);
+  expect(execution.status).toBe("FAILED");
+  expect(execution).not.toHaveProperty("error");
+  expect(execution).not.toHaveProperty("cause");
 });
 
 test("a token may be answered before the call returns, and the call's later failure does not count", async () => {
