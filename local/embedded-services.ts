@@ -10,6 +10,7 @@ import { startDynamoDb } from "./dynamodb/server.ts";
 import { createEcs, type Ecs } from "./ecs/ecs.ts";
 import type { Found } from "./environment.ts";
 import { createFunctions, type Functions } from "./lambda/functions.ts";
+import { lambdaService } from "./lambda/operations.ts";
 import { createLogs, type Logs } from "./logs/server.ts";
 import { account, names, region, roleArn, stateMachineArn, testHeader } from "./names.ts";
 import { openPorts, type Ports, unlistedPort } from "./ports.ts";
@@ -163,7 +164,7 @@ export async function startEmbeddedServices(
   const stepFunctions = createDeployments(base, createIntegrations(functions, codeBuild));
   const aws = await startAwsServer({
     json: [ecs.service, codeBuild.service, stepFunctions.service, logs.service],
-    raw: [functions.service, rdsData.service],
+    raw: [lambdaService(functions), rdsData.service],
     credentials,
     region,
     port: await unlistedPort("aws"),

@@ -2,7 +2,7 @@ import { randomUUID } from "node:crypto";
 import { routes } from "../../api/index.ts";
 import { errorFields, log } from "../../lambdas/http/log.ts";
 import { listeners, steps } from "../../statemachines/steps.ts";
-import { AwsError, jsonError, type RawService } from "../aws/service.ts";
+import { AwsError } from "../aws/service.ts";
 
 import { type FunctionThread, functionThread } from "./function-thread.ts";
 
@@ -21,9 +21,6 @@ export interface Functions {
   /** Runs a function in this process; its module is loaded on the first call. Throws FunctionError. */
   invoke(name: string, event: unknown): Promise<unknown>;
   handler(name: string): Promise<Handler>;
-  /** Lambda's Invoke over HTTP. */
-  service: RawService;
-  names: string[];
   /** Ends the threads in which functions run; calls under way fail. */
   close(): Promise<void>;
 }
@@ -48,19 +45,6 @@ function contextOf(name: string) {
   };
 }
 
-/** The event of an invocation: any JSON value. */
-function readPayload(body: Buffer): unknown {
-  if (body.length === 0) return {};
-  try {
-    return JSON.parse(new TextDecoder("utf-8", { fatal: true }).decode(body));
-  } catch {
-    throw new AwsError(
-      "InvalidRequestContentException",
-      "Could not parse request body into json: it is not valid JSON",
-    );
-  }
-}
-
 /** The service's Lambdas, run in this process from their sources. */
 export function createFunctions(): Functions {
   const loaded = new Map<string, Promise<Handler>>();
@@ -83,7 +67,7 @@ export function createFunctions(): Functions {
     const loading = import(new URL(`../../lambdas/${path}.ts`, import.meta.url).href).then(
       (module: { handler: Handler }) => module.handler,
       (error: unknown) => {
-        // As Lambda's runtime does: nothing of the function's own could tell.
+        // As Lambda's runtime does: the function's own log does not exist yet.
         log("error", `${name} could not be loaded`, errorFields(error));
         throw error;
       },
@@ -102,21 +86,5 @@ export function createFunctions(): Functions {
     }
   }
 
-  const service: RawService = async ({ method, path, body }) => {
-    const name = /^\/2015-03-31\/functions\/([^/]+)\/invocations$/.exec(path)?.[1];
-    if (name === undefined || method !== "POST") return undefined;
-    try {
-      const result = await invoke(decodeURIComponent(name), readPayload(body));
-      return { status: 200, headers: { "content-type": "application/json" }, body: JSON.stringify(result ?? null) };
-    } catch (error) {
-      if (!(error instanceof FunctionError)) return jsonError(error);
-      return {
-        status: 200,
-        headers: { "content-type": "application/json", "x-amz-function-error": "Unhandled" },
-        body: JSON.stringify({ errorType: error.errorType, errorMessage: error.message }),
-      };
-    }
-  };
-
-  return { invoke, handler, service, names: Object.keys(modules), close };
+  return { invoke, handler, close };
 }

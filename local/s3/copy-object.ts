@@ -1,11 +1,12 @@
+import { objectArn } from "./access.ts";
+import { s3Document } from "./document.ts";
 import { S3Error } from "./errors.ts";
-import { refuseConditions, storedHeaders } from "./put-object.ts";
+import { storedHeaders } from "./put-object.ts";
 import { findObject } from "./read-object.ts";
 import type { S3Reply } from "./reply.ts";
 import { parseTarget, type S3Request } from "./request.ts";
 import type { ObjectStore } from "./store.ts";
 import type { StoredObject } from "./version-index.ts";
-import { xmlDocument } from "./xml.ts";
 
 interface CopySource {
   bucket: string;
@@ -44,7 +45,6 @@ export async function copyObject(
   store: ObjectStore,
   isKnown: (bucket: string) => boolean,
 ): Promise<S3Reply> {
-  refuseConditions(request);
   const source = parseCopySource(request.amz("x-amz-copy-source") ?? "");
   const isReplacing = request.amz("x-amz-metadata-directive") === "REPLACE";
   const isOntoItself = source.bucket === request.bucket && source.key === request.key && source.versionId === null;
@@ -53,6 +53,8 @@ export async function copyObject(
       "This copy request is illegal because it is trying to copy an object to itself without changing it.";
     throw new S3Error("InvalidRequest", { message });
   }
+  const readAction = source.versionId === null ? "s3:GetObject" : "s3:GetObjectVersion";
+  if (!request.signature.allows(readAction, objectArn(source.bucket, source.key))) throw new S3Error("AccessDenied");
   const object = findSource(store, source, isKnown);
   const { size, etag, checksum } = object;
   const details = { headers: newDetails(request, object, isReplacing), checksum };
@@ -70,7 +72,7 @@ export async function copyObject(
       ...(published.versionId === undefined ? {} : { "x-amz-version-id": published.versionId }),
       ...(object.versionId === "null" ? {} : { "x-amz-copy-source-version-id": object.versionId }),
     },
-    body: xmlDocument("CopyObjectResult", [
+    body: s3Document("CopyObjectResult", [
       ["ETag", `"${etag}"`],
       ["LastModified", published.modifiedAt.toISOString()],
     ]),

@@ -1,10 +1,13 @@
+import { children, childText, parseXml, type XmlElement } from "../aws/xml.ts";
+import { objectArn } from "./access.ts";
+import { checkDeleteCondition } from "./conditions.ts";
+import { s3Document } from "./document.ts";
 import { S3Error } from "./errors.ts";
 import { planPayload, receivePayload } from "./payload.ts";
 import { checkedVersionId } from "./read-object.ts";
 import type { S3Reply } from "./reply.ts";
 import type { S3Request } from "./request.ts";
 import type { ObjectStore } from "./store.ts";
-import { decodeText, type XmlElement, xmlDocument } from "./xml.ts";
 
 const requestBytesMax = 2 * 1024 * 1024;
 const objectsMax = 1000;
@@ -16,8 +19,20 @@ interface Deletion {
   isMarker: boolean;
 }
 
-function deleteOne(request: S3Request, store: ObjectStore, key: string, versionId: string | null): Deletion {
+function deleteOne(
+  request: S3Request,
+  store: ObjectStore,
+  key: string,
+  versionId: string | null,
+  tag: string | undefined,
+): Deletion {
   const { settings, bucket } = request;
+  const action = versionId === null ? "s3:DeleteObject" : "s3:DeleteObjectVersion";
+  if (!request.signature.allows(action, objectArn(bucket, key))) throw new S3Error("AccessDenied");
+  if (tag !== undefined) {
+    const latest = store.index.latest(bucket, key);
+    checkDeleteCondition(tag, versionId, key, latest?.kind === "object" ? latest : undefined);
+  }
   if (versionId === null && settings.versioned) return { versionId: store.mark(settings, key), isMarker: true };
   const { removed, freed } = store.index.remove(bucket, key, versionId === null ? "null" : checkedVersionId(versionId));
   void store.blobs.remove(freed);
@@ -26,7 +41,13 @@ function deleteOne(request: S3Request, store: ObjectStore, key: string, versionI
 
 /** DeleteObject: a marker in a versioned bucket, final for a version; what is not there is deleted just as well. */
 export async function deleteObject(request: S3Request, store: ObjectStore): Promise<S3Reply> {
-  const { versionId, isMarker } = deleteOne(request, store, request.key, request.query.get("versionId"));
+  const { versionId, isMarker } = deleteOne(
+    request,
+    store,
+    request.key,
+    request.query.get("versionId"),
+    request.http.headers["if-match"],
+  );
   return {
     status: 204,
     headers: {
@@ -36,30 +57,30 @@ export async function deleteObject(request: S3Request, store: ObjectStore): Prom
   };
 }
 
-function element(xml: string, name: string): string | undefined {
-  const text = new RegExp(`<${name}>([^<]*)</${name}>`).exec(xml)?.[1];
-  return text === undefined ? undefined : decodeText(text);
+interface ObjectToDelete {
+  key: string;
+  versionId: string | undefined;
+  /** The object is deleted only if it has this entity tag. */
+  tag: string | undefined;
 }
 
-function parseDeletions(xml: string): { quiet: boolean; objects: { key: string; versionId: string | undefined }[] } {
-  const body = /^(?:\s*<\?xml[^>]*\?>)?\s*<Delete(?:\s[^>]*)?>(.*)<\/Delete>\s*$/s.exec(xml)?.[1];
-  const parts = [...(body ?? "").matchAll(/<Object>(.*?)<\/Object>/gs)];
-  const objects = parts.map(([, part = ""]) => {
-    const key = element(part, "Key");
+function parseDeletions(xml: string): { quiet: boolean; objects: ObjectToDelete[] } {
+  // Counted before it is parsed: two megabytes of empty elements would take seconds.
+  const tooMany = xml.split("<Object").length - 1 > objectsMax;
+  const body = tooMany ? undefined : parseXml(xml, "Delete");
+  const objects = (body ? children(body, "Object") : []).map((object) => {
+    const key = childText(object, "Key");
     if (!key) throw new S3Error("MalformedXML");
-    return { key, versionId: element(part, "VersionId") };
+    const other = ["LastModifiedTime", "Size"].find((name) => children(object, name).length > 0);
+    if (other !== undefined) throw new S3Error("NotImplemented", { fields: [["Element", other]] });
+    return { key, versionId: childText(object, "VersionId"), tag: childText(object, "ETag") };
   });
-  if (objects.length === 0 || objects.length > objectsMax) throw new S3Error("MalformedXML");
-  return { quiet: element(body ?? "", "Quiet") === "true", objects };
+  if (!body || objects.length === 0) throw new S3Error("MalformedXML");
+  return { quiet: childText(body, "Quiet") === "true", objects };
 }
 
-function deletedElement(
-  request: S3Request,
-  store: ObjectStore,
-  key: string,
-  versionId: string | undefined,
-): XmlElement {
-  const deletion = deleteOne(request, store, key, versionId ?? null);
+function deletedElement(request: S3Request, store: ObjectStore, { key, versionId, tag }: ObjectToDelete): XmlElement {
+  const deletion = deleteOne(request, store, key, versionId ?? null, tag);
   const children: XmlElement[] = [["Key", key]];
   if (versionId !== undefined) children.push(["VersionId", versionId]);
   if (deletion.isMarker) children.push(["DeleteMarker", true], ["DeleteMarkerVersionId", deletion.versionId ?? ""]);
@@ -75,9 +96,10 @@ export async function deleteObjects(request: S3Request, store: ObjectStore): Pro
   const { quiet, objects } = parseDeletions(Buffer.concat(pieces).toString("utf8"));
 
   const results: XmlElement[] = [];
-  for (const { key, versionId } of objects) {
+  for (const object of objects) {
+    const { key, versionId } = object;
     try {
-      const deleted = deletedElement(request, store, key, versionId);
+      const deleted = deletedElement(request, store, object);
       if (!quiet) results.push(deleted);
     } catch (error) {
       if (!(error instanceof S3Error)) throw error;
@@ -92,5 +114,5 @@ export async function deleteObjects(request: S3Request, store: ObjectStore): Pro
       ]);
     }
   }
-  return { status: 200, body: xmlDocument("DeleteResult", results) };
+  return { status: 200, body: s3Document("DeleteResult", results) };
 }

@@ -1,6 +1,8 @@
-import { type XmlElement, xmlDocument } from "./xml.ts";
+import type { XmlElement } from "../aws/xml.ts";
+import { s3Document } from "./document.ts";
 
 const wordings = {
+  AccessControlListNotSupported: [400, "The bucket does not allow ACLs"],
   AccessDenied: [403, "Access Denied"],
   AccessForbidden: [403, "CORSResponse: This CORS request is not allowed."],
   BadDigest: [400, "The Content-MD5 or checksum you specified did not match what we received."],
@@ -51,7 +53,7 @@ export class S3Error extends Error {
 
 /** The XML body of an error answer. */
 export function errorDocument(error: S3Error, requestId: string): string {
-  return xmlDocument("Error", [
+  return s3Document("Error", [
     ["Code", error.code],
     ["Message", error.message],
     ...error.fields,

@@ -1,12 +1,13 @@
 import * as z from "zod";
 import { uriEncode } from "../aws/signature/canonical.ts";
+import type { XmlElement } from "../aws/xml.ts";
+import { s3Document } from "./document.ts";
 import { S3Error } from "./errors.ts";
 import { behindPrefix, commonPrefix, endOf, type ListEntry, listPage, startOf } from "./list-walk.ts";
 import type { S3Reply } from "./reply.ts";
 import type { S3Request } from "./request.ts";
 import type { ObjectStore } from "./store.ts";
 import type { ObjectVersion, Position } from "./version-index.ts";
-import { type XmlElement, xmlDocument } from "./xml.ts";
 
 const listSchema = z.object({
   prefix: z.string().default(""),
@@ -83,7 +84,7 @@ export async function listObjects(request: S3Request, store: ObjectStore): Promi
   const nextToken = next && Buffer.from(JSON.stringify([next.key, next.below])).toString("base64url");
   return {
     status: 200,
-    body: xmlDocument("ListBucketResult", [
+    body: s3Document("ListBucketResult", [
       ["Name", request.bucket],
       ...common,
       ["KeyCount", entries.length],
@@ -146,7 +147,7 @@ export async function listVersions(request: S3Request, store: ObjectStore): Prom
   });
   return {
     status: 200,
-    body: xmlDocument("ListVersionsResult", [
+    body: s3Document("ListVersionsResult", [
       ["Name", request.bucket],
       ...common,
       ["KeyMarker", text(request.query.get("key-marker") ?? "")],

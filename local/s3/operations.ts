@@ -7,6 +7,7 @@ import { readObject } from "./read-object.ts";
 import type { S3Reply } from "./reply.ts";
 import type { BucketSettings, S3Request } from "./request.ts";
 import type { ObjectStore } from "./store.ts";
+import { refuseUnsupportedHeaders } from "./supported-headers.ts";
 
 /** Parameters that make another operation of the request; taking it for the plain one would be wrong. */
 const otherOperations = (
@@ -31,6 +32,10 @@ export async function runOperation(
   store: ObjectStore,
   buckets: ReadonlyMap<string, BucketSettings>,
 ): Promise<S3Reply> {
+  refuseUnsupportedHeaders(request);
+  if (request.query.get("fetch-owner") === "true") {
+    throw new S3Error("NotImplemented", { fields: [["Parameter", "fetch-owner"]] });
+  }
   const other = otherOperations.find((name) => request.query.has(name));
   if (other !== undefined) throw new S3Error("NotImplemented", { fields: [["Parameter", other]] });
   if (request.key === "") {

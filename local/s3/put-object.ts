@@ -33,13 +33,6 @@ export function storedHeaders(request: S3Request): Record<string, string> {
   return headers;
 }
 
-/** A write that its sender wanted only under a condition must not be made without checking it. */
-export function refuseConditions(request: S3Request): void {
-  const isCondition = (name: string) => name.startsWith("if-") || name.startsWith("x-amz-copy-source-if-");
-  const condition = Object.keys(request.http.headers).find(isCondition);
-  if (condition !== undefined) throw new S3Error("NotImplemented", { fields: [["Header", condition]] });
-}
-
 /** Gives a piece's memory back at once: the garbage collector would let some 60 MB of them gather before it runs. */
 function release({ buffer, byteLength }: Buffer): void {
   if (buffer instanceof ArrayBuffer && byteLength === buffer.byteLength) buffer.transfer(0);
@@ -47,7 +40,6 @@ function release({ buffer, byteLength }: Buffer): void {
 
 /** Streams the body to disk and publishes it when all of it has arrived and proved right; otherwise nothing remains. */
 export async function putObject(request: S3Request, store: ObjectStore): Promise<S3Reply> {
-  refuseConditions(request);
   const plan = planPayload(request);
   const headers = storedHeaders(request);
   const blob = await store.blobs.create();

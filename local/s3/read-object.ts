@@ -1,4 +1,5 @@
 import { validateHeaderValue } from "node:http";
+import { checkReadConditions, rangeApplies } from "./conditions.ts";
 import { S3Error } from "./errors.ts";
 import type { S3Reply } from "./reply.ts";
 import type { S3Request } from "./request.ts";
@@ -82,18 +83,13 @@ function overriddenHeaders(query: URLSearchParams): Record<string, string> {
   return headers;
 }
 
-function checkIfMatch(request: S3Request, object: StoredObject): void {
-  const wanted = request.http.headers["if-match"];
-  if (wanted === undefined || wanted === "*") return;
-  const tags = wanted.split(",").map((tag) => tag.trim().replaceAll('"', ""));
-  if (!tags.includes(object.etag)) throw new S3Error("PreconditionFailed", { fields: [["Condition", "If-Match"]] });
-}
-
 /** GetObject and HeadObject. */
 export async function readObject(request: S3Request, store: ObjectStore): Promise<S3Reply> {
   const object = findObject(store, request.bucket, request.key, request.query.get("versionId"));
-  checkIfMatch(request, object);
-  const range = parseRange(request.http.headers.range, object.size);
+  const notModified = checkReadConditions(request, object);
+  if (notModified) return notModified;
+  const wanted = rangeApplies(request, object) ? request.http.headers.range : undefined;
+  const range = parseRange(wanted, object.size);
   const { start, end } = range ?? { start: 0, end: object.size - 1 };
   const { checksum } = object;
   const wantsChecksum = checksum && !range && request.amz("x-amz-checksum-mode")?.toUpperCase() === "ENABLED";

@@ -27,7 +27,7 @@ export async function sendReply(response: ServerResponse, reply: S3Reply, isHead
     return;
   }
   const bytes = Buffer.from(isHead ? "" : (body ?? ""));
-  const isEmptyByNature = status === 204 || isHead;
+  const isEmptyByNature = status === 204 || status === 304 || isHead;
   const type = bytes.length > 0 ? { "content-type": "application/xml" } : {};
   response.writeHead(status, {
     ...type,

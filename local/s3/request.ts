@@ -2,6 +2,7 @@ import type { IncomingHttpHeaders, IncomingMessage } from "node:http";
 import { headerValue } from "../aws/signature/canonical.ts";
 import { isPresigned } from "../aws/signature/presented-signature.ts";
 import { type Keys, type VerifiedSignature, verifySignature } from "../aws/signature/verify.ts";
+import { mayRequest } from "./access.ts";
 import { S3Error } from "./errors.ts";
 
 export interface BucketSettings {
@@ -103,7 +104,7 @@ export function authenticate(
   if (payloadHash === "") {
     throw new S3Error("InvalidRequest", { message: "Missing required header for this request: x-amz-content-sha256" });
   }
-  if (!options.mayUse(verdict.principalArn)) throw new S3Error("AccessDenied");
+  if (!options.mayUse(verdict.principalArn) || !mayRequest(verdict, method, target)) throw new S3Error("AccessDenied");
   const settings = options.buckets.get(target.bucket);
   if (!settings) throw new S3Error("NoSuchBucket", { fields: [["BucketName", target.bucket]] });
   return { ...target, ...context, method, http, settings, signature: verdict, payloadHash, amz };

@@ -3,6 +3,8 @@ import * as z from "zod";
 import { AwsError, type RawRequest, type RawResponse, type RawService } from "../aws/service.ts";
 import { sha256Hex } from "../aws/signature/canonical.ts";
 import { type VerifiedSignature, verifySignature } from "../aws/signature/verify.ts";
+import { type XmlElement, xmlDocument } from "../aws/xml.ts";
+import { readSessionPolicy } from "./session-policy.ts";
 import { type CredentialStore, localAccount, localRootArn, roleName, sessionSecondsMax } from "./store.ts";
 
 export interface StsOptions {
@@ -18,24 +20,20 @@ const namespace = `https://sts.amazonaws.com/doc/${apiVersion}/`;
 const assumeRoleSchema = z.object({
   RoleArn: z.string().regex(/^arn:aws:iam::\d{12}:role\/[\w+=,.@/-]{1,512}$/),
   RoleSessionName: z.string().regex(/^[\w+=,.@-]{2,64}$/),
+  Policy: z.string().min(1).max(2048).optional(),
   DurationSeconds: z.coerce.number().int().min(900).max(sessionSecondsMax).default(3600),
 });
 
-const escapeXml = (text: string) => text.replace(/[&<>]/g, (c) => `&#${c.charCodeAt(0)};`);
-
 type XmlFields = { [name: string]: string | XmlFields };
 
-function xml(fields: XmlFields): string {
-  return Object.entries(fields)
-    .map(([name, value]) => `<${name}>${typeof value === "string" ? escapeXml(value) : xml(value)}</${name}>`)
-    .join("");
-}
+const elementsOf = (fields: XmlFields): XmlElement[] =>
+  Object.entries(fields).map(([name, value]) => [name, typeof value === "string" ? value : elementsOf(value)]);
 
 function answer(status: number, root: string, content: XmlFields): RawResponse {
   return {
     status,
     headers: { "content-type": "text/xml" },
-    body: `<${root} xmlns="${namespace}">${xml(content)}</${root}>\n`,
+    body: xmlDocument(root, namespace, elementsOf(content)),
   };
 }
 
@@ -60,16 +58,42 @@ function callerIdentity(caller: VerifiedSignature): XmlFields {
   return { Arn: caller.principalArn, UserId: userId(caller.principalArn), Account: localAccount };
 }
 
+/** Parameters that would change what the session may do or is called, and the permission that AWS asks for each. */
+const unsupported = [
+  [/^(Tags|TransitiveTagKeys)(\.|$)/, "sts:TagSession"],
+  [/^SourceIdentity$/, "sts:SetSourceIdentity"],
+  [/^ProvidedContexts(\.|$)/, "sts:SetContext"],
+] as const;
+
+function refuseUnsupported(caller: VerifiedSignature, form: URLSearchParams, roleArn: string): void {
+  for (const name of form.keys()) {
+    const action = unsupported.find(([pattern]) => pattern.test(name))?.[1];
+    if (action) throw notAuthorized(caller, action, roleArn);
+    if (/^PolicyArns(\.|$)/.test(name)) {
+      throw new AwsError("ValidationError", "The local STS has no managed policies: use Policy", 400);
+    }
+    if (name === "SerialNumber" || name === "TokenCode") {
+      throw new AwsError("AccessDenied", "MultiFactorAuthentication failed, unable to validate MFA code.", 403);
+    }
+  }
+}
+
+function notAuthorized(caller: VerifiedSignature, action: string, roleArn: string): AwsError {
+  const message = `User: ${caller.principalArn} is not authorized to perform: ${action} on resource: ${roleArn}`;
+  return new AwsError("AccessDenied", message, 403);
+}
+
 function assumeRole(caller: VerifiedSignature, form: URLSearchParams, options: StsOptions): XmlFields {
   const input = assumeRoleSchema.safeParse(Object.fromEntries(form));
   if (!input.success) throw new AwsError("ValidationError", z.prettifyError(input.error), 400);
   const { RoleArn: roleArn, RoleSessionName: sessionName, DurationSeconds: durationSeconds } = input.data;
   const mayAssume = options.mayAssume ?? ((callerArn) => callerArn === localRootArn);
   if (!mayAssume(caller.principalArn, roleArn)) {
-    const message = `User: ${caller.principalArn} is not authorized to perform: sts:AssumeRole on resource: ${roleArn}`;
-    throw new AwsError("AccessDenied", message, 403);
+    throw notAuthorized(caller, "sts:AssumeRole", roleArn);
   }
-  const issued = options.credentials.issue({ roleArn, sessionName, durationSeconds });
+  refuseUnsupported(caller, form, roleArn);
+  const policy = input.data.Policy === undefined ? undefined : readSessionPolicy(input.data.Policy);
+  const issued = options.credentials.issue({ roleArn, sessionName, durationSeconds, ...(policy && { policy }) });
   const name = roleName(roleArn);
   return {
     AssumedRoleUser: {

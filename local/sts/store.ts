@@ -5,6 +5,7 @@ import * as z from "zod";
 import { log } from "../../lambdas/http/log.ts";
 import type { Keys } from "../aws/signature/verify.ts";
 import { DamagedFile, readStateFile, writeStateFile } from "../state-file.ts";
+import { policyAllows, type SessionPolicy } from "./session-policy.ts";
 
 /** The account that every local resource belongs to. */
 export const localAccount = "000000000000";
@@ -26,6 +27,8 @@ export interface SessionRequest {
   roleArn: string;
   sessionName: string;
   durationSeconds: number;
+  /** Limits what the session may do, as AssumeRole received it. */
+  policy?: SessionPolicy;
 }
 
 export interface CredentialStore extends Keys {
@@ -50,6 +53,7 @@ const claimsSchema = z.object({
   session: z.string(),
   issuedAt: z.number(),
   expiresAt: z.number(),
+  policy: z.custom<SessionPolicy>().optional(),
 });
 
 const keyLetters = "ABCDEFGHIJKLMNOPQRSTUVWXYZ234567";
@@ -110,12 +114,12 @@ export function openCredentials(options: { dir: string; now?: () => Date }): Cre
     get root() {
       return { ...file.root };
     },
-    issue({ roleArn, sessionName, durationSeconds }) {
+    issue({ roleArn, sessionName, durationSeconds, policy }) {
       if (durationSeconds > sessionSecondsMax) throw new RangeError(`A session lasts ${sessionSecondsMax} s at most`);
       const accessKeyId = newKeyId("ASIA");
       const issuedAt = now().getTime();
       const expiresAt = issuedAt + durationSeconds * 1000;
-      const claims = { key: accessKeyId, role: roleName(roleArn), session: sessionName, issuedAt, expiresAt };
+      const claims = { key: accessKeyId, role: roleName(roleArn), session: sessionName, issuedAt, expiresAt, policy };
       const body = Buffer.from(JSON.stringify(claims));
       const sessionToken = Buffer.concat([mac("token", body), body]).toString("base64");
       return { accessKeyId, secretAccessKey: secretOf(accessKeyId), sessionToken, expiration: new Date(expiresAt) };
@@ -133,6 +137,7 @@ export function openCredentials(options: { dir: string; now?: () => Date }): Cre
         sessionToken,
         principalArn: `arn:aws:sts::${localAccount}:assumed-role/${session.role}/${session.session}`,
         expiresAt: new Date(session.expiresAt),
+        ...(session.policy && { allows: policyAllows.bind(undefined, session.policy) }),
       };
     },
     revoke(sessionName) {

@@ -10,6 +10,8 @@ export interface Principal {
   principalArn: string;
   /** Absent for the root key, which does not expire. */
   expiresAt?: Date;
+  /** What the session policy allows; absent for a session without one. */
+  allows?(action: string, resource: string): boolean;
 }
 
 /** Where a verifier looks keys up; undefined for an unknown key, and for a token that does not belong to it. */
@@ -38,6 +40,8 @@ export interface VerifiedSignature {
   accessKeyId: string;
   principalArn: string;
   signedHeaders: ReadonlySet<string>;
+  /** Whether the caller's session policy allows an action; always, without one. */
+  allows(action: string, resource: string): boolean;
   chunks: ChunkSigner;
 }
 
@@ -107,6 +111,7 @@ function compare(
     accessKeyId: presented.accessKeyId,
     principalArn: principal.principalArn,
     signedHeaders: new Set(signedHeaders),
+    allows: (action, resource) => principal.allows?.(action, resource) ?? true,
     chunks: { seedSignature: signature, sign: (algorithm, lines) => sign(key, algorithm, amzDate, scope, lines) },
   };
 }

@@ -5,6 +5,7 @@ import type { AwsServer } from "../../../local/aws/http-server.ts";
 import { startAwsServer } from "../../../local/aws/server.ts";
 import { type JsonService, operation } from "../../../local/aws/service.ts";
 import { createFunctions } from "../../../local/lambda/functions.ts";
+import { lambdaService } from "../../../local/lambda/operations.ts";
 import { type SignedCall, signedHeaders, testKey, testKeys } from "../../harness/signing.ts";
 
 const calls: unknown[] = [];
@@ -25,7 +26,7 @@ let elsewhere: AwsServer;
 
 beforeAll(async () => {
   const functions = createFunctions();
-  const raw = [functions.service];
+  const raw = [lambdaService(functions)];
   server = await startAwsServer({ json: [echo], raw, credentials: testKeys, region: "us-east-1" });
   elsewhere = await startAwsServer({ json: [echo], credentials: testKeys, mayCall: (arn) => arn === "somebody else" });
 });
@@ -177,6 +178,28 @@ describe("the port of the embedded AWS services", () => {
     const path = "/2015-03-31/functions/ping/invocations";
     const headers = await signedHeaders({ url: server.endpoint + path, body: "{", service: "lambda" }, testKey);
     expect(await send(headers, "{", path)).toMatchObject({ status: 400, type: "InvalidRequestContentException" });
+  });
+
+  it.each<[string, Record<string, string>, number, string | undefined]>([
+    ["a dry run", { "x-amz-invocation-type": "DryRun" }, 204, undefined],
+    ["an asynchronous call", { "x-amz-invocation-type": "Event" }, 400, "InvalidParameterValueException"],
+    ["a log with the answer", { "x-amz-log-type": "Tail" }, 400, "InvalidParameterValueException"],
+  ])("answers %s of a function as Lambda does, or refuses it", async (_, headers, status, type) => {
+    const path = "/2015-03-31/functions/not-found/invocations";
+    const call = await signedHeaders({ url: server.endpoint + path, headers, body: "{}", service: "lambda" }, testKey);
+    expect(await send(call, "{}", path)).toMatchObject({ status, type });
+  });
+
+  it("finds no function to try in a dry run, and refuses an event that is not JSON there too", async () => {
+    const headers = { "x-amz-invocation-type": "DryRun" };
+    for (const [name, body, status] of [
+      ["nothing", "{}", 404],
+      ["not-found", "{", 400],
+    ] as const) {
+      const path = `/2015-03-31/functions/${name}/invocations`;
+      const call = await signedHeaders({ url: server.endpoint + path, headers, body, service: "lambda" }, testKey);
+      expect((await send(call, body, path)).status).toBe(status);
+    }
   });
 
   it("names an unknown operation, and keeps the cause of its own failures to itself", async () => {

@@ -190,6 +190,53 @@ describe("AssumeRole", () => {
   });
 });
 
+describe("AssumeRole with more than a role", () => {
+  const input = { RoleArn: "arn:aws:iam::000000000000:role/signer", RoleSessionName: "req-2" };
+  const assume = (more: object) => clientWith(credentials.root).send(new AssumeRoleCommand({ ...input, ...more }));
+  const policyOf = (...Statement: object[]) => JSON.stringify({ Version: "2012-10-17", Statement });
+
+  it("keeps a session policy: the session may do what it allows and nothing else", async () => {
+    const Policy = policyOf(
+      { Effect: "Allow", Action: ["s3:Get*"], Resource: "arn:aws:s3:::files/a/*" },
+      { Effect: "Deny", Action: "s3:GetObjectVersion", Resource: "*" },
+    );
+    const { Credentials } = await assume({ Policy });
+    const { AccessKeyId = "", SessionToken = "" } = Credentials ?? {};
+    const found = credentials.find(AccessKeyId, SessionToken);
+    const may = (action: string, resource: string) => found?.allows?.(action, resource);
+    expect(may("s3:GetObject", "arn:aws:s3:::files/a/b")).toBe(true);
+    expect(may("S3:getobject", "arn:aws:s3:::files/a/b")).toBe(true);
+    expect(may("s3:GetObjectVersion", "arn:aws:s3:::files/a/b")).toBe(false);
+    expect(may("s3:PutObject", "arn:aws:s3:::files/a/b")).toBe(false);
+    expect(may("s3:GetObject", "arn:aws:s3:::files/A/b")).toBe(false);
+    expect(may("s3:GetObject", "arn:aws:s3:::files.a/b")).toBe(false);
+    const reopened = openCredentials({ dir, now }).find(AccessKeyId, SessionToken);
+    expect(reopened?.allows?.("s3:PutObject", "arn:aws:s3:::files/a/b")).toBe(false);
+  });
+
+  it.each([
+    ["no JSON", "{"],
+    ["an unknown effect", policyOf({ Effect: "Maybe", Action: "*", Resource: "*" })],
+    [
+      "a condition, which is not applied here",
+      policyOf({ Effect: "Allow", Action: "*", Resource: "*", Condition: {} }),
+    ],
+    ["an exclusion, which is not applied here", policyOf({ Effect: "Allow", NotAction: "*", Resource: "*" })],
+  ])("refuses a policy that is %s", async (_, Policy) => {
+    await expect(assume({ Policy })).rejects.toMatchObject({ name: "MalformedPolicyDocumentException" });
+  });
+
+  it.each<[string, object, string]>([
+    ["tags", { Tags: [{ Key: "a", Value: "b" }] }, "AccessDenied"],
+    ["transitive tags", { TransitiveTagKeys: ["a"] }, "AccessDenied"],
+    ["a source identity", { SourceIdentity: "me" }, "AccessDenied"],
+    ["managed policies", { PolicyArns: [{ arn: "arn:aws:iam::aws:policy/ReadOnlyAccess" }] }, "ValidationError"],
+    ["a second factor", { SerialNumber: "arn:aws:iam::000000000000:mfa/me", TokenCode: "123456" }, "AccessDenied"],
+  ])("refuses %s, which it could not keep", async (_, more, name) => {
+    await expect(assume(more)).rejects.toMatchObject({ name });
+  });
+});
+
 describe("beside other services", () => {
   it("leaves what is signed for another service, or is no form, to the others", async () => {
     const forEcs = {
