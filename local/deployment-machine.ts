@@ -1,7 +1,7 @@
 import { readFileSync } from "node:fs";
 import { CodeBuildClient, StartBuildCommand, type StartBuildCommandInput } from "@aws-sdk/client-codebuild";
 import { steps } from "../statemachines/steps.ts";
-import type { CodeBuild } from "./codebuild/codebuild.ts";
+import type { CodeBuild } from "./codebuild/server.ts";
 import { FunctionError, type Functions } from "./lambda/functions.ts";
 import { TaskError } from "./stepfunctions/errors.ts";
 import { codeBuildResult, type Integrations, lambdaFailure, lambdaResult } from "./stepfunctions/resources.ts";

@@ -3,7 +3,7 @@ import { log } from "../lambdas/http/log.ts";
 import { documentClient } from "../lambdas/table/client.ts";
 import { tableWriter } from "../lambdas/table/writer.ts";
 import type { BuiltImage, ImageBuild, ImageBuilder } from "./codebuild/image.ts";
-import type { Ecs } from "./ecs/ecs.ts";
+import type { Ecs } from "./ecs/server.ts";
 
 const servicePrefix = "app-";
 

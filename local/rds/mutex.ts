@@ -1,34 +1,34 @@
-/** Lets one holder through at a time, first come first served. */
-export interface Turnstile {
-  /** Waits for the turn and gives the way to end it; gives `undefined` when `waitMs` have passed before. */
-  enter(waitMs: number): Promise<(() => void) | undefined>;
+/** Lets one caller at a time through, in the order in which they came. */
+export interface Mutex {
+  /** Waits for the lock and gives its release; gives undefined when `waitMs` have passed before. */
+  acquire(waitMs: number): Promise<(() => void) | undefined>;
 }
 
-export function turnstile(): Turnstile {
+export function createMutex(): Mutex {
   const waiting: (() => void)[] = [];
-  let held = false;
+  let isHeld = false;
 
-  const leaver = () => {
-    let left = false;
+  const releaseOnce = () => {
+    let isReleased = false;
     return () => {
-      if (left) return;
-      left = true;
+      if (isReleased) return;
+      isReleased = true;
       const next = waiting.shift();
       if (next) next();
-      else held = false;
+      else isHeld = false;
     };
   };
 
   return {
-    enter(waitMs) {
-      if (!held) {
-        held = true;
-        return Promise.resolve(leaver());
+    acquire(waitMs) {
+      if (!isHeld) {
+        isHeld = true;
+        return Promise.resolve(releaseOnce());
       }
       return new Promise((resolve) => {
         const admit = () => {
           clearTimeout(timer);
-          resolve(leaver());
+          resolve(releaseOnce());
         };
         const timer = setTimeout(() => {
           waiting.splice(waiting.indexOf(admit), 1);

@@ -1,8 +1,8 @@
 import { parentPort, workerData } from "node:worker_threads";
 import { PGlite } from "@electric-sql/pglite";
 import * as z from "zod";
-import type { Answer } from "./engine.ts";
 import { oid } from "./fields.ts";
+import type { Answer } from "./store.ts";
 
 const asText = (text: string) => text;
 const parsers = Object.fromEntries(Object.values(oid).map((id) => [id, asText]));

@@ -1,7 +1,7 @@
 import { AwsError } from "../aws/service.ts";
-import type { Bound, Engine, Outcome } from "./engine.ts";
 import { boundValue, type Parameter, plainValue, resultField, typeName } from "./fields.ts";
 import { positional } from "./named-parameters.ts";
+import type { Bound, Engine, Outcome } from "./store.ts";
 
 /** AWS: an answer of at most 1 MiB, a row of at most 64 KiB. */
 const answerBytesMax = 1024 * 1024;

@@ -1,8 +1,8 @@
 import { randomUUID } from "node:crypto";
 import { setTimeout as sleep } from "node:timers/promises";
 import { AwsError } from "../aws/service.ts";
-import type { Engine } from "./engine.ts";
-import { turnstile } from "./mutex.ts";
+import { createMutex } from "./mutex.ts";
+import type { Engine } from "./store.ts";
 
 /** AWS: a transaction whose id is not used for 3 minutes is rolled back; a call ends after 45 seconds. */
 export interface Patience {
@@ -37,13 +37,13 @@ function notFound(id: string): AwsError {
 
 /** One connection for all: a transaction holds it until it ends, everyone else waits their turn. */
 export function createTransactions(engine: Engine, { idleMs, statementMs }: Patience): Transactions {
-  const door = turnstile();
+  const connection = createMutex();
   const open = new Map<string, Open>();
 
   async function enter(): Promise<() => void> {
     // Before the turn is taken: while PostgreSQL starts, each caller is answered after its own wait, not after all others'.
     await engine.started();
-    const leave = await door.enter(statementMs);
+    const leave = await connection.acquire(statementMs);
     if (leave) return leave;
     throw new AwsError("StatementTimeoutException", "The statement has waited too long for another transaction", 400, {
       dbConnectionId: 0,

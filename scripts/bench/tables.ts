@@ -10,7 +10,7 @@ import { type Session, sessionOn } from "../../lambdas/tables/model/session.ts";
 import { createStatements } from "../../lambdas/tables/model/statements.ts";
 import { fetchRows } from "../../lambdas/tables/model/stored-rows.ts";
 import { startAwsServer } from "../../local/aws/server.ts";
-import { createRdsData } from "../../local/rds/rds-data.ts";
+import { createRdsData } from "../../local/rds/server.ts";
 import { type Measured, median } from "./measure.ts";
 import { benchParallelChanges } from "./parallel-changes.ts";
 

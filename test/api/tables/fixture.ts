@@ -5,7 +5,7 @@ import type { AwsServer } from "../../../local/aws/http-server.ts";
 import { startAwsServer } from "../../../local/aws/server.ts";
 import type { RawRequest, RawResponse } from "../../../local/aws/service.ts";
 import { cacheFolder } from "../../../local/cache-folder.ts";
-import { createRdsData, type RdsData } from "../../../local/rds/rds-data.ts";
+import { createRdsData, type RdsData } from "../../../local/rds/server.ts";
 import { type Answer, type CallOptions, type Running, startRunning } from "../../harness/service.ts";
 import { environmentKeys } from "../../harness/signing.ts";
 

@@ -17,7 +17,7 @@ import {
 } from "@aws-sdk/client-ecs";
 import type { AwsServer } from "../../../local/aws/http-server.ts";
 import { startAwsServer } from "../../../local/aws/server.ts";
-import { createEcs, type Ecs, type EcsOptions } from "../../../local/ecs/ecs.ts";
+import { createEcs, type Ecs, type EcsOptions } from "../../../local/ecs/server.ts";
 import type { LogLine } from "../../../local/logs/server.ts";
 import { testKeys } from "../../harness/signing.ts";
 

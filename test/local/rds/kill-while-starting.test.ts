@@ -5,7 +5,7 @@ import { existsSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from "no
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
-import { createRdsData } from "../../../local/rds/rds-data.ts";
+import { createRdsData } from "../../../local/rds/server.ts";
 
 const home = mkdtempSync(join(tmpdir(), "rds-kill-"));
 const dir = join(home, "pg");
@@ -35,7 +35,7 @@ async function nextService(...statements: string[]) {
 
 /** Starts PostgreSQL in a process of its own, with its writes counted; gives what ended the process. */
 async function startElsewhere(environment: Record<string, string>): Promise<NodeJS.Signals | number> {
-  const module = new URL("../../../local/rds/rds-data.ts", import.meta.url).href;
+  const module = new URL("../../../local/rds/server.ts", import.meta.url).href;
   const script = `
     import { createRdsData } from ${JSON.stringify(module)};
     const body = Buffer.from(${JSON.stringify(JSON.stringify({ ...target, sql: "select 1" }))});

@@ -16,7 +16,7 @@ import {
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import type { AwsServer } from "../../../local/aws/http-server.ts";
 import { startAwsServer } from "../../../local/aws/server.ts";
-import { createRdsData, type RdsData } from "../../../local/rds/rds-data.ts";
+import { createRdsData, type RdsData } from "../../../local/rds/server.ts";
 import { testKey, testKeys } from "../../harness/signing.ts";
 
 const dir = mkdtempSync(join(tmpdir(), "rds-"));
@@ -242,7 +242,7 @@ describe("durability", () => {
   it("makes its folder whole or not at all: a SIGKILL in between costs nothing but the time", async () => {
     const folder = join(dir, "unborn");
     const maker = `
-      import { createRdsData } from ${JSON.stringify(new URL("../../../local/rds/rds-data.ts", import.meta.url).href)};
+      import { createRdsData } from ${JSON.stringify(new URL("../../../local/rds/server.ts", import.meta.url).href)};
       createRdsData({ dir: ${JSON.stringify(folder)} }).service({ method: "POST", path: "/Execute",
         query: new URLSearchParams(), headers: {}, body: Buffer.from(${JSON.stringify(JSON.stringify({ ...target, sql: "select 1" }))}) });`;
     const child = spawn(process.execPath, ["--input-type=module", "-e", maker], { stdio: "ignore" });
@@ -264,7 +264,7 @@ describe("durability", () => {
 
   it("keeps what it has answered, and nothing of an open transaction, over a SIGKILL", async () => {
     const writer = `
-      import { createRdsData } from ${JSON.stringify(new URL("../../../local/rds/rds-data.ts", import.meta.url).href)};
+      import { createRdsData } from ${JSON.stringify(new URL("../../../local/rds/server.ts", import.meta.url).href)};
       const { service } = createRdsData({ dir: ${JSON.stringify(join(dir, "killed"))} });
       const call = async (path, more) => JSON.parse((await service({ method: "POST", path, query: new URLSearchParams(),
         headers: {}, body: Buffer.from(JSON.stringify({ ...${JSON.stringify(target)}, ...more })) })).body);

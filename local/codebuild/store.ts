@@ -1,0 +1,91 @@
+import { randomUUID } from "node:crypto";
+import { mkdir, rm } from "node:fs/promises";
+import { join } from "node:path";
+import { BuildFailed, type ImageBuilder } from "./image.ts";
+
+type Status = "IN_PROGRESS" | "SUCCEEDED" | "FAILED" | "STOPPED";
+
+/** One image build. It lives as long as this process: what a SIGKILL ends is started again by its execution. */
+export interface ImageBuildRun {
+  id: string;
+  stream: string;
+  status: Status;
+  startedAt: Date;
+  endedAt?: Date;
+  exported: { name: string; value: string }[];
+  abort: AbortController;
+  finished: Promise<void>;
+}
+
+export interface BuildRunsOptions {
+  projectName: string;
+  /** Folder for the work of running builds; emptied at the start. */
+  workDir: string;
+  logGroup: string;
+  log(line: { logGroup: string; logStream: string; timestamp: number; message: string }): void;
+  builder: ImageBuilder;
+}
+
+export interface BuildRuns {
+  find(id: string): ImageBuildRun | undefined;
+  /** Starts a build; the same token gives the one that was started with it. */
+  start(variables: Record<string, string>, token?: string): ImageBuildRun;
+  /** Stops every build; resolves when none runs any more. */
+  stopAll(): Promise<void>;
+}
+
+/** The image builds of this process, each in a clean folder of its own. */
+export async function openBuildRuns(options: BuildRunsOptions): Promise<BuildRuns> {
+  await rm(options.workDir, { recursive: true, force: true });
+  await mkdir(options.workDir, { recursive: true });
+  const runs = new Map<string, ImageBuildRun>();
+  const byToken = new Map<string, ImageBuildRun>();
+
+  async function work(run: ImageBuildRun, variables: Record<string, string>): Promise<void> {
+    const folder = join(options.workDir, run.stream);
+    const put = (message: string) =>
+      options.log({ logGroup: options.logGroup, logStream: run.stream, timestamp: Date.now(), message });
+    try {
+      await mkdir(folder, { recursive: true });
+      const image = await options.builder({ folder, variables, put, signal: run.abort.signal });
+      run.exported = Object.entries(image).flatMap(([name, value]) => (value === undefined ? [] : [{ name, value }]));
+      run.status = "SUCCEEDED";
+    } catch (error) {
+      run.status = run.abort.signal.aborted ? "STOPPED" : "FAILED";
+      put(
+        error instanceof BuildFailed
+          ? error.message
+          : `The build broke: ${error instanceof Error ? error.message : String(error)}`,
+      );
+    } finally {
+      run.endedAt = new Date();
+      rm(folder, { recursive: true, force: true }).catch(() => undefined);
+    }
+  }
+
+  return {
+    find: (id) => runs.get(id),
+    start(variables, token) {
+      const known = token === undefined ? undefined : byToken.get(token);
+      if (known) return known;
+      const stream = randomUUID();
+      const run: ImageBuildRun = {
+        id: `${options.projectName}:${stream}`,
+        stream,
+        status: "IN_PROGRESS",
+        startedAt: new Date(),
+        exported: [],
+        abort: new AbortController(),
+        finished: Promise.resolve(),
+      };
+      run.finished = work(run, variables);
+      runs.set(run.id, run);
+      if (token !== undefined) byToken.set(token, run);
+      return run;
+    },
+    async stopAll() {
+      for (const run of runs.values()) run.abort.abort();
+      await Promise.all([...runs.values()].map((run) => run.finished));
+    },
+  };
+}
