@@ -92,7 +92,7 @@ async function unhealthy(
 }
 
 /** A process that exits fails at once (docs/api.md, Health check). */
-async function judgeExit(watch: Watch, tools: Tools): Promise<Verdict> {
+async function checkExit(watch: Watch, tools: Tools): Promise<Verdict> {
   const [stopped] = await tools.traffic.tasks(watch.build.id, "STOPPED");
   if (!stopped) return waiting;
   const { startedAt, stoppedAt, exitCode: code, reason } = stopped;
@@ -105,7 +105,7 @@ async function judgeExit(watch: Watch, tools: Tools): Promise<Verdict> {
  * read in the build's log, and one that listens at its port on a loopback address fails. One that listens on other ports
  * only may be a slow starter with a debugger or metrics, so it keeps its whole time.
  */
-async function judgePlace(watch: Watch, tools: Tools): Promise<Verdict> {
+async function checkListening(watch: Watch, tools: Tools): Promise<Verdict> {
   const now = Date.now();
   if (secondsSince(watch.since) < earlySeconds || now - watch.placeSeenAt < placeEveryMs) return waiting;
   watch.placeSeenAt = now;
@@ -126,8 +126,8 @@ async function judgePlace(watch: Watch, tools: Tools): Promise<Verdict> {
 }
 
 /** Sixty seconds without a healthy answer, from the start of the task; placing it and pulling its image come before. */
-async function judgeTime(watch: Watch, tools: Tools): Promise<Verdict> {
-  if (secondsSince(watch.since) < healthySeconds) return judgePlace(watch, tools);
+async function checkTime(watch: Watch, tools: Tools): Promise<Verdict> {
+  if (secondsSince(watch.since) < healthySeconds) return checkListening(watch, tools);
   const [task] = await tools.traffic.tasks(watch.build.id, "RUNNING");
   if (!task?.startedAt) {
     if (secondsSince(watch.since) < startSeconds) return waiting;
@@ -164,7 +164,7 @@ async function confirmed(watch: Watch, address: string, tools: Tools): Promise<V
 /** One look at the deployment; `undefined` when something was done and it is worth looking again at once. */
 async function look(watch: Watch, arn: string, url: string | null, tools: Tools): Promise<Verdict | undefined> {
   const state = await tools.traffic.deployment(arn);
-  if (!state) throw new Error("The deployment is not known to the container service");
+  if (!state) throw new Error("ECS does not know the deployment");
   if (/^(STOP|ROLLBACK)/.test(state.status)) return rolledBack(watch, state, tools);
   const address = url ?? (await tools.apps.address(watch.build.projectId));
   if (address !== undefined && isMoved(state)) return confirmed(watch, address, tools);
@@ -177,15 +177,15 @@ async function look(watch: Watch, arn: string, url: string | null, tools: Tools)
   }
   if (state.running === 0 || Date.now() - watch.exitsSeenAt >= exitsEveryMs) {
     watch.exitsSeenAt = Date.now();
-    const exit = await judgeExit(watch, tools);
+    const exit = await checkExit(watch, tools);
     if (exit.verdict !== "waiting") return exit;
   }
-  return judgeTime(watch, tools);
+  return checkTime(watch, tools);
 }
 
 /**
  * Watches the new version start beside the old one, probes it through the gateway's test route, lets the traffic move
- * when it answers, and says `healthy` only when the container service confirms the move (docs/architecture.md, A build's path).
+ * when it answers, and says `healthy` only when ECS confirms the move (docs/architecture.md, A build's path).
  */
 export const handler = step("check-health", async ({ deployment, deployed }, tools) => {
   const { projectId, buildId } = deployment;

@@ -31,7 +31,7 @@ const buildMinutes = 20;
 /** The variable that tells which build a process belongs to, so that daemons end with the command that started them. */
 const buildMark = "SLIPWAY_BUILD";
 
-/** Opens an object in the local S3 and gives a descriptor; whoever asked closes it. */
+/** Opens an object in the local S3 and gives a descriptor, which the caller closes. */
 export type OpenObject = (bucket: string, key: string, versionId?: string) => number;
 
 function textOf(descriptor: number): string {

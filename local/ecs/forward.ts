@@ -54,7 +54,7 @@ function sendBody(request: IncomingMessage, upstream: ClientRequest): void {
 /**
  * Passes one request to a task, body and answer streaming. Only what can be repeated safely goes over a pooled
  * connection: the app may close an idle one at the moment it is chosen, and then the request is sent once more over a
- * fresh one. `onRefused` is called instead of an answer when nobody listens; nothing has been sent or read then.
+ * fresh one. `onRefused` is called instead of an answer when the connection is refused; nothing has been sent or read then.
  */
 export function forward(
   request: IncomingMessage,

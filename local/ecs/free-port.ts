@@ -15,7 +15,7 @@ function canListen(port: number, host: string): Promise<boolean> {
 
 const recent: number[] = [];
 
-/** A port on which nobody listens, on any address, and that was not given to another task a moment ago. */
+/** A port that is free on every address and was not given to another task a moment ago. */
 export async function freePort(): Promise<number> {
   for (let tries = 0; tries < 1000; tries++) {
     const port = first + Math.floor(Math.random() * (last - first));

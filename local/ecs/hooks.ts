@@ -33,7 +33,7 @@ export interface HookRun {
   now(): number;
   /** Called when a hook begins to wait or is decided. */
   onChange(): void;
-  /** Resolves when somebody has acted on a hook, or when `signal` aborts. */
+  /** Resolves when a call has acted on a hook, or when `signal` aborts. */
   acted(timeoutMs: number): Promise<void>;
 }
 

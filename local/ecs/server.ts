@@ -16,7 +16,7 @@ import { Store } from "./store.ts";
 import type { TaskHost } from "./task.ts";
 
 export interface EcsOptions {
-  /** Holds the cluster's state; belongs to one process at a time. */
+  /** Holds the state of the cluster; belongs to one process at a time. */
   dir: string;
   region?: string;
   accountId?: string;

@@ -90,7 +90,7 @@ export class ServiceController {
     else this.#deployNothing(deployment);
   }
 
-  /** Without wanted tasks there is nothing to wait for: the revision is live, though nobody serves it. */
+  /** Without wanted tasks there is nothing to wait for: the revision is live without a task. */
   #deployNothing(deployment: DeploymentRecord): void {
     this.route.production = undefined;
     void this.#sets.leave(this.record.live, "drain");
@@ -148,7 +148,7 @@ export class ServiceController {
     this.#journal.saveSoon();
   }
 
-  /** Ends the revision that had the traffic before; nobody waits for it. */
+  /** Ends the revision that had the traffic before, without waiting for it. */
   cleanUp(deployment: DeploymentRecord): void {
     void this.#sets.leave(deployment.source, "drain");
   }

@@ -27,7 +27,7 @@ class Records {
     const found = this.#database.prepare("SELECT name, body FROM record WHERE name LIKE ? || '/%'").all(kind);
     return rows.parse(found).map(({ name, body }) => {
       const parsed = schema.safeParse(JSON.parse(body));
-      if (!parsed.success) throw new Error(`The record ${name} of the local container service is not of this version`);
+      if (!parsed.success) throw new Error(`The record ${name} of the local ECS was written by another version`);
       return parsed.data;
     });
   }
