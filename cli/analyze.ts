@@ -39,7 +39,7 @@ function folderTree(folder: string, asDeployed: boolean): SourceTree {
   const places = asDeployed ? selectFiles(folder).entries.map(({ path }) => path) : everythingIn(folder);
   const files = new Map<string, SourceFile>();
   for (const path of places) {
-    // A name that is not UTF-8 cannot be asked for, and nothing of an app's is called so.
+    // A name that is not UTF-8 cannot be looked up; no real app file has one.
     const stats = lstatSync(join(folder, path), { throwIfNoEntry: false });
     if (stats === undefined) continue;
     const kind = stats.isSymbolicLink() ? "symlink" : "file";

@@ -75,7 +75,7 @@ export function command<Name extends string>(definition: Definition<Name>): Comm
     run: (words, context) => {
       const { values, positionals } = parse(name, words, options);
       if (positionals.length < operands.min || positionals.length > operands.max) {
-        throw new UsageError(`It is used like this: slipway ${name} ${operands.shown || "(nothing more)"}`);
+        throw new UsageError(`Usage: ${["slipway", name, operands.shown].filter(Boolean).join(" ")}.`);
       }
       return run(new Arguments<Name>(values, positionals), context);
     },
@@ -91,7 +91,7 @@ function parse(name: string, words: string[], options: Record<string, Option>) {
   } catch (error) {
     if (!(error instanceof TypeError)) throw error;
     const unknown = /^Unknown option '([^']*)'/.exec(error.message)?.[1];
-    if (unknown !== undefined) throw new UsageError(`slipway ${name} has no option ${unknown}.`);
+    if (unknown !== undefined) throw new UsageError(`Unknown option ${unknown} of slipway ${name}.`);
     throw new UsageError(`${error.message.replace(/\s+/g, " ").replace(/\.?$/, ".")}`);
   }
 }

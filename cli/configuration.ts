@@ -3,6 +3,7 @@ import { resolve } from "node:path";
 import * as z from "zod";
 import { type Client, type ClientConfiguration, createClient } from "../sdk/client.ts";
 import type { Arguments, Context, serviceOptions } from "./command.ts";
+import { explainingClient } from "./explain.ts";
 import { Failure } from "./failure.ts";
 
 type ServiceArguments = Pick<Arguments<keyof typeof serviceOptions>, "text">;
@@ -33,10 +34,10 @@ export async function openTarget(args: ServiceArguments, context: Context): Prom
   const local = serviceFor(wanted, readLocalService(file));
   const baseUrl = wanted ?? local.baseUrl;
   if (baseUrl === undefined) throw new Failure(notConfigured(file));
-  const client = clientFor({ baseUrl, ...credentialFor(environment, local) });
+  const client = explainingClient(clientFor({ baseUrl, ...credentialFor(environment, local) }), baseUrl);
   const orgId = args.text("organization") ?? (environment.SLIPWAY_ORGANIZATION || local.organizationId);
   const projectId = args.text("project") ?? (environment.SLIPWAY_PROJECT || local.projectId);
-  if (!projectId) throw new Failure("No project is named. Use --project <id>, or set SLIPWAY_PROJECT.");
+  if (!projectId) throw new Failure("No project is selected. Use --project <id>, or set SLIPWAY_PROJECT.");
   return { client, baseUrl, project: { orgId: orgId || (await onlyOrganization(client)), projectId } };
 }
 
@@ -53,18 +54,21 @@ function readLocalService(file: string): LocalService {
     text = readFileSync(file, "utf8");
   } catch (error) {
     if (error instanceof Error && "code" in error && error.code === "ENOENT") return {};
-    throw new Failure(`${file} cannot be read.`, { cause: error });
+    throw new Failure(`${file} cannot be read. Check its permissions.`, { cause: error });
   }
   try {
     return localService.parse(JSON.parse(text));
   } catch (error) {
-    throw new Failure(`${file} is not what the local service writes. Remove it and start the service again.`, {
-      cause: error,
-    });
+    throw new Failure(
+      `${file} is not a file of the local service. Delete it and start the service again with: npm start`,
+      {
+        cause: error,
+      },
+    );
   }
 }
 
-/** The local service's key and project are of no use to another service, and its key is none of that service's business. */
+/** The local service's key and project are used for the local service only: another service must not get to see its key. */
 function serviceFor(wanted: string | undefined, local: LocalService): LocalService {
   const same = (a: string, b: string) => a.replace(/\/+$/, "") === b.replace(/\/+$/, "");
   return wanted === undefined || (local.baseUrl !== undefined && same(wanted, local.baseUrl)) ? local : {};
@@ -77,7 +81,7 @@ function credentialFor(
   const { SLIPWAY_ACCESS_KEY: accessKey, SLIPWAY_SECRET_KEY: secretKey, SLIPWAY_TOKEN: token } = environment;
   if (accessKey && secretKey) return { accessKey, secretKey };
   if (accessKey || secretKey)
-    throw new Failure("SLIPWAY_ACCESS_KEY and SLIPWAY_SECRET_KEY go together; one is missing.");
+    throw new Failure("One of SLIPWAY_ACCESS_KEY and SLIPWAY_SECRET_KEY is missing. Set both.");
   if (token) return { token };
   if (local.accessKey && local.secretKey) return { accessKey: local.accessKey, secretKey: local.secretKey };
   throw new Failure("No key is configured. Set SLIPWAY_ACCESS_KEY and SLIPWAY_SECRET_KEY, or SLIPWAY_TOKEN.");

@@ -2,6 +2,7 @@ import type { SingleBuildReply } from "../api/builds.ts";
 import { SlipwayError } from "../sdk/errors.ts";
 import { waitForBuild } from "../sdk/wait-for-build.ts";
 import type { Target } from "./configuration.ts";
+import { LiveOutput } from "./live-output.ts";
 import { durationText, printable, type Terminal } from "./terminal.ts";
 
 const stageNames = {
@@ -13,30 +14,40 @@ const stageNames = {
   error: "error",
 } as const satisfies Record<SingleBuildReply["status"], string>;
 
-/** Waits for a build and tells each stage with the time it took, as far as the polls could see it. */
+/** Waits for a build; shows each stage with the time it took, what was detected, and why a start takes long. */
 export async function followBuild(
-  { client, project }: Target,
+  target: Target,
   buildId: string,
   terminal: Terminal,
   signal: AbortSignal,
 ): Promise<SingleBuildReply> {
+  const { client, project } = target;
+  const output = new LiveOutput(target, buildId, terminal);
+  const finished = new AbortController();
+  const reading = output.follow(AbortSignal.any([signal, finished.signal]));
   let stage: { name: string; since: number } | undefined;
+  const timeOf = ({ name, since }: { name: string; since: number }) =>
+    `  ${name.padEnd(10)} ${durationText(performance.now() - since)}`;
   const finishStage = () => {
-    if (stage) terminal.note(`  ${stage.name.padEnd(10)} ${durationText(performance.now() - stage.since)}`);
+    if (stage) terminal.note(timeOf(stage));
     stage = undefined;
   };
   const ticking = setInterval(() => {
-    if (stage) terminal.progress(`  ${stage.name.padEnd(10)} ${durationText(performance.now() - stage.since)} …`);
+    if (stage) terminal.progress(`${timeOf(stage)} … ${output.newest}`);
   }, 200);
+  const onStatus = ({ status }: SingleBuildReply) => {
+    finishStage();
+    if (status === "deploying") output.appStarts();
+    if (status !== "ready" && status !== "error") stage = { name: stageNames[status], since: performance.now() };
+  };
   try {
-    const onStatus = ({ status }: SingleBuildReply) => {
-      finishStage();
-      if (status !== "ready" && status !== "error") stage = { name: stageNames[status], since: performance.now() };
-    };
     return await waitForBuild(client, { ...project, buildId }, { signal, onStatus });
   } finally {
     clearInterval(ticking);
     finishStage();
+    finished.abort();
+    await reading;
+    if (!signal.aborted) await output.finish();
   }
 }
 
@@ -70,12 +81,13 @@ const linesShown = 20;
 
 async function tellFailure(target: Target, build: SingleBuildReply, terminal: Terminal): Promise<void> {
   if (build.canceledAt !== null) {
-    terminal.note(`Build ${build.id} was cancelled while ${build.status}.`, "red");
+    terminal.note(`Build ${build.id} was canceled while ${build.status}.`, "red");
     return;
   }
   terminal.note(`Build ${build.id} failed.`, "red");
-  const reason = build.error ?? "The service gave no reason.";
+  const reason = build.error ?? "The service gave no reason. Look at the output below.";
   for (const line of reason.split("\n")) terminal.note(printable(line));
+  for (const line of adviceOf(build)) terminal.note(line, "yellow");
   const lines = await lastLines(target, build.id).catch((error: unknown) => {
     if (error instanceof SlipwayError) return [];
     throw error;

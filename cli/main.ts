@@ -39,8 +39,8 @@ async function run(words: string[], context: Context): Promise<number> {
   }
   if (!found) {
     const group = commands.filter(({ name }) => name.startsWith(`${words[0]} `)).map(({ name }) => `slipway ${name}`);
-    if (group.length > 0) throw new UsageError(`Say what to do: ${group.join(", ")}.`);
-    throw new UsageError(`There is no command ${JSON.stringify(words[0])}.`);
+    if (group.length > 0) throw new UsageError(`Name a subcommand: ${group.join(", ")}.`);
+    throw new UsageError(`Unknown command ${JSON.stringify(words[0])}.`);
   }
   return found.command.run(found.rest, context);
 }
@@ -48,11 +48,12 @@ async function run(words: string[], context: Context): Promise<number> {
 function tell(error: unknown, terminal: Terminal): number {
   if (error instanceof Interrupted) return error.exitCode;
   if (error instanceof UsageError) {
-    terminal.note(`${printable(error.message)} See slipway --help.`, "red");
+    const help = error.message.startsWith("Usage:") ? "" : " See slipway --help.";
+    terminal.note(`${printable(error.message)}${help}`, "red");
     return 2;
   }
   if (error instanceof SlipwayError) {
-    const hint = error.status === 401 ? " Look at SLIPWAY_ACCESS_KEY and SLIPWAY_SECRET_KEY, or SLIPWAY_TOKEN." : "";
+    const hint = error.status === 401 ? " Check SLIPWAY_ACCESS_KEY and SLIPWAY_SECRET_KEY, or SLIPWAY_TOKEN." : "";
     const request = (error.status ?? 0) >= 500 && error.requestId ? ` (request ${error.requestId})` : "";
     terminal.note(`${printable(error.message)}${hint}${request}`, "red");
     return 1;
@@ -72,7 +73,7 @@ function interruptible(): AbortSignal {
   for (const name of ["SIGINT", "SIGTERM", "SIGHUP"] as const) {
     const exitCode = 128 + constants.signals[name];
     process.on(name, () => {
-      // The first one lets the command put things in order, the second does not wait for it.
+      // The first signal lets the command clean up, the second ends it at once.
       if (!controller.signal.aborted) since = performance.now();
       else if (performance.now() - since > sameInterruptMilliseconds) process.exit(exitCode);
       controller.abort(new Interrupted(exitCode));
@@ -82,14 +83,14 @@ function interruptible(): AbortSignal {
 }
 
 const terminal = new Terminal(process.stdout, process.stderr, process.env);
-// A reader that has seen enough (`slipway logs | head`) is no failure.
+// A reader that stops early (`slipway logs | head`) is not an error.
 process.stdout.on("error", (error) => process.exit("code" in error && error.code === "EPIPE" ? 0 : 1));
 const { INIT_CWD: startedIn, npm_lifecycle_event: script } = process.env;
 try {
   process.exitCode = await run(process.argv.slice(2), {
     terminal,
     environment: process.env,
-    // `npm run` moves to the package; paths are meant from where it was typed.
+    // `npm run` changes to the package's folder; paths are relative to the folder that the command was typed in.
     workingFolder: script === "slipway" && startedIn ? startedIn : process.cwd(),
     signal: interruptible(),
   });

@@ -5,6 +5,6 @@ import { Failure } from "./failure.ts";
 export async function newestBuild({ client, project }: Target): Promise<string> {
   const { builds } = await client.listBuilds({ ...project, limit: 1 });
   const [newest] = builds;
-  if (newest === undefined) throw new Failure("The project has no build yet.");
+  if (newest === undefined) throw new Failure("The project has no build yet. Create one with: slipway deploy <folder>");
   return newest.id;
 }

@@ -15,12 +15,12 @@ export function printable(text: string): string {
 
 /**
  * Results go to stdout, everything a person reads on the way to stderr, so that the output of a command can be used in scripts.
- * Colours and the moving line only where a person looks on, and NO_COLOR is not set.
+ * Colors and the moving line only where a person looks on, and NO_COLOR is not set.
  */
 export class Terminal {
   readonly #out: TerminalStream;
   readonly #err: TerminalStream;
-  readonly #colours: boolean;
+  readonly #colors: boolean;
   readonly #isLive: boolean;
   #moving = false;
 
@@ -29,7 +29,7 @@ export class Terminal {
     this.#err = err;
     const dumb = environment.TERM === "dumb";
     this.#isLive = err.isTTY === true && !dumb;
-    this.#colours = this.#isLive && !environment.NO_COLOR;
+    this.#colors = this.#isLive && !environment.NO_COLOR;
   }
 
   /** One line of the result, on stdout. */
@@ -54,7 +54,7 @@ export class Terminal {
   }
 
   style(style: Style, text: string): string {
-    return this.#colours ? styleText(style, text, { validateStream: false }) : text;
+    return this.#colors ? styleText(style, text, { validateStream: false }) : text;
   }
 
   #clear(): void {

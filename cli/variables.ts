@@ -12,11 +12,11 @@ export function readVariables(file: string): Variables {
   try {
     text = readFileSync(file, "utf8");
   } catch (error) {
-    throw new Failure(`${file} cannot be read.`, { cause: error });
+    throw new Failure(`${file} cannot be read. Check the path and its permissions.`, { cause: error });
   }
   const variables = new Map<string, string>();
   for (const [name, value] of Object.entries(parseEnv(text))) if (value !== undefined) variables.set(name, value);
-  if (variables.size === 0) throw new Failure(`${file} holds no NAME=value line.`);
+  if (variables.size === 0) throw new Failure(`${file} contains no variable. Write one NAME=value per line.`);
   return variables;
 }
 

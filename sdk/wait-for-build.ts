@@ -9,7 +9,7 @@ export interface WaitOptions {
   sleep?: Sleep;
 }
 
-/** True when a build changes no more: `ready`, `error`, or cancelled whatever its status says (docs/api.md, Build states). */
+/** True when a build changes no more: `ready`, `error`, or canceled whatever its status says (docs/api.md, Build states). */
 export function isFinished(build: { status: string; canceledAt: string | null }): boolean {
   return build.canceledAt !== null || build.status === "ready" || build.status === "error";
 }
@@ -19,7 +19,7 @@ const pollSecondsMax = 60;
 const failuresMax = 5;
 
 /**
- * Reads a build as often as the service asks for (Retry-After) until it is finished, and returns it, failed and cancelled builds
+ * Reads a build as often as the service asks for (Retry-After) until it is finished, and returns it, failed and canceled builds
  * too. Rejects when the service could not be read five times in a row, although each read was repeated.
  */
 export async function waitForBuild(

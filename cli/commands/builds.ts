@@ -14,7 +14,7 @@ export const builds = command({
   run: async (args, context) => {
     const limit = Number(args.text("limit") ?? 20);
     if (!Number.isInteger(limit) || limit < 1 || limit > 100)
-      throw new UsageError("--limit is a number from 1 to 100.");
+      throw new UsageError("--limit must be a number from 1 to 100.");
     const { client, project } = await openTarget(args, context);
     const reply = await client.listBuilds({ ...project, limit });
     const { terminal } = context;
@@ -33,7 +33,7 @@ export const builds = command({
     ]);
     for (const line of columnsText(rows)) terminal.result(line);
     if (reply.redeployAvailability.status === "temporarily_unavailable") {
-      terminal.note("Which build is live could not be found out just now.", "yellow");
+      terminal.note("The service could not determine which build is live. Try again in a few seconds.", "yellow");
     }
     return 0;
   },

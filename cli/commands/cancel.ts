@@ -6,14 +6,14 @@ import { newestBuild } from "../newest-build.ts";
 export const cancel = command({
   name: "cancel",
   summary: "Cancels a build, the newest one when none is named.",
-  operands: { shown: "[build id]", min: 0, max: 1 },
+  operands: { shown: "[build-id]", min: 0, max: 1 },
   options: serviceOptions,
   run: async (args, context) => {
     const target = await openTarget(args, context);
     const buildId = args.operands[0] ?? (await newestBuild(target));
     const { build } = await target.client.cancelBuild({ ...target.project, buildId });
     if (args.flag("json")) context.terminal.result(JSON.stringify(build));
-    else context.terminal.note(`Cancelled build ${build.id}, which was ${build.status}.`);
+    else context.terminal.note(`Canceled build ${build.id}, which was ${build.status}.`);
     return 0;
   },
 });

@@ -6,10 +6,11 @@ import { uploadArchive } from "../../sdk/upload-archive.ts";
 import { waitForBuild } from "../../sdk/wait-for-build.ts";
 import { type Context, command, serviceOptions } from "../command.ts";
 import { openTarget, type Target } from "../configuration.ts";
+import { checkTarget } from "../explain.ts";
 import { Failure } from "../failure.ts";
 import { leftOutOf } from "../folder/left-out.ts";
-import { type PackedArchive, packFolder } from "../folder/pack.ts";
-import { selectFiles } from "../folder/select-files.ts";
+import { checkSize, type PackedArchive, packFolder } from "../folder/pack.ts";
+import { type Selection, selectFiles } from "../folder/select-files.ts";
 import { followBuild, reportOutcome } from "../follow-build.ts";
 import { barText, bytesText, durationText, printable } from "../terminal.ts";
 import { readVariables, storeVariables } from "../variables.ts";
@@ -34,8 +35,11 @@ export const deploy = command({
     const [folder = "."] = args.operands;
     const envFile = args.text("env-file");
     const variables = envFile === undefined ? null : readVariables(resolve(workingFolder, envFile));
+    const selection = selectFiles(resolve(workingFolder, folder));
+    checkSize(selection);
     const target = await openTarget(args, context);
-    using archive = await pack(resolve(workingFolder, folder), context);
+    await checkTarget(target);
+    using archive = await pack(selection, context);
     if (variables !== null) terminal.note(`Set ${(await storeVariables(target, variables)).join(", ")}.`);
     const texts = { title: args.text("title"), description: args.text("description") };
     const { id, url } = await create(target, texts, args.flag("wait"), context);
@@ -51,10 +55,10 @@ export const deploy = command({
   },
 });
 
-async function pack(folder: string, { terminal, signal }: Context): Promise<PackedArchive> {
-  const selection = selectFiles(folder);
-  terminal.progress("Packing …");
-  const archive = await packFolder(selection, signal);
+async function pack(selection: Selection, { terminal, signal }: Context): Promise<PackedArchive> {
+  const onProgress = ({ readBytes, totalBytes }: { readBytes: number; totalBytes: number }) =>
+    terminal.progress(`Packing ${barText(readBytes, totalBytes)} of ${bytesText(totalBytes)}`);
+  const archive = await packFolder(selection, { signal, onProgress });
   const files = archive.fileCount === 1 ? "1 file" : `${archive.fileCount} files`;
   terminal.note(`Packed ${files}, ${bytesText(archive.size)}.`);
   if (selection.environmentFiles.length > 0) {
@@ -75,7 +79,7 @@ async function create(
 ): Promise<{ id: string; url: string }> {
   while (true) {
     try {
-      // Not interrupted midway: a build that nobody knows of would keep the project locked.
+      // Not interrupted midway: a build whose id is not known here would keep the project locked.
       const { build, url } = await target.client.createBuild(
         { ...target.project, ...texts },
         { idempotencyKey: randomUUID() },
@@ -100,7 +104,7 @@ async function create(
   }
 }
 
-/** A build whose archive will not come would lock the project for an hour, so it is cancelled; so is one that Ctrl-C ends. */
+/** A build without its archive would lock the project for an hour, so it is canceled, and so is a build that Ctrl-C ends. */
 async function cancelOnFailure<T>(
   { client, project }: Target,
   buildId: string,
@@ -115,14 +119,14 @@ async function cancelOnFailure<T>(
     });
   } catch (error) {
     if (isSent && !signal.aborted) {
-      terminal.note(`Build ${buildId} goes on; look at it with: slipway status ${buildId}`);
+      terminal.note(`Build ${buildId} continues; see its state with: slipway status ${buildId}`);
       throw error;
     }
     await client.cancelBuild({ ...project, buildId }).then(
-      () => terminal.note(`Cancelled build ${buildId}.`),
+      () => terminal.note(`Canceled build ${buildId}.`),
       (refusal: unknown) => {
         const reason = refusal instanceof Error ? refusal.message : String(refusal);
-        terminal.note(`Build ${buildId} could not be cancelled: ${printable(reason)}`);
+        terminal.note(`Build ${buildId} could not be canceled: ${printable(reason)}`);
       },
     );
     throw error;

@@ -6,7 +6,7 @@ import { Failure, UsageError } from "../failure.ts";
 import { columnsText } from "../terminal.ts";
 import { readVariables, storeVariables } from "../variables.ts";
 
-const afterwards = "The running app sees this after slipway rebuild or the next deploy.";
+const afterwards = "Apply the change with slipway rebuild or the next deploy.";
 
 /** `slipway env list`: names only, since the values are secrets. */
 export const envList = command({
@@ -25,7 +25,7 @@ export const envList = command({
   },
 });
 
-/** `slipway env set NAME=value…`; a bare NAME takes its value from standard input, which no process list and no history shows. */
+/** `slipway env set NAME=value…`; a bare NAME reads its value from standard input, which process lists and shell histories do not show. */
 export const envSet = command({
   name: "env set",
   summary: "Creates or changes variables; a NAME without a value reads it from standard input, as it is.",
@@ -39,7 +39,7 @@ export const envSet = command({
     const variables = new Map(file === undefined ? [] : readVariables(resolve(context.workingFolder, file)));
     for (const operand of args.operands) {
       const equals = operand.indexOf("=");
-      if (equals === 0) throw new UsageError("A variable is given as NAME=value.");
+      if (equals === 0) throw new UsageError("Invalid variable. Write NAME=value.");
       if (equals > 0) variables.set(operand.slice(0, equals), operand.slice(equals + 1));
       else if (args.operands.length > 1) throw new UsageError("Only one variable can be read from standard input.");
       else variables.set(operand, await text(process.stdin));
@@ -63,7 +63,8 @@ export const envUnset = command({
     const { environments } = await client.listEnvironments(project);
     const found = args.operands.map((name) => {
       const variable = environments.find((candidate) => candidate.name === name);
-      if (variable === undefined) throw new Failure(`There is no variable ${name}.`);
+      if (variable === undefined)
+        throw new Failure(`There is no variable ${name}. List the names with: slipway env list`);
       return variable;
     });
     for (const { id } of found) await client.deleteEnvironment({ ...project, envId: id });

@@ -23,10 +23,10 @@ export const keysList = command({
   },
 });
 
-/** `slipway keys create`: the only command that prints a secret, for the service shows it this once. */
+/** `slipway keys create`: the only command that prints a secret, because the service shows it only once. */
 export const keysCreate = command({
   name: "keys create",
-  summary: "Issues an app key and prints it; its secret is shown this once.",
+  summary: "Issues an app key and prints it; its secret is shown only once.",
   options: {
     description: { type: "string", value: "text", describe: "what the key is for" },
     ...serviceOptions,
@@ -50,11 +50,12 @@ export const keysCreate = command({
 export const keysDelete = command({
   name: "keys delete",
   summary: "Revokes an app key.",
-  operands: { shown: "<key id>", min: 1, max: 1 },
+  operands: { shown: "<key-id>", min: 1, max: 1 },
   options: serviceOptions,
   run: async (args, context) => {
     const [credentialId = ""] = args.operands;
-    if (!/^\d+$/.test(credentialId)) throw new UsageError("A key is named by its number: slipway keys list.");
+    if (!/^\d+$/.test(credentialId))
+      throw new UsageError(`Invalid key id ${JSON.stringify(credentialId)}. List the keys with: slipway keys list.`);
     const { client, project } = await openTarget(args, context);
     const reply = await client.deleteCredential({ ...project, credentialId });
     if (args.flag("json")) context.terminal.result(JSON.stringify(reply));

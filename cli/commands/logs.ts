@@ -1,41 +1,10 @@
-import type { listBuildLogs } from "../../api/builds.ts";
-import type { ReplyOf } from "../../sdk/client.ts";
 import { sleepFor } from "../../sdk/retry.ts";
 import { isFinished } from "../../sdk/wait-for-build.ts";
 import { command, serviceOptions } from "../command.ts";
 import { openTarget, type Target } from "../configuration.ts";
+import { type LogLine, LogReader } from "../log-reader.ts";
 import { newestBuild } from "../newest-build.ts";
 import { printable } from "../terminal.ts";
-
-type LogLine = ReplyOf<typeof listBuildLogs>["lines"][number];
-
-/** Reads a build's output page by page, each line once; the last page is asked for again, since it may have grown. */
-class LogReader {
-  readonly #target: Target;
-  readonly #buildId: string;
-  #cursor: string | undefined;
-  #seenOnPage = 0;
-
-  constructor(target: Target, buildId: string) {
-    this.#target = target;
-    this.#buildId = buildId;
-  }
-
-  async *newLines(): AsyncGenerator<LogLine> {
-    const { client, project } = this.#target;
-    while (true) {
-      const ids = { ...project, buildId: this.#buildId };
-      const { lines, nextCursor } = await client.listBuildLogs({ ...ids, limit: 1000, cursor: this.#cursor });
-      yield* lines.slice(this.#seenOnPage);
-      if (nextCursor === null) {
-        this.#seenOnPage = lines.length;
-        return;
-      }
-      this.#cursor = nextCursor;
-      this.#seenOnPage = 0;
-    }
-  }
-}
 
 const followSeconds = 1;
 
@@ -43,7 +12,7 @@ const followSeconds = 1;
 export const logs = command({
   name: "logs",
   summary: "Prints the output of a build, the newest one when none is named.",
-  operands: { shown: "[build id]", min: 0, max: 1 },
+  operands: { shown: "[build-id]", min: 0, max: 1 },
   options: { follow: { type: "boolean", describe: "go on until the build is finished" }, ...serviceOptions },
   run: async (args, context) => {
     const { terminal, signal } = context;

@@ -19,7 +19,7 @@ export const rebuild = command({
 export const redeploy = command({
   name: "redeploy",
   summary: "Builds and deploys the source of an earlier successful build.",
-  operands: { shown: "<build id>", min: 1, max: 1 },
+  operands: { shown: "<build-id>", min: 1, max: 1 },
   options: serviceOptions,
   run: async (args, context) => {
     const target = await openTarget(args, context);
@@ -36,7 +36,7 @@ async function follow(target: Target, buildId: string, json: boolean, { terminal
   const startedAt = performance.now();
   terminal.note(`Build ${buildId}.`);
   const build = await followBuild(target, buildId, terminal, signal).catch((error: unknown) => {
-    terminal.note(`Build ${buildId} goes on; stop it with: slipway cancel ${buildId}`);
+    terminal.note(`Build ${buildId} continues; stop it with: slipway cancel ${buildId}`);
     throw error;
   });
   return reportOutcome(target, build, { terminal, json, startedAt });

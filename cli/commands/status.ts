@@ -8,7 +8,7 @@ import { bytesText, columnsText, printable } from "../terminal.ts";
 export const status = command({
   name: "status",
   summary: "Shows a build, the newest one when none is named.",
-  operands: { shown: "[build id]", min: 0, max: 1 },
+  operands: { shown: "[build-id]", min: 0, max: 1 },
   options: serviceOptions,
   run: async (args, context) => {
     const target = await openTarget(args, context);
@@ -21,7 +21,7 @@ export const status = command({
     }
     const rows = [
       ["build", build.id],
-      ["status", build.canceledAt === null ? build.status : `${build.status}, cancelled at ${build.canceledAt}`],
+      ["status", build.canceledAt === null ? build.status : `${build.status}, canceled at ${build.canceledAt}`],
       ["live", build.isLive ? "yes" : "no"],
       ["runtime", build.runtime ?? ""],
       ["size", build.size === null ? "" : bytesText(build.size)],

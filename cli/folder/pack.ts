@@ -1,4 +1,4 @@
-import { constants, createReadStream, createWriteStream, mkdtempSync, open, rmSync } from "node:fs";
+import { constants, createReadStream, createWriteStream, mkdtempSync, open, type ReadStream, rmSync } from "node:fs";
 import { stat } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
@@ -6,9 +6,10 @@ import { pipeline } from "node:stream/promises";
 import { ZipFile } from "yazl";
 import { limits } from "../../api/limits.ts";
 import { Failure } from "../failure.ts";
+import { bytesText, printable } from "../terminal.ts";
 import type { Selected, Selection } from "./select-files.ts";
 
-/** The archive limits that the service holds to beside the zipped size (docs/api.md, Archives). */
+/** The archive limits of the service beside the zipped size (docs/api.md, Archives). */
 const entriesMax = 200_000;
 const unpackedBytesMax = 2 * 1024 ** 3;
 
@@ -19,10 +20,19 @@ export interface PackedArchive extends Disposable {
   fileCount: number;
 }
 
+export interface PackOptions {
+  signal?: AbortSignal;
+  /** Called several times a second with the bytes read so far. */
+  onProgress?: (progress: { readBytes: number; totalBytes: number }) => void;
+}
+
+const fileCountOf = ({ entries }: Selection) => entries.filter(({ kind }) => kind !== "empty-folder").length;
+const sizeOf = (entry: Selected) => (entry.kind === "file" ? entry.size : 0);
+const unpackedBytesOf = ({ entries }: Selection) => entries.reduce((total, entry) => total + sizeOf(entry), 0);
+
 /** Zips what was selected, in its order; refuses with a sentence what the service would refuse for its size. */
-export async function packFolder(selection: Selection, signal?: AbortSignal): Promise<PackedArchive> {
-  const fileCount = selection.entries.filter(({ kind }) => kind !== "empty-folder").length;
-  checkSize(selection, fileCount);
+export async function packFolder(selection: Selection, options: PackOptions = {}): Promise<PackedArchive> {
+  checkSize(selection);
   const temporary = mkdtempSync(join(tmpdir(), "slipway-"));
   const remove = () => rmSync(temporary, { recursive: true, force: true });
   process.on("exit", remove);
@@ -32,12 +42,14 @@ export async function packFolder(selection: Selection, signal?: AbortSignal): Pr
   };
   try {
     const path = join(temporary, "app.zip");
-    await writeZip(selection, path, signal);
+    await writeZip(selection, path, options);
     const { size } = await stat(path);
     if (size > limits.archiveBytesMax) {
-      throw new Failure(`The archive has ${mib(size)}; at most ${mib(limits.archiveBytesMax)} are allowed. ${advice}`);
+      throw new Failure(
+        `The archive has ${mib(size)}; at most ${mib(limits.archiveBytesMax)} are allowed. ${largest(selection)} ${advice}`,
+      );
     }
-    return { path, size, fileCount, [Symbol.dispose]: dispose };
+    return { path, size, fileCount: fileCountOf(selection), [Symbol.dispose]: dispose };
   } catch (error) {
     dispose();
     throw error;
@@ -45,26 +57,73 @@ export async function packFolder(selection: Selection, signal?: AbortSignal): Pr
 }
 
 const mib = (bytes: number) => `${Math.ceil(bytes / 1024 ** 2)} MiB`;
-const advice = "Name what the app does not need in .gitignore or .dockerignore.";
+const advice = "List what the app does not need in .gitignore or .dockerignore.";
 
-function checkSize({ folder, entries }: Selection, fileCount: number): void {
-  if (fileCount === 0) {
-    throw new Failure(`${folder} holds no file to deploy: it is empty, or everything in it is left out.`);
+const listedMax = 5;
+
+/** Names the files that a user would look at first when an archive is too large. */
+function largest({ entries }: Selection): string {
+  const files = entries.filter((entry) => sizeOf(entry) > 0).toSorted((a, b) => sizeOf(b) - sizeOf(a));
+  const named = files.slice(0, listedMax).map((entry) => `${printable(entry.path)} (${bytesText(sizeOf(entry))})`);
+  return `The largest files: ${named.join(", ")}.`;
+}
+
+/** Names the top folders that hold the most files. */
+function fullest({ entries }: Selection): string {
+  const counts = Map.groupBy(entries, ({ path }) =>
+    path.includes("/") ? `${path.split("/")[0]}/` : "the folder itself",
+  );
+  const folders = [...counts].map(([name, within]) => ({ name, count: within.length }));
+  const named = folders.toSorted((a, b) => b.count - a.count).slice(0, listedMax);
+  return `Most are in: ${named.map(({ name, count }) => `${printable(name)} (${count})`).join(", ")}.`;
+}
+
+/** Refuses what the service would refuse for its size, before anything is read. */
+export function checkSize(selection: Selection): void {
+  const { folder, entries } = selection;
+  if (fileCountOf(selection) === 0) {
+    throw new Failure(
+      `${folder} holds no file to deploy: it is empty, or everything in it is left out. Check the path, .gitignore and .dockerignore.`,
+    );
   }
   if (entries.length > entriesMax) {
-    throw new Failure(`${folder} holds ${entries.length} files; at most ${entriesMax} are allowed. ${advice}`);
+    throw new Failure(
+      `${folder} holds ${entries.length} files; at most ${entriesMax} are allowed. ${fullest(selection)} ${advice}`,
+    );
   }
-  const unpacked = entries.reduce((total, entry) => total + (entry.kind === "file" ? entry.size : 0), 0);
+  const unpacked = unpackedBytesOf(selection);
   if (unpacked > unpackedBytesMax) {
-    throw new Failure(`${folder} holds ${mib(unpacked)}; at most ${mib(unpackedBytesMax)} are allowed. ${advice}`);
+    throw new Failure(
+      `${folder} holds ${mib(unpacked)}; at most ${mib(unpackedBytesMax)} are allowed. ${largest(selection)} ${advice}`,
+    );
   }
 }
 
-async function writeZip({ folder, entries }: Selection, path: string, signal: AbortSignal | undefined): Promise<void> {
+const progressMilliseconds = 100;
+
+/** Counts the bytes that were read of the files, which yazl opens one after the other. */
+class ReadBytes {
+  #before = 0;
+  #current: ReadStream | undefined;
+
+  start(stream: ReadStream): void {
+    this.#before = this.total;
+    this.#current = stream;
+  }
+
+  get total(): number {
+    return this.#before + (this.#current?.bytesRead ?? 0);
+  }
+}
+
+async function writeZip(selection: Selection, path: string, { signal, onProgress }: PackOptions): Promise<void> {
   const zip = new ZipFile();
+  const read = new ReadBytes();
+  const totalBytes = unpackedBytesOf(selection);
+  const ticking = setInterval(() => onProgress?.({ readBytes: read.total, totalBytes }), progressMilliseconds);
   const failed = new AbortController();
   zip.on("error", (error) => failed.abort(error));
-  for (const entry of entries) addEntry(zip, folder, entry);
+  for (const entry of selection.entries) addEntry(zip, selection.folder, entry, read);
   zip.end();
   const stops = signal === undefined ? failed.signal : AbortSignal.any([failed.signal, signal]);
   try {
@@ -76,10 +135,12 @@ async function writeZip({ folder, entries }: Selection, path: string, signal: Ab
     throw new Failure(`The folder could not be packed: ${reason}. If it changes while it is read, try again.`, {
       cause,
     });
+  } finally {
+    clearInterval(ticking);
   }
 }
 
-function addEntry(zip: ZipFile, folder: string, entry: Selected): void {
+function addEntry(zip: ZipFile, folder: string, entry: Selected, read: ReadBytes): void {
   const mtime = entry.changedAt;
   if (entry.kind === "empty-folder") {
     zip.addEmptyDirectory(entry.path, { mtime, mode: 0o040755 });
@@ -92,6 +153,7 @@ function addEntry(zip: ZipFile, folder: string, entry: Selected): void {
       open(join(folder, entry.path), constants.O_RDONLY | constants.O_NOFOLLOW, (problem, fd) => {
         const stream = createReadStream("", problem === null ? { fd } : {});
         stream.on("error", (error) => zip.emit("error", error));
+        read.start(stream);
         take(problem, stream);
       });
     });

@@ -66,9 +66,9 @@ export function selectFiles(folder: string): Selection {
 
 function openFolder(folder: string): string {
   const stats = lstatOf(folder);
-  if (stats === null) throw new Failure(`There is no folder ${folder}.`);
+  if (stats === null) throw new Failure(`There is no folder ${folder}. Check the path.`);
   const top = realpathSync(folder);
-  if (!lstatSync(top).isDirectory()) throw new Failure(`${folder} is a file; name the folder that holds the app.`);
+  if (!lstatSync(top).isDirectory()) throw new Failure(`${folder} is a file. Name the folder that contains the app.`);
   return top;
 }
 
@@ -76,7 +76,7 @@ function lstatOf(path: string): Stats | null {
   return lstatSync(path, { throwIfNoEntry: false }) ?? null;
 }
 
-/** Sockets, pipes and devices are no part of an app, and give null. */
+/** Sockets, pipes and devices are not part of an app: null. */
 function readEntry(top: string, path: string): Selected | null {
   const real = join(top, path);
   const stats = lstatSync(real);
@@ -84,7 +84,7 @@ function readEntry(top: string, path: string): Selected | null {
   if (stats.isSymbolicLink()) return { kind: "link", path, changedAt, target: readTarget(top, path) };
   if (!stats.isFile()) return null;
   if (/[\p{Cc}\\]/u.test(path)) {
-    throw new Failure(`${JSON.stringify(path)} has a name that an archive cannot hold; rename it.`);
+    throw new Failure(`${JSON.stringify(path)} has a name that an archive cannot contain. Rename it.`);
   }
   return { kind: "file", path, changedAt, size: stats.size, executable: (stats.mode & 0o111) !== 0 };
 }
@@ -92,10 +92,10 @@ function readEntry(top: string, path: string): Selected | null {
 function readTarget(top: string, path: string): string {
   const real = join(top, path);
   const target = readlinkSync(real);
-  const way = "Make it a relative link within the folder, or name it in .gitignore.";
-  if (isAbsolute(target)) throw new Failure(`${path} is a link to an absolute path. ${way}`);
+  const advice = "Make it a relative link within the folder, or list it in .gitignore.";
+  if (isAbsolute(target)) throw new Failure(`${path} is a link to an absolute path. ${advice}`);
   if (!isBelow(top, resolve(real, "..", target)) || !isBelow(top, realTargetOf(real) ?? top)) {
-    throw new Failure(`${path} is a link that leads out of the folder. ${way}`);
+    throw new Failure(`${path} is a link that leads out of the folder. ${advice}`);
   }
   return target.replaceAll(sep, "/");
 }

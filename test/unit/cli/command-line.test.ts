@@ -5,20 +5,20 @@ import { contractService } from "./contract-service.ts";
 import { folderWith, slipway } from "./slipway.ts";
 
 test.each([
-  [["deploy", ".", "--nope"], "slipway deploy has no option --nope."],
-  [["deploy"], "It is used like this: slipway deploy <folder>"],
-  [["deploy", "a", "b"], "It is used like this: slipway deploy <folder>"],
+  [["deploy", ".", "--nope"], "Unknown option --nope of slipway deploy."],
+  [["deploy"], "Usage: slipway deploy <folder>."],
+  [["deploy", "a", "b"], "Usage: slipway deploy <folder>."],
   [["deploy", ".", "--title"], "Option '--title <value>' argument missing."],
   [["deploy", ".", "--wait=yes"], "Option '--wait' does not take an argument."],
-  [["launch"], 'There is no command "launch".'],
-  [["env"], "Say what to do: slipway env list, slipway env set, slipway env unset."],
-  [["builds", "--limit", "0"], "--limit is a number from 1 to 100."],
-  [["keys", "delete", "abc"], "A key is named by its number: slipway keys list."],
-  [["env", "set", "=x"], "A variable is given as NAME=value."],
+  [["launch"], 'Unknown command "launch".'],
+  [["env"], "Name a subcommand: slipway env list, slipway env set, slipway env unset."],
+  [["builds", "--limit", "0"], "--limit must be a number from 1 to 100."],
+  [["keys", "delete", "abc"], 'Invalid key id "abc". List the keys with: slipway keys list.'],
+  [["env", "set", "=x"], "Invalid variable. Write NAME=value."],
 ])("slipway %j is answered with a sentence and code 2", async (words, sentence) => {
   const { code, stdout, stderr } = await slipway(words);
   expect([code, stdout]).toEqual([2, ""]);
-  expect(stderr).toBe(`${sentence} See slipway --help.\n`);
+  expect(stderr).toBe(sentence.startsWith("Usage:") ? `${sentence}\n` : `${sentence} See slipway --help.\n`);
 });
 
 test("--help goes to stdout with code 0, and lists every command", async () => {
@@ -62,7 +62,8 @@ test("flags win over the environment, the environment over the file", async () =
   const environment = { SLIPWAY_ORGANIZATION: "org_2", SLIPWAY_PROJECT: "prj_2", SLIPWAY_TOKEN: "pat" };
   await slipway(["endpoints"], { workingFolder, environment });
   await slipway(["endpoints", "--project", "prj_3", "--organization", "org_3"], { workingFolder, environment });
-  expect(service.asked.map(({ call, headers }) => [call, headers.authorization])).toEqual([
+  const asked = service.asked.filter(({ call }) => call.endsWith("/endpoints"));
+  expect(asked.map(({ call, headers }) => [call, headers.authorization])).toEqual([
     ["GET /organizations/org_2/projects/prj_2/endpoints", "Bearer pat"],
     ["GET /organizations/org_3/projects/prj_3/endpoints", "Bearer pat"],
   ]);
@@ -86,8 +87,8 @@ test("a key's only organization is found out", async () => {
 });
 
 test.each([
-  [{ SLIPWAY_SECRET_KEY: "" }, "SLIPWAY_ACCESS_KEY and SLIPWAY_SECRET_KEY go together; one is missing."],
-  [{ SLIPWAY_PROJECT: "" }, "No project is named. Use --project <id>, or set SLIPWAY_PROJECT."],
+  [{ SLIPWAY_SECRET_KEY: "" }, "One of SLIPWAY_ACCESS_KEY and SLIPWAY_SECRET_KEY is missing. Set both."],
+  [{ SLIPWAY_PROJECT: "" }, "No project is selected. Use --project <id>, or set SLIPWAY_PROJECT."],
   [{ SLIPWAY_URL: "slipway" }, "baseUrl must be an http or https address without user name, query and fragment."],
   [{ SLIPWAY_SECRET_KEY: "5ec3e7 x" }, "A key or token holds a character that none of them has"],
 ])("a wrong setting is a sentence that repeats no secret: %j", async (wrong, sentence) => {
@@ -102,7 +103,7 @@ test("a broken local.json is named, and its contents are not shown", async () =>
   using home = folderWith({ ".slipway/local.json": '{"secretKey": "5ec3e7"' });
   const { code, stderr } = await slipway(["endpoints"], { workingFolder: home.path });
   expect(code).toBe(1);
-  expect(stderr).toMatch(/local\.json is not what the local service writes/);
+  expect(stderr).toMatch(/local\.json is not a file of the local service\. Delete it/);
   expect(stderr).not.toContain("5ec3e7");
 });
 
@@ -111,7 +112,9 @@ test("a service that is not there is a sentence, as is what the service refuses"
   await gone[Symbol.asyncDispose]();
   const { code, stderr } = await slipway(["cancel", "bld_1"], { environment: gone.environment });
   expect(code).toBe(1);
-  expect(stderr).toMatch(/^The service at http:\/\/127\.0\.0\.1:\d+ could not be reached \(ECONNREFUSED\)\.\n$/);
+  expect(stderr).toMatch(
+    /^The service at http:\/\/127\.0\.0\.1:\d+ could not be reached \(ECONNREFUSED\)\. Start the local service with: npm start\n$/,
+  );
   await using service = await contractService();
   const refused = await slipway(["keys", "list"], { environment: service.environment });
   expect(refused).toEqual({ code: 1, stdout: "", stderr: "There is no such resource.\n" });
@@ -134,4 +137,24 @@ test("logs prints each line once while it follows, until the build is finished",
   const { code, stdout } = await slipway(["logs", "bld_1", "--follow"], { environment: service.environment });
   expect(code).toBe(0);
   expect(stdout).toBe("2026-11-20T01:02:03.456Z deploying one\n2026-11-20T01:02:03.456Z deploying two\n");
+});
+
+test.each<[string, [string, 401 | 404][], Record<string, string>, string]>([
+  [
+    "organization",
+    [],
+    { SLIPWAY_ORGANIZATION: "org_9" },
+    "There is no organization org_9 for this key. Check --organization or SLIPWAY_ORGANIZATION. This key reaches: org_1 (One).",
+  ],
+  [
+    "project",
+    [["/prj_9/", 404]],
+    { SLIPWAY_PROJECT: "prj_9" },
+    "There is no project prj_9 in org_1. Check --project or SLIPWAY_PROJECT.",
+  ],
+  ["build", [["/bld_9", 404]], {}, "There is no build bld_9 in prj_1. List its builds with: slipway builds"],
+])("what is missing is named: the %s", async (_, refusals, changes, sentence) => {
+  await using service = await contractService({ refusals });
+  const environment = { ...service.environment, ...changes };
+  expect(await slipway(["status", "bld_9"], { environment })).toEqual({ code: 1, stdout: "", stderr: `${sentence}\n` });
 });

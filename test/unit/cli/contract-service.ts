@@ -9,7 +9,10 @@ export interface Script {
   /** Answers of POST builds before the one that succeeds. */
   conflicts?: { id: string; status: string }[];
   uploadStatus?: number;
-  logLines?: string[];
+  /** Lines of the app's output, or of another stage. */
+  logLines?: (string | { stage: string; text: string })[];
+  /** Calls that are refused, by what their address contains; the first match counts. */
+  refusals?: [part: string, status: 401 | 404][];
   cancelRefusal?: string;
   environments?: { id: string; name: string; value: string }[];
 }
@@ -54,6 +57,9 @@ export async function contractService(script: Script = {}) {
 
   function answer(call: string, body: Buffer): { status: number; body: unknown } {
     const json = () => JSON.parse(body.toString() || "{}");
+    const refusal = script.refusals?.find(([part]) => call.includes(part))?.[1];
+    if (refusal === 401) return problem(401, "unauthorized", "A valid credential is required.");
+    if (refusal === 404) return problem(404, "not_found", "There is no such resource.");
     if (call === "GET /organizations") {
       return { status: 200, body: { organizations: [{ id: "org_1", name: "One", role: null }] } };
     }
@@ -64,13 +70,18 @@ export async function contractService(script: Script = {}) {
       const url = `http://127.0.0.1:${port()}/put/bld_1.zip?${uploadSignature}`;
       return { status: 201, body: { build: build(json()), url } };
     }
+    if (/^GET \/builds(\?|$)/.test(route)) {
+      return { status: 200, body: { builds: [], nextCursor: null, redeployAvailability: { status: "available" } } };
+    }
     if (/^GET \/builds\/bld_\w+$/.test(route)) {
       const read = reads[Math.min(turn, reads.length - 1)] ?? {};
       turn += 1;
       return { status: 200, body: { build: single({ ...read, id: route.split("/").at(-1) }) } };
     }
     if (/^GET \/builds\/bld_\w+\/logs/.test(route)) {
-      const lines = (script.logLines ?? []).map((text) => ({ at, stage: "deploying", text }));
+      const lines = (script.logLines ?? []).map((line) =>
+        typeof line === "string" ? { at, stage: "deploying", text: line } : { at, ...line },
+      );
       return { status: 200, body: { lines, nextCursor: null } };
     }
     if (route === "POST /builds/bld_1/cancel") {

@@ -46,8 +46,8 @@ test("a folder becomes an address: the address is all that stdout holds", async 
     "Suggestion: Commit a lock file.\nSuggestion: Set engines.node.\nWarning: GET / answered 404.",
   );
   expect(stderr).not.toContain("\u001b");
-  expect(service.calls().slice(0, 2)).toEqual(["POST /builds", "PUT /put/bld_1.zip"]);
-  const [create, put] = service.asked;
+  expect(service.calls().slice(0, 3)).toEqual(["GET /builds", "POST /builds", "PUT /put/bld_1.zip"]);
+  const [, create, put] = service.asked;
   expect(JSON.parse(create?.body.toString() ?? "")).toEqual({ title: "One", description: "Two" });
   expect(put?.headers).not.toHaveProperty("authorization");
   expect(put?.headers["content-type"]).toBe("application/zip");
@@ -95,14 +95,14 @@ test("a build that someone else cancels ends with code 1", async () => {
   });
   const { code, stderr } = await deploy(service);
   expect(code).toBe(1);
-  expect(stderr).toContain("Build bld_1 was cancelled while building.");
+  expect(stderr).toContain("Build bld_1 was canceled while building.");
 });
 
 test("an upload that is refused cancels the build, which would lock the project for an hour", async () => {
   await using service = await contractService({ uploadStatus: 403 });
   const { code, stderr } = await deploy(service);
   expect(code).toBe(1);
-  expect(stderr).toContain("Cancelled build bld_1.\nThe archive was not accepted (403).");
+  expect(stderr).toContain("Canceled build bld_1.\nThe archive was not accepted (403).");
   expect(service.calls()).toContain("POST /builds/bld_1/cancel");
 });
 
@@ -112,7 +112,7 @@ test("a build in progress is named, with what to do", async () => {
   expect(code).toBe(1);
   expect(stderr).toContain("Build bld_0 of this project is in progress (building, since 2026-11-20T01:02:03.456Z).");
   expect(stderr).toContain("Use --wait to deploy after it");
-  expect(service.calls()).toEqual(["POST /builds"]);
+  expect(service.calls()).toEqual(["GET /builds", "POST /builds"]);
 });
 
 test("with --wait it is waited for, as often as another one comes first", async () => {
@@ -120,7 +120,9 @@ test("with --wait it is waited for, as often as another one comes first", async 
   await using service = await contractService({ conflicts });
   const { code } = await deploy(service, ["--wait"]);
   expect(code).toBe(0);
-  expect(service.calls().slice(0, 5)).toEqual([
+  const calls = service.calls().filter((call) => !call.endsWith("/logs"));
+  expect(calls.slice(0, 6)).toEqual([
+    "GET /builds",
     "POST /builds",
     "GET /builds/bld_0",
     "POST /builds",
@@ -146,11 +148,11 @@ test("Ctrl-C cancels the build and ends with code 130, also when npm passes the 
   const { code, stdout, stderr } = await deploy(service, [], {
     onNote: (notes, kill) => {
       if (notes.includes("queued")) kill("SIGINT");
-      if (notes.includes("queued") && !notes.includes("Cancelled")) kill("SIGINT");
+      if (notes.includes("queued") && !notes.includes("Canceled")) kill("SIGINT");
     },
   });
   expect([code, stdout]).toEqual([130, ""]);
-  expect(stderr).toContain("Cancelled build bld_1.");
+  expect(stderr).toContain("Canceled build bld_1.");
   expect(service.calls()).toContain("POST /builds/bld_1/cancel");
 });
 
@@ -166,7 +168,7 @@ test("a Ctrl-C that comes too late to cancel says so", async () => {
   await using service = await contractService({ statuses, cancelRefusal: "The build is being deployed." });
   const { code, stderr } = await deploy(service, [], { onNote: atStage("queued", "SIGINT") });
   expect(code).toBe(130);
-  expect(stderr).toContain("Build bld_1 could not be cancelled: The build is being deployed.");
+  expect(stderr).toContain("Build bld_1 could not be canceled: The build is being deployed.");
 });
 
 test("Ctrl-C while waiting for somebody else's build leaves that build alone", async () => {
@@ -187,13 +189,14 @@ test("--env-file sets what is new or different before the build is created, and 
   const { code, stderr } = await deploy(service, ["--env-file", "prod.env"], { workingFolder: settings.path });
   expect(code).toBe(0);
   expect(stderr).toContain("Set NEW, OLD, SAME.");
-  expect(service.calls().slice(0, 4)).toEqual([
+  expect(service.calls().slice(0, 5)).toEqual([
+    "GET /builds",
     "GET /environments",
     "POST /environments",
     "PUT /environments/env_1",
     "POST /builds",
   ]);
-  expect(JSON.parse(service.asked[1]?.body.toString() ?? "")).toEqual({ name: "NEW", value: "hunter2 $x" });
+  expect(JSON.parse(service.asked[2]?.body.toString() ?? "")).toEqual({ name: "NEW", value: "hunter2 $x" });
 });
 
 test("nothing is asked of the service for a folder that cannot be sent", async () => {
@@ -208,4 +211,43 @@ test("nothing is asked of the service for a folder that cannot be sent", async (
     "out is a link to an absolute path",
   );
   expect(service.calls()).toEqual([]);
+});
+
+test.each<[string, [string, 401 | 404][], string]>([
+  ["a key that is not valid", [["/", 401]], "A valid credential is required. Check SLIPWAY_ACCESS_KEY"],
+  ["a project that does not exist", [["/projects/", 404]], "There is no project prj_1 in org_1. Check --project"],
+])("%s is found out before anything is packed", async (_, refusals, sentence) => {
+  await using service = await contractService({ refusals });
+  const { code, stderr } = await deploy(service);
+  expect(code).toBe(1);
+  expect(stderr).toContain(sentence);
+  expect(stderr).not.toContain("Packed");
+  expect(service.calls()).not.toContain("POST /builds");
+});
+
+test("a service that does not run is found out before anything is packed, with how to start it", async () => {
+  const gone = await contractService();
+  await gone[Symbol.asyncDispose]();
+  const { code, stderr } = await deploy(gone);
+  expect(code).toBe(1);
+  expect(stderr).toMatch(/^The service at .* \(ECONNREFUSED\)\. Start the local service with: npm start\n$/);
+});
+
+test("what was detected, and how the app is started, is shown once", async () => {
+  const text = "Detected: nodejs24.x with npm. Started with: node server.js";
+  const logLines = [{ stage: "building", text }, "Detected: is a word of the app"];
+  await using service = await contractService({ logLines });
+  const { code, stderr } = await deploy(service);
+  expect(code).toBe(0);
+  expect(stderr).toContain(`  ${text}\n`);
+  expect(stderr.match(/Detected/g)).toHaveLength(1);
+});
+
+test("advice is shown for a failed build too", async () => {
+  const statuses = [
+    { status: "error", error: "No answer.", suggestion: "Commit a lock file.", warning: "Old Node.js." },
+  ];
+  await using service = await contractService({ statuses });
+  const { stderr } = await deploy(service);
+  expect(stderr).toContain("No answer.\nSuggestion: Commit a lock file.\nWarning: Old Node.js.\n");
 });

@@ -2,7 +2,7 @@ import { chmodSync, existsSync, readFileSync, statSync, utimesSync, writeFileSyn
 import { dirname, join } from "node:path";
 import { expect, test } from "vitest";
 import { openArchive } from "../../../buildpack/zip/archive.ts";
-import { packFolder } from "../../../cli/folder/pack.ts";
+import { checkSize, packFolder } from "../../../cli/folder/pack.ts";
 import { selectFiles } from "../../../cli/folder/select-files.ts";
 import { folderWith } from "./slipway.ts";
 
@@ -81,5 +81,37 @@ test("a file that changed since it was listed fails the packing, which ends", as
 
 test("packing stops with the signal's reason", async () => {
   using folder = folderWith({ "app.js": "1" });
-  await expect(packFolder(selectFiles(folder.path), AbortSignal.abort(new Error("stop")))).rejects.toThrow("stop");
+  await expect(packFolder(selectFiles(folder.path), { signal: AbortSignal.abort(new Error("stop")) })).rejects.toThrow(
+    "stop",
+  );
+});
+
+const placed = { changedAt: new Date(0), executable: false };
+const sized = (path: string, size: number) => ({ ...placed, kind: "file" as const, path, size });
+
+test("a folder that is too large is refused with its largest files, the largest first", () => {
+  const entries = [sized("a.js", 10), sized("data/dump.sql", 2 * 1024 ** 3), sized("video\u001b[2J.mp4", 500_000_000)];
+  const check = () => checkSize({ folder: "/app", entries, environmentFiles: [] });
+  expect(check).toThrow("/app holds 2525 MiB; at most 2048 MiB are allowed.");
+  expect(check).toThrow("The largest files: data/dump.sql (2.1 GB), video.mp4 (500.0 MB), a.js (10 bytes). List what");
+});
+
+test("a folder with too many files is refused with the folders that hold the most", () => {
+  const entries = Array.from({ length: 200_001 }, (_, index) => sized(`${index % 3 ? "cache" : "src"}/${index}`, 1));
+  const check = () => checkSize({ folder: "/app", entries, environmentFiles: [] });
+  expect(check).toThrow("Most are in: cache/ (133334), src/ (66667). List what");
+});
+
+test("packing tells how far it is", async () => {
+  using folder = folderWith({ "large.txt": "slipway ".repeat(8_000_000), "small.txt": "x" });
+  const seen: number[] = [];
+  const totalBytes = 64_000_001;
+  const onProgress = (progress: { readBytes: number; totalBytes: number }) => {
+    expect(progress.totalBytes).toBe(totalBytes);
+    seen.push(progress.readBytes);
+  };
+  using _ = await packFolder(selectFiles(folder.path), { onProgress });
+  expect(seen.length).toBeGreaterThan(1);
+  expect(seen).toEqual(seen.toSorted((a, b) => a - b));
+  expect(seen.at(-1)).toBeLessThanOrEqual(totalBytes);
 });

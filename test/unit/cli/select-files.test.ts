@@ -142,7 +142,7 @@ test("executable bits are seen", () => {
 
 test("names that an archive cannot hold are refused", () => {
   using folder = folderWith({ "a\\b": "" });
-  expect(() => selectFiles(folder.path)).toThrow("has a name that an archive cannot hold");
+  expect(() => selectFiles(folder.path)).toThrow("has a name that an archive cannot contain");
 });
 
 test("a folder that is missing or a file is named", () => {

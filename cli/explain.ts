@@ -1,0 +1,85 @@
+import type { Client } from "../sdk/client.ts";
+import { SlipwayError } from "../sdk/errors.ts";
+
+/** The ids that a call names; which of them are there depends on the call. */
+interface Named {
+  orgId?: string;
+  organizationId?: string;
+  projectId?: string;
+  buildId?: string;
+  credentialId?: string | number;
+}
+
+const isMissing = (error: unknown) => error instanceof SlipwayError && error.code === "not_found";
+
+/** The service says the same of everything that does not exist or is not the caller's; three reads find out what it is. */
+async function missingThing(client: Client, named: Named): Promise<string | undefined> {
+  const { projectId, buildId, credentialId } = named;
+  const orgId = named.orgId ?? named.organizationId;
+  if (orgId === undefined) return undefined;
+  const { organizations } = await client.listOrganizations();
+  if (!organizations.some(({ id }) => id === orgId)) {
+    const known = organizations.map(({ id, name }) => `${id} (${name})`).join(", ");
+    const yours = known === "" ? "" : ` This key reaches: ${known}.`;
+    return `There is no organization ${orgId} for this key. Check --organization or SLIPWAY_ORGANIZATION.${yours}`;
+  }
+  if (projectId === undefined) return undefined;
+  const found = await client.listBuilds({ orgId, projectId, limit: 1 }).catch((error: unknown) => {
+    if (isMissing(error)) return undefined;
+    throw error;
+  });
+  if (!found) return `There is no project ${projectId} in ${orgId}. Check --project or SLIPWAY_PROJECT.`;
+  if (buildId !== undefined)
+    return `There is no build ${buildId} in ${projectId}. List its builds with: slipway builds`;
+  if (credentialId !== undefined)
+    return `There is no key ${credentialId} in ${projectId}. List them with: slipway keys list`;
+  return undefined;
+}
+
+/** Whether an address is on this machine, where `npm start` is what starts the service. */
+const isLocal = (baseUrl: string) => /^(localhost|127\.\d+\.\d+\.\d+|\[::1\])$/.test(new URL(baseUrl).hostname);
+
+function unreachable(error: SlipwayError, baseUrl: string): string | undefined {
+  if (error.code !== "network") return undefined;
+  const advice = isLocal(baseUrl)
+    ? "Start the local service with: npm start"
+    : "Check --url or SLIPWAY_URL, and your connection.";
+  return `${error.message} ${advice}`;
+}
+
+/** The same error as a sentence that says what to do, where the service alone cannot know it. */
+async function explained(error: unknown, client: Client, baseUrl: string, named: Named): Promise<unknown> {
+  if (!(error instanceof SlipwayError)) return error;
+  const message = isMissing(error)
+    ? await missingThing(client, named).catch(() => undefined)
+    : unreachable(error, baseUrl);
+  if (message === undefined) return error;
+  const { code, status, issues, requestId, retryAfterSeconds, body } = error;
+  return new SlipwayError(code, message, { status, issues, requestId, retryAfterSeconds, body, cause: error });
+}
+
+type AnyMethod = (input?: Named, options?: object) => Promise<unknown>;
+
+/** A client whose errors say which resource is missing, and how to start a service that is not there. */
+export function explainingClient(client: Client, baseUrl: string): Client {
+  const methods = Object.entries(client).map(([name, method]) => [
+    name,
+    async (input: Named = {}, options?: object) => {
+      try {
+        return await (method as AnyMethod)(input, options);
+      } catch (error) {
+        throw await explained(error, client, baseUrl, input);
+      }
+    },
+  ]);
+  // The same methods under the same names; only what they reject with differs.
+  return Object.fromEntries(methods) as Client;
+}
+
+/** Refuses a target that does not exist or whose key is not valid, before anything is packed or built. */
+export async function checkTarget(target: {
+  client: Client;
+  project: { orgId: string; projectId: string };
+}): Promise<void> {
+  await target.client.listBuilds({ ...target.project, limit: 1 });
+}
