@@ -2,7 +2,8 @@ import { createBuild } from "../../api/builds.ts";
 import { endpoint } from "../http/endpoint.ts";
 import { newId } from "../table/ids.ts";
 import { archiveKey, buildReply } from "./model/replies.ts";
-import { startBuild } from "./model/start-build.ts";
+import { Lock } from "./model/rows.ts";
+import { buildInProgress, startBuild } from "./model/start-build.ts";
 import { newBuild } from "./model/transitions.ts";
 
 export const handler = endpoint(
@@ -10,12 +11,15 @@ export const handler = endpoint(
   async ({ params, body, access, now }, tools) => {
     const id = newId("bld", now);
     const owner = { organizationId: params.orgId, projectId: params.projectId };
-    const signing = tools.uploads.address(archiveKey({ ...owner, id }), now);
-    signing.catch(() => undefined);
+    // Signed before anything is stored: a build without an address would lock the project for an hour.
+    const url = await tools.uploads.address(archiveKey({ ...owner, id }), now).catch(async (error) => {
+      const { lock } = await access.read({ lock: Lock.at({ projectId: params.projectId }) });
+      throw lock ? buildInProgress(lock) : error;
+    });
     const { row, writes } = newBuild({ id, ...owner, ...body, source: { kind: "upload" } }, now);
     const build = buildReply(row);
     await startBuild({ row, writes, access, tools, remember: { build } });
-    return { build, url: await signing };
+    return { build, url };
   },
   {
     replay: async (reply, { params, now }, { uploads }) => {

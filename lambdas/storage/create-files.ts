@@ -1,4 +1,3 @@
-import { setImmediate } from "node:timers/promises";
 import { createFiles } from "../../api/storage.ts";
 import type { FileSigning } from "../aws/file-addresses.ts";
 import type { Access } from "../http/access.ts";
@@ -45,10 +44,7 @@ function signed(organizationId: string, storageId: string, files: readonly Prepa
   );
 }
 
-/**
- * The role is assumed beside the first read and before anything is written: a request that cannot be signed leaves no
- * entries. The addresses are signed while the table writes.
- */
+/** The role is assumed beside the first read. Entries are written last, so a request that cannot be signed leaves none. */
 export const handler = endpoint(
   createFiles,
   async ({ params, body, access, headers, now }, { addresses }) => {
@@ -60,10 +56,8 @@ export const handler = endpoint(
     const entries = newFiles(params.storageId, body.files, now);
     const replies = entries.map(fileReply);
     const isFull = entries.length === transactionWritesMax && headers["idempotency-key"] !== undefined;
-    const [files] = await Promise.all([
-      setImmediate().then(() => signed(params.orgId, params.storageId, replies, signing)),
-      (isFull ? storeThenRemember : store)(access, entries, { files: replies }),
-    ]);
+    const files = await signed(params.orgId, params.storageId, replies, signing);
+    await (isFull ? storeThenRemember : store)(access, entries, { files: replies });
     return { files };
   },
   {

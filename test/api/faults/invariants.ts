@@ -1,5 +1,5 @@
 import { DynamoDBClient } from "@aws-sdk/client-dynamodb";
-import { DynamoDBDocumentClient, ScanCommand } from "@aws-sdk/lib-dynamodb";
+import { DynamoDBDocumentClient, PutCommand, ScanCommand } from "@aws-sdk/lib-dynamodb";
 import * as z from "zod";
 import { isFinished } from "../../../lambdas/builds/model/replies.ts";
 import { Build, Lock } from "../../../lambdas/builds/model/rows.ts";
@@ -9,10 +9,21 @@ import { ProjectKeys } from "../../../lambdas/http/model/credentials.ts";
 const row = z.looseObject({ pk: z.string(), sk: z.string() });
 export type Row = z.infer<typeof row>;
 
+function directClient(endpoint: string): DynamoDBDocumentClient {
+  const credentials = { accessKeyId: "local", secretAccessKey: "local" };
+  return DynamoDBDocumentClient.from(new DynamoDBClient({ endpoint, region: "us-east-1", credentials }));
+}
+
+/** Replaces a row, past the service. */
+export async function changeRow(endpoint: string, row: Row): Promise<void> {
+  const client = directClient(endpoint);
+  await client.send(new PutCommand({ TableName: "slipway", Item: row }));
+  client.destroy();
+}
+
 /** Every row of the table, read past the service. */
 export async function allRows(endpoint: string): Promise<Row[]> {
-  const credentials = { accessKeyId: "local", secretAccessKey: "local" };
-  const client = DynamoDBDocumentClient.from(new DynamoDBClient({ endpoint, region: "us-east-1", credentials }));
+  const client = directClient(endpoint);
   const rows: Row[] = [];
   let start: Record<string, unknown> | undefined;
   do {

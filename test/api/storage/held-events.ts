@@ -12,6 +12,7 @@ import { startStsServer } from "../../../local/sts/server.ts";
 import { openCredentials } from "../../../local/sts/store.ts";
 import { type DynamoProxy, startDynamoProxy } from "../../harness/dynamodb.ts";
 import { type Answer, type CallOptions, callAt } from "../../harness/service.ts";
+import { allRows, type Row } from "../faults/invariants.ts";
 import { type S3Gate, startS3Gate } from "./s3-gate.ts";
 
 /** The service's handlers on the embedded services, with S3's events in the test's hands. */
@@ -20,6 +21,8 @@ export interface HeldEvents {
   /** `/organizations/…/storages/…/files` */
   files: string;
   organizationId: string;
+  /** `/organizations/…/projects/…` */
+  project: string;
   storageId: string;
   /** What S3 wanted to tell, in its order; nothing is delivered by itself. */
   events: ObjectCreated[];
@@ -31,6 +34,7 @@ export interface HeldEvents {
   /** Asked for every call to STS; true makes it fail as the real one does. */
   refuseSts: { now: boolean };
   table: DynamoProxy;
+  rows(): Promise<Row[]>;
   s3: S3Gate;
   stop(): Promise<void>;
 }
@@ -49,6 +53,9 @@ function setEnvironment(found: { table: string; aws: string; s3: string; root: R
     AWS_ENDPOINT_URL_STS: found.aws,
     TABLE_NAME: "slipway",
     FILES_BUCKET: "slipway-files",
+    ARCHIVES_BUCKET: "slipway-archives",
+    ARCHIVES_SIGNER_ROLE: "arn:aws:iam::000000000000:role/slipway-archives-signer",
+    STATE_MACHINE_ARN: "arn:aws:states:us-east-1:000000000000:stateMachine:none",
     FILES_SIGNER_ROLE: "arn:aws:iam::000000000000:role/slipway-files-signer",
   });
   delete process.env.AWS_SESSION_TOKEN;
@@ -100,6 +107,7 @@ export async function startHeldEvents(options: { versioned: boolean }): Promise<
     call: (method, path, callOptions) => callAt(`http://127.0.0.1:${gateway.port}`, bearer, method, path, callOptions),
     files: `/organizations/${organizationId}/storages/${storageId}/files`,
     organizationId,
+    project: `/organizations/${organizationId}/projects/${project?.id}`,
     storageId,
     events,
     deliver: async (event) => void (await functions.invoke("file-uploaded", event)),
@@ -107,6 +115,7 @@ export async function startHeldEvents(options: { versioned: boolean }): Promise<
     assumed,
     refuseSts,
     table,
+    rows: () => allRows(dynamoDb.endpoint),
     s3: gate,
     async stop() {
       await gateway.close();

@@ -1,5 +1,6 @@
 import { setTimeout as sleep } from "node:timers/promises";
 import { afterAll, beforeAll, expect, test } from "vitest";
+import { newKeyPair } from "../../../lambdas/http/presented-credential.ts";
 import { type HeldEvents, startHeldEvents } from "./held-events.ts";
 
 /** Calls to the table, how many follow one another (docs/data-model.md, Reading and writing), and how often the signer role is assumed. */
@@ -66,4 +67,23 @@ test("a request that cannot be signed answers 503 and leaves no entries", async 
   held.refuseSts.now = false;
   expect(refused.status).toBe(503);
   expect((await held.call("GET", `${held.files}?limit=200`)).body).toEqual(before.body);
+});
+
+test("a build whose address cannot be signed is not stored and leaves the project free", async () => {
+  const builds = `${held.project}/builds`;
+  held.refuseSts.now = true;
+  const refused = await held.call("POST", builds);
+  const stranger = newKeyPair(held.organizationId);
+  const unproved = await held.call("POST", builds, { bearer: `${stranger.access}:${stranger.secret}` });
+  held.refuseSts.now = false;
+  expect([refused.status, refused.headers.get("retry-after")]).toEqual([503, "1"]);
+  expect(unproved.status).toBe(401);
+  const rows = await held.rows();
+  expect(rows.filter(({ sk }) => sk.startsWith("BLD#") || sk === "LOCK")).toEqual([]);
+  const created = await held.call("POST", builds);
+  expect(created.status).toBe(201);
+  held.refuseSts.now = true;
+  const busy = await held.call("POST", builds);
+  held.refuseSts.now = false;
+  expect([busy.status, busy.body.build.id]).toEqual([409, created.body.build.id]);
 });
