@@ -10,13 +10,19 @@ import * as tables from "./tables.ts";
 /** A module's routes by the folder under lambdas/ that holds their handlers; typed, for the client. */
 export const modules = { organizations, builds, credentials, environments, storage, tables, sessions };
 
-function isRoute(value: unknown): value is Route {
+type Module = (typeof modules)[keyof typeof modules];
+type RoutesOf<M> = M extends object ? Extract<M[keyof M], Route> : never;
+/** The id of every route, so that what has to name each of them does not compile when one is missing. */
+export type RouteId = RoutesOf<Module>["id"];
+
+function isRoute(value: unknown): value is Route<RouteId> {
   return typeof value === "object" && value !== null && "definition" in value && "method" in value;
 }
 
 /** The whole interface, in declaration order: each route with the folder of its handler, `lambdas/<resource>/<id>.ts`. */
-export const routes: readonly (Route & { resource: string })[] = Object.entries(modules).flatMap(([resource, module]) =>
-  Object.values(module)
-    .filter(isRoute)
-    .map((route) => ({ ...route, resource })),
+export const routes: readonly (Route<RouteId> & { resource: string })[] = Object.entries(modules).flatMap(
+  ([resource, module]) =>
+    Object.values(module)
+      .filter(isRoute)
+      .map((route) => ({ ...route, resource })),
 );

@@ -1,24 +1,51 @@
 import { afterAll, beforeAll, describe, expect, it, test } from "vitest";
-import { routes } from "../../api/index.ts";
+import { type RouteId, routes } from "../../api/index.ts";
 import { newKeyPair } from "../../lambdas/http/presented-credential.ts";
 import { type Running, startRunning } from "../harness/service.ts";
 
 /** A body that passes each route's rules, so that nothing but the credential or the path can be refused. */
-const bodies: Record<string, unknown> = {
+const bodies = {
+  ping: undefined,
+  "list-organizations": undefined,
+  "list-endpoints": undefined,
+  "list-builds": undefined,
+  "create-build": undefined,
+  "get-build": undefined,
+  "cancel-build": undefined,
+  rebuild: undefined,
+  "redeploy-build": undefined,
+  "list-build-logs": undefined,
+  "create-credential": undefined,
+  "list-credentials": undefined,
+  "delete-credential": undefined,
+  "list-environments": undefined,
   "create-environment": { name: "NAME", value: "value" },
   "update-environment": { value: "value" },
+  "delete-environment": undefined,
+  "list-storages": undefined,
+  "list-files": undefined,
+  "create-files": { files: [{ name: "a", mime: "text/plain" }] },
+  "get-file": undefined,
+  "delete-file": undefined,
+  "list-tables": undefined,
   "create-table": { name: "things", columns: [{ name: "title", type: "string" }] },
   "update-table": { comment: "new" },
+  "delete-table": undefined,
+  "list-rows": undefined,
   "create-row": { row: {} },
+  "get-row": undefined,
   "update-row": { row: { title: "x" } },
-  "create-files": { files: [{ name: "a", mime: "text/plain" }] },
-};
+  "delete-row": undefined,
+  "create-session": undefined,
+} satisfies Record<RouteId, unknown>;
 
 const guarded = routes.filter((route) => route.definition.credential !== "none");
 
 describe("every endpoint", () => {
   let running: Running;
-  let other: { organizationId: string; projectId: string; bearer: string };
+  let other: { organizationId: string; projectId: string; storageId: string; bearer: string };
+  /** Good credentials of every kind that reach nothing of the seeded organization. */
+  const outsiders: Record<string, string> = {};
   const unknownIds: Record<string, string> = {
     orgId: "org_00000000000000000000000000",
     projectId: "prj_00000000000000000000000000",
@@ -46,11 +73,25 @@ describe("every endpoint", () => {
     const organizationId = String(organization?.id);
     const { project } = await running.operator("create-project", { organizationId, name: "Other" });
     const { credential } = await running.operator("create-credential", { projectId: project?.id });
+    const { storage } = await running.operator("create-storage", { organizationId, name: "Other" });
     other = {
       organizationId,
       projectId: String(project?.id),
+      storageId: String(storage?.id),
       bearer: `${credential?.access}:${credential?.secret}`,
     };
+    outsiders.key = other.bearer;
+    const { body } = await running.call("POST", "/sessions", { bearer: other.bearer });
+    outsiders.session = body.session.token;
+    for (const [name, isMember] of [
+      ["token of a member", true],
+      ["token of nobody's member", false],
+    ] as const) {
+      const { user } = await running.operator("create-user", { email: `${isMember}@example.com`, name });
+      const userId = String(user?.id);
+      if (isMember) await running.operator("add-member", { organizationId, userId, role: "owner" });
+      outsiders[name] = String((await running.operator("create-token", { userId })).token?.value);
+    }
   });
   afterAll(() => running.stop());
 
@@ -81,6 +122,9 @@ describe("every endpoint", () => {
         "x".repeat(5_000),
       ];
       const answers = await Promise.all(bad.map((bearer) => call(route, own, bearer)));
+      // The 401 comes first, also where the path names what does not exist.
+      const lost = { ...unknownIds, orgId: running.seed.organizationId };
+      answers.push(...(await Promise.all(bad.map((bearer) => call(route, lost, bearer)))));
       for (const answer of answers) {
         expect(answer.status).toBe(401);
         expect(answer.headers.get("www-authenticate")).toBe("Bearer");
@@ -106,7 +150,7 @@ describe("every endpoint", () => {
         const namesMore = /\{(buildId|envId|credentialId|tableName|rowId|fileId)\}/.test(route.path);
         if (namesMore) expect([broken.status, broken.body.code]).toEqual([404, "not_found"]);
         const strangers = await Promise.all([
-          call(route, own, other.bearer),
+          ...Object.values(outsiders).map((bearer) => call(route, own, bearer)),
           call(route, { ...own, orgId: other.organizationId }),
           call(route, { ...own, orgId: other.organizationId, projectId: other.projectId }),
           // A path with nothing but the organization is the stranger's own.
@@ -179,6 +223,27 @@ describe("every endpoint", () => {
     const older = { "x-access-key": accessKey, "x-secret-key": secretKey };
     expect((await running.call("GET", "/ping", { bearer: null, headers: older })).status).toBe(200);
     expect((await running.call("GET", "/ping", { bearer: "wrong", headers: older })).status).toBe(401);
+    for (const authorization of ["Basic eDp5", "", "Bearer", `Digest ${accessKey}:${secretKey}`]) {
+      const both = { ...older, authorization };
+      expect((await running.call("GET", "/ping", { bearer: null, headers: both })).status).toBe(401);
+    }
+  });
+
+  test("a file of another organization is a 404, under its own storage's name too, and stays", async () => {
+    const foreign = `/organizations/${other.organizationId}/storages/${other.storageId}/files`;
+    const { body } = await running.call("POST", foreign, {
+      bearer: other.bearer,
+      body: { files: [{ name: "a", mime: "text/plain" }] },
+    });
+    const fileId = body.files[0].id;
+    const { seed } = running;
+    for (const storageId of [other.storageId, seed.storageId]) {
+      for (const method of ["GET", "DELETE"]) {
+        const path = `/organizations/${seed.organizationId}/storages/${storageId}/files/${fileId}`;
+        expect([method, (await running.call(method, path)).status]).toEqual([method, 404]);
+      }
+    }
+    expect((await running.call("GET", `${foreign}/${fileId}`, { bearer: other.bearer })).status).toBe(200);
   });
 
   test("an unknown route is a 404 in the same shape", async () => {

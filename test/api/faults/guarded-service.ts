@@ -3,7 +3,7 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { startDynamoDb } from "../../../local/dynamodb/server.ts";
 import { callAt, type Running, startRunning } from "../../harness/service.ts";
-import { allRows, brokenRules, type Row } from "./invariants.ts";
+import { allRows, brokenRules, changeRow, type Row } from "./invariants.ts";
 import { openTableGate, type TableCall, type TableGate } from "./table-gate.ts";
 
 export interface Guarded {
@@ -12,6 +12,8 @@ export interface Guarded {
   /** The database behind the gate. */
   database: string;
   rows(): Promise<Row[]>;
+  /** Moves the expiry of rows, as time would. */
+  expire(which: (row: Row) => boolean, expiresAt: Date): Promise<void>;
   /** What is half-made in the table, or in one project. */
   broken(project?: Running): Promise<string[]>;
   /** `running` bound to a project and a key of its own. */
@@ -51,6 +53,11 @@ export async function startGuarded(): Promise<Guarded> {
     gate,
     database,
     rows,
+    async expire(which, expiresAt) {
+      for (const row of (await rows()).filter(which)) {
+        await changeRow(database, { ...row, expiresAt: expiresAt.toISOString() });
+      }
+    },
     async broken(project) {
       const found = await rows();
       const mine = (pk: string) =>

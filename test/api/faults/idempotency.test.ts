@@ -61,6 +61,25 @@ describe("the same Idempotency-Key (docs/api.md, Idempotency)", () => {
     ).toEqual([]);
   });
 
+  test("is forgotten after its time, though the table still has the row", async () => {
+    const key = randomUUID();
+    const name = `OLD_${key.slice(0, 8)}`;
+    const first = await post("/environments", key, { name, value: "one" });
+    const remove = () => project.call("DELETE", `${project.project}/environments/${first.body.environment.id}`);
+    expect((await remove()).status).toBe(200);
+    expect((await post("/environments", key, { name, value: "one" })).body).toEqual(first.body);
+    await guarded.expire(
+      (row) => row.pk.startsWith("IDEM#") && String(row.reply).includes(first.body.environment.id),
+      new Date(Date.now() - 1),
+    );
+    const later = await post("/environments", key, { name, value: "one" });
+    expect([first.status, later.status]).toEqual([201, 201]);
+    expect(later.body.environment.id).not.toBe(first.body.environment.id);
+    // A route that reads first must not replay the old answer either.
+    await guarded.expire((row) => row.pk.startsWith("IDEM#"), new Date(Date.now() - 1));
+    expect((await post("/environments", key, { name: 5 })).status).toBe(400);
+  });
+
   test("twenty times at once makes one build, and all get the same answer", async () => {
     for (let turn = 0; turn < 3; turn += 1) {
       const key = randomUUID();
