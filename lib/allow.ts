@@ -6,13 +6,13 @@ export interface Allowance {
   actions: readonly string[];
   resources: readonly string[];
   conditions?: Record<string, Record<string, unknown>>;
-  /** Why a resource may hold a `*`; needed exactly when one does. */
+  /** Why a resource holds a `*`; required if one does. */
   because?: string;
 }
 
 type Resolved = string | { Ref: string } | { "Fn::GetAtt": [string, string] } | { "Fn::Join": [string, Resolved[]] };
 
-/** The way cdk-nag writes a resource in the ids of its findings. */
+/** A resource as cdk-nag writes it in the ids of its findings. */
 function findingOf(resolved: Resolved): string {
   if (typeof resolved === "string") return resolved;
   if ("Ref" in resolved) return `<${resolved.Ref}>`;
@@ -20,8 +20,8 @@ function findingOf(resolved: Resolved): string {
   return resolved["Fn::Join"][1].map(findingOf).join(resolved["Fn::Join"][0]);
 }
 
-/** Notes for the reviewer, and for cdk-nag, why these resources of a role hold a `*`. */
-function acknowledgeWildcards(scope: Construct, allowance: Allowance): void {
+/** Suppresses cdk-nag's findings on the resources with a `*`, with the reason that the allowance gives. */
+function suppressWildcards(scope: Construct, allowance: Allowance): void {
   for (const resource of allowance.resources) {
     const resolved: Resolved = Stack.of(scope).resolve(resource);
     const finding = findingOf(resolved);
@@ -40,7 +40,7 @@ export interface RoleProps {
   path?: string;
 }
 
-/** A role whose whole policy is inline: nothing can be attached to it from elsewhere in the stack. */
+/** A role whose whole policy is inline, so that no other part of the stack can add to it. */
 export function roleFor(scope: Construct, id: string, props: RoleProps): iam.Role {
   const { allow = [], ...rest } = props;
   const statements = allow.map(
@@ -51,7 +51,7 @@ export function roleFor(scope: Construct, id: string, props: RoleProps): iam.Rol
     ...rest,
     ...(statements.length > 0 && { inlinePolicies: { allow: new iam.PolicyDocument({ statements, minimize: true }) } }),
   });
-  for (const allowance of allow) acknowledgeWildcards(role, allowance);
+  for (const allowance of allow) suppressWildcards(role, allowance);
   return role;
 }
 

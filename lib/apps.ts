@@ -4,7 +4,8 @@ import * as iam from "aws-cdk-lib/aws-iam";
 import * as logs from "aws-cdk-lib/aws-logs";
 import { Construct } from "constructs";
 import { roleFor, serviceOfThisAccount } from "./allow.ts";
-import { acknowledge } from "./nag-suppressions.ts";
+import { imageRepositoryPrefix } from "./image-repositories.ts";
+import { suppressNag } from "./nag-suppressions.ts";
 import type { Network } from "./network.ts";
 import type { Removal } from "./removal.ts";
 
@@ -18,9 +19,8 @@ export interface ImageRepositories {
   uri: string;
 }
 
-/** ECR allows small letters only, and one hyphen at a time between others. */
 function repositoriesOf(stack: Stack): ImageRepositories {
-  const prefix = stack.stackName.toLowerCase().replaceAll(/-+/g, "-").replace(/-$/, "");
+  const prefix = imageRepositoryPrefix(stack.stackName);
   return {
     prefix,
     arn: stack.formatArn({ service: "ecr", resource: "repository", resourceName: prefix }),
@@ -47,7 +47,7 @@ export class Apps extends Construct {
   constructor(scope: Construct, id: string, props: { network: Network; removal: Removal }) {
     super(scope, id);
     this.cluster = new ecs.Cluster(this, "Cluster", { vpc: props.network.vpc });
-    acknowledge(this.cluster, {
+    suppressNag(this.cluster, {
       ECS4: "Container Insights is paid for per app; the pipeline and the gateway watch each app's health.",
     });
     this.images = repositoriesOf(Stack.of(this));
@@ -79,7 +79,7 @@ export class Apps extends Construct {
         {
           actions: ["ecr:GetAuthorizationToken"],
           resources: ["*"],
-          because: "The registry's token has no resource.",
+          because: "The ECR token has no resource.",
         },
         {
           actions: ["ecr:BatchCheckLayerAvailability", "ecr:BatchGetImage", "ecr:GetDownloadUrlForLayer"],
@@ -103,7 +103,7 @@ export class Apps extends Construct {
         iam.ManagedPolicy.fromAwsManagedPolicyName("AmazonECSInfrastructureRoleForGatewayHostSharedALB"),
       ],
     });
-    acknowledge(role, {
+    suppressNag(role, {
       "IAM4[Policy::arn:<AWS::Partition>:iam::aws:policy/AmazonECSInfrastructureRoleForGatewayHostSharedALB]":
         "The policy that ECS maintains for the load balancers it makes itself.",
     });

@@ -36,9 +36,7 @@ export const capabilityAllowances: Record<Capability, (r: Resources) => Allowanc
       because: "Executions are named after builds.",
     },
   ],
-  "deployments:resume": (r) => [
-    { actions: ["states:SendTaskFailure", "states:SendTaskSuccess"], resources: [r.stateMachine.arn] },
-  ],
+  "deployments:resume": (r) => [{ actions: ["states:SendTaskSuccess"], resources: [r.stateMachine.arn] }],
   "apps:read": appsRead,
   "apps:deploy": appsDeploy,
   "apps:switch": appsSwitch,

@@ -43,7 +43,7 @@ export class Data extends Construct {
     this.table = this.#table();
     this.#accessLogs = new s3.Bucket(this, "AccessLogs", {
       ...bucketDefaults,
-      removalPolicy: this.#removal.data,
+      removalPolicy: this.#removal.accessLogs ?? this.#removal.data,
       encryption: s3.BucketEncryption.S3_MANAGED,
       lifecycleRules: [{ id: "old-logs", expiration: Duration.days(90) }, unfinishedUploads],
     });
@@ -72,6 +72,12 @@ export class Data extends Construct {
     return table;
   }
 
+  /** Where a bucket's access logs go; nowhere once everything is to be deleted. */
+  #logged(id: string): s3.BucketProps {
+    if (this.#removal.accessLogs === undefined) return {};
+    return { serverAccessLogsBucket: this.#accessLogs, serverAccessLogsPrefix: `${id.toLowerCase()}/` };
+  }
+
   #secretBucket(id: string, props: s3.BucketProps): s3.Bucket {
     return new s3.Bucket(this, id, {
       ...bucketDefaults,
@@ -79,8 +85,7 @@ export class Data extends Construct {
       encryption: s3.BucketEncryption.KMS,
       encryptionKey: this.key,
       bucketKeyEnabled: true,
-      serverAccessLogsBucket: this.#accessLogs,
-      serverAccessLogsPrefix: `${id.toLowerCase()}/`,
+      ...this.#logged(id),
       ...props,
     });
   }
@@ -116,8 +121,7 @@ export class Data extends Construct {
       removalPolicy: this.#removal.data,
       encryption: s3.BucketEncryption.S3_MANAGED,
       versioned: true,
-      serverAccessLogsBucket: this.#accessLogs,
-      serverAccessLogsPrefix: "files/",
+      ...this.#logged("Files"),
       cors: [
         {
           allowedOrigins: ["*"],

@@ -6,7 +6,7 @@ import * as sqs from "aws-cdk-lib/aws-sqs";
 import { Construct } from "constructs";
 import { type ListenerId, listeners } from "../statemachines/steps.ts";
 import type { Functions } from "./functions.ts";
-import { acknowledge } from "./nag-suppressions.ts";
+import { suppressNag } from "./nag-suppressions.ts";
 import type { Resources } from "./resources.ts";
 
 const objectCreated = (bucket: string): events.EventPattern => ({
@@ -43,7 +43,7 @@ export class Events extends Construct {
       retentionPeriod: Duration.days(14),
       removalPolicy: RemovalPolicy.DESTROY,
     });
-    acknowledge(this.lost, { SQS3: "This is the dead-letter queue." });
+    suppressNag(this.lost, { SQS3: "This is the dead-letter queue." });
     for (const [id, { uses, timeoutSeconds, memory }] of Object.entries(listeners)) {
       if (!isListener(id)) continue;
       const handler = props.functions.add({

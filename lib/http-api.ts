@@ -8,7 +8,7 @@ import { Construct } from "constructs";
 import { routes } from "../api/index.ts";
 import { capabilitiesOf } from "../api/route.ts";
 import type { Functions } from "./functions.ts";
-import { acknowledge } from "./nag-suppressions.ts";
+import { suppressNag } from "./nag-suppressions.ts";
 
 /** API Gateway gives up after 30 s; the function must have answered before, or the client learns nothing. */
 const routeTimeoutSeconds = 25;
@@ -64,7 +64,7 @@ export class ServiceApi extends Construct {
       routeKey: key,
       integration: new HttpLambdaIntegration(id, handler, { timeout: Duration.seconds(29) }),
     });
-    acknowledge(route, {
+    suppressNag(route, {
       APIG4: "The handler proves every caller itself: an authorizer's cache would keep a revoked key alive.",
     });
   }

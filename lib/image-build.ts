@@ -7,9 +7,10 @@ import type { imageBuildServices } from "../statemachines/steps.ts";
 import { roleFor, serviceOfThisAccount } from "./allow.ts";
 import type { Apps } from "./apps.ts";
 import type { Data } from "./data.ts";
+import { suppressNag } from "./nag-suppressions.ts";
 import { functionsOf } from "./signers.ts";
 
-/** The longest an image build may run; its queue may take as long again and a half. */
+/** The most minutes that an image build may run, and that it may wait in the queue before. */
 const imageBuildMinutes = { run: 20, queue: 30 };
 
 /** The function that an image build asks for what it may reach. */
@@ -57,9 +58,11 @@ export class ImageBuild extends Construct {
       },
       timeout: Duration.minutes(imageBuildMinutes.run),
       queuedTimeout: Duration.minutes(imageBuildMinutes.queue),
-      encryptionKey: props.data.key,
       grantReportGroupPermissions: false,
       logging: { cloudWatch: { logGroup: this.output } },
+    });
+    suppressNag(this.project, {
+      CB4: "The build leaves no artifact that a key of ours could encrypt, and its role may use no key.",
     });
   }
 
@@ -94,7 +97,7 @@ export class ImageBuild extends Construct {
           resources: [data.key.keyArn],
           conditions: { StringEquals: { "kms:ViaService": `s3.${Aws.REGION}.amazonaws.com` } },
         },
-        { actions: ["ecr:GetAuthorizationToken"], resources: ["*"], because: "The registry's token has no resource." },
+        { actions: ["ecr:GetAuthorizationToken"], resources: ["*"], because: "The ECR token has no resource." },
         {
           actions: [
             "ecr:BatchCheckLayerAvailability",

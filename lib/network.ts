@@ -1,10 +1,10 @@
-import { RemovalPolicy } from "aws-cdk-lib";
+import { RemovalPolicy, Tags } from "aws-cdk-lib";
 import * as ec2 from "aws-cdk-lib/aws-ec2";
 import * as logs from "aws-cdk-lib/aws-logs";
 import { Construct } from "constructs";
-import { acknowledge } from "./nag-suppressions.ts";
+import { suppressNag } from "./nag-suppressions.ts";
 
-/** Public subnets for apps, isolated ones for the database, and no NAT gateway: nothing to pay while nothing runs. */
+/** Public subnets for apps, isolated ones for the database. Without a NAT gateway it costs nothing while no app runs. */
 export class Network extends Construct {
   readonly vpc: ec2.Vpc;
   /** The load balancers' group: open to the world on 443. */
@@ -38,8 +38,10 @@ export class Network extends Construct {
       description: "Load balancers of the apps",
       allowAllOutbound: true,
     });
+    // The managed policy of the gateway's role lets ECS change a security group only if it has this tag.
+    Tags.of(this.ingress).add("AmazonECSManaged", "true");
     this.ingress.addIngressRule(ec2.Peer.anyIpv4(), ec2.Port.tcp(443), "HTTPS from everywhere");
-    acknowledge(this.ingress, {
+    suppressNag(this.ingress, {
       EC23: "Apps are public web services: their load balancers answer everyone, on 443 only.",
     });
     this.tasks = new ec2.SecurityGroup(this, "Tasks", {

@@ -4,10 +4,10 @@ export interface Settings {
   stackName: string;
   /** "aurora" gives organizations databases; "none" leaves out the database routes and what they cost. */
   database: "aurora" | "none";
-  /** Who hears of alarms; the address has to confirm the subscription. */
+  /** The e-mail address that alarms are sent to, once it has confirmed the subscription. */
   alarmEmail: string | undefined;
-  /** What may go when the stack is deleted; anything but "never" is deployed by `scripts/teardown.ts` only. */
-  removal: "never" | "keep-data" | "everything";
+  /** What may be deleted with the stack; only `scripts/deploy.ts` and `scripts/teardown.ts` deploy anything but "never". */
+  removal: "never" | "first-deploy" | "keep-data" | "everything";
 }
 
 const known = ["stackName", "database", "alarmEmail", "removal"] as const;
@@ -21,6 +21,9 @@ function text(node: Node, key: (typeof known)[number]): string | undefined {
   if (typeof value === "string" && value !== "") return value;
   throw new Error(`The context value "${key}" must be text: -c ${key}=…`);
 }
+
+const removals = ["never", "first-deploy", "keep-data", "everything"] as const;
+const isRemoval = (value: string): value is Settings["removal"] => removals.some((one) => one === value);
 
 /** Reads the `-c` values of a deployment; an unknown name or value is an error that says what to write instead. */
 export function readSettings(node: Node): Settings {
@@ -43,8 +46,8 @@ export function readSettings(node: Node): Settings {
     throw new Error(`"${alarmEmail}" is no e-mail address. Use -c alarmEmail=name@example.com or leave it out.`);
   }
   const removal = text(node, "removal") ?? "never";
-  if (removal !== "never" && removal !== "keep-data" && removal !== "everything") {
-    throw new Error(`Unknown removal "${removal}". Use -c removal=never, keep-data or everything.`);
+  if (!isRemoval(removal)) {
+    throw new Error(`Unknown removal "${removal}". Use -c removal=${removals.join(", ")}.`);
   }
   return { stackName, database, alarmEmail, removal };
 }

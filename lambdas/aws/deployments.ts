@@ -1,6 +1,5 @@
 import {
   DescribeExecutionCommand,
-  SendTaskFailureCommand,
   SendTaskSuccessCommand,
   SFNClient,
   StartExecutionCommand,
@@ -18,7 +17,6 @@ export interface DeploymentStarter {
 export interface DeploymentResumer {
   /** Hands a waiting state its result; a token that is no longer waited for is no error. */
   succeed(taskToken: string, output: object): Promise<void>;
-  fail(taskToken: string, error: string, cause: string): Promise<void>;
 }
 
 export function deploymentStarter(environment: { STATE_MACHINE_ARN: string }): DeploymentStarter {
@@ -51,13 +49,6 @@ export function deploymentResumer(): DeploymentResumer {
         await sfn.send(new SendTaskSuccessCommand({ taskToken, output: JSON.stringify(output) }));
       } catch (error) {
         if (!notWaiting(error)) throw error;
-      }
-    },
-    async fail(taskToken, error, cause) {
-      try {
-        await sfn.send(new SendTaskFailureCommand({ taskToken, error, cause }));
-      } catch (thrown) {
-        if (!notWaiting(thrown)) throw thrown;
       }
     },
   };

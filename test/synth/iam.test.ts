@@ -176,7 +176,6 @@ it("what a capability stands for", () => {
       states:DescribeExecution arn:<Partition>:states:<Region>:<AccountId>:execution:Slipway-deployment:*
       states:StartExecution arn:<Partition>:states:<Region>:<AccountId>:stateMachine:Slipway-deployment
     deployments:resume
-      states:SendTaskFailure arn:<Partition>:states:<Region>:<AccountId>:stateMachine:Slipway-deployment
       states:SendTaskSuccess arn:<Partition>:states:<Region>:<AccountId>:stateMachine:Slipway-deployment
     apps:read
       ecs:DescribeGatewayRoute *
@@ -227,7 +226,7 @@ it("what a capability stands for", () => {
 
 /** Actions that no single resource can be named for. */
 const everywhere: Record<string, string> = {
-  "ecr:GetAuthorizationToken": "the registry's token has no resource",
+  "ecr:GetAuthorizationToken": "the ECR token has no resource",
   "ecs:DescribeGatewayRoute": "routes get their ids from ECS; what they tell is public",
   "ecs:ListGatewayRoutes": "listing has no resource",
   "ecs:ListTasks": "no resource on Fargate; held to the cluster by a condition",
@@ -290,6 +289,8 @@ it("the image build runs strangers' code: it may write its log and ask one funct
     logs:PutLogEvents <ImageBuildOutput>"
   `);
   expect(role?.Properties.ManagedPolicyArns ?? []).toEqual([]);
+  // The default of CodeBuild: the role may not use a key of ours.
+  expect(ofType("AWS::CodeBuild::Project")[0]?.[1].Properties.EncryptionKey).toBe("alias/aws/s3");
   const naming = Object.entries(resources()).filter(([, resource]) => JSON.stringify(resource).includes(id));
   expect(naming.map(([, { Type }]) => Type)).toEqual(["AWS::CodeBuild::Project"]);
   const asked = functions().filter(({ id: name }) => name in imageBuildServices);

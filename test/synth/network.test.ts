@@ -67,3 +67,12 @@ it("without databases there is no cluster, no route that would need one, and not
   expect(count({ database: "none" }, "AWS::DynamoDB::Table")).toBe(1);
   expect(count({ database: "none" }, "AWS::ApiGatewayV2::Route")).toBeGreaterThan(15);
 });
+
+it("the load balancers' group has the tag that the gateway's role needs to change it, and no other group has", () => {
+  const tagged = ofType("AWS::EC2::SecurityGroup").filter(([, { Properties }]) =>
+    Properties.Tags?.some(
+      (tag: { Key: string; Value: string }) => tag.Key === "AmazonECSManaged" && tag.Value === "true",
+    ),
+  );
+  expect(tagged.map(([id]) => id.replace(/[0-9A-F]{8}$/, ""))).toEqual(["NetworkIngress"]);
+});

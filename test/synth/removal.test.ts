@@ -16,7 +16,7 @@ const kept = /^AWS::(DynamoDB::Table|S3::Bucket)$/;
 
 it("removal=keep-data lets the stack go and keeps table, buckets, and a snapshot of the database", () => {
   const resources = under("keep-data");
-  expect(policies(resources, kept)).toEqual(new Set(["Retain"]));
+  expect(policies(resources, kept)).toEqual(new Set(["RetainExceptOnCreate", "Retain"]));
   expect(property(resources, "AWS::DynamoDB::Table", "DeletionProtectionEnabled")).toBe(true);
   expect(policies(resources, /^AWS::RDS::DBCluster$/)).toEqual(new Set(["Snapshot"]));
   expect(property(resources, "AWS::RDS::DBCluster", "DeletionProtection")).toBe(false);
@@ -28,5 +28,27 @@ it("removal=everything leaves nothing behind and nothing locked", () => {
   expect(policies(resources, kept)).toEqual(new Set(["Delete"]));
   expect(policies(resources, /^AWS::RDS::DBCluster$/)).toEqual(new Set(["Delete"]));
   expect(property(resources, "AWS::DynamoDB::Table", "DeletionProtectionEnabled")).toBe(false);
-  expect(resources.filter(([, { DeletionPolicy }]) => DeletionPolicy === "Retain")).toEqual([]);
+  expect(resources.filter(([, { DeletionPolicy }]) => /^Retain/.test(DeletionPolicy ?? ""))).toEqual([]);
+});
+
+it("removal=everything ends access logs, which would fill their bucket again after it was emptied", () => {
+  const logging = (removal: string) =>
+    under(removal).filter(([, one]) => one.Type === "AWS::S3::Bucket" && one.Properties.LoggingConfiguration);
+  expect(logging("never")).toHaveLength(3);
+  expect(logging("everything")).toEqual([]);
+  const delivery = under("everything").filter(([, one]) => JSON.stringify(one).includes("logging.s3.amazonaws.com"));
+  expect(delivery).toEqual([]);
+});
+
+it("removal=first-deploy locks nothing, so that a first deployment that fails can be rolled back", () => {
+  const locks = (removal: string) =>
+    under(removal).flatMap(([, { Type, Properties }]) => {
+      const isLocked = Properties?.DeletionProtectionEnabled ?? Properties?.DeletionProtection;
+      return isLocked === true ? [Type] : [];
+    });
+  expect(locks("never").sort()).toEqual(["AWS::DynamoDB::Table", "AWS::ECS::Gateway", "AWS::RDS::DBCluster"]);
+  expect(locks("first-deploy")).toEqual([]);
+  const retained = (removal: string) =>
+    under(removal).map(([id, { DeletionPolicy, UpdateReplacePolicy }]) => [id, DeletionPolicy, UpdateReplacePolicy]);
+  expect(retained("first-deploy")).toEqual(retained("never"));
 });

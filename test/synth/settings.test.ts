@@ -30,7 +30,7 @@ it.each([
     { stackName: "9lives" },
     '"9lives" cannot name the stack. Use at most 32 letters, digits and hyphens, a letter first.',
   ],
-  [{ removal: "all" }, 'Unknown removal "all". Use -c removal=never, keep-data or everything.'],
+  [{ removal: "all" }, 'Unknown removal "all". Use -c removal=never, first-deploy, keep-data, everything.'],
   [{ alarmEmail: "ops" }, '"ops" is no e-mail address. Use -c alarmEmail=name@example.com or leave it out.'],
 ])("%o is refused with a sentence that says what to do", (context, sentence) => {
   expect(() => settingsOf(context)).toThrow(sentence);
