@@ -21,7 +21,8 @@ async function main(): Promise<void> {
   const { values } = parseArgs({ options: { stack: { type: "string" } } });
   if (!values.stack) throw new Error(usage);
   const lambda = new LambdaClient();
-  const { apiAddress } = await findDeployed(values.stack, lambda);
+  const { apiAddress } = await findDeployed(values.stack);
+  if (apiAddress === undefined) throw new Error(`The stack ${values.stack} has no API any more.`);
   await tellQuota();
   const service = { apiAddress, operator: `${values.stack}-operator`, lambda, broken: "broken-health" } as const;
   const orgId = await smokeTest(service, console.log);

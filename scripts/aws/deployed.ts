@@ -1,56 +1,68 @@
-import { GetFunctionConfigurationCommand, LambdaClient, ResourceNotFoundException } from "@aws-sdk/client-lambda";
+import {
+  CloudFormationClient,
+  DescribeStacksCommand,
+  paginateListStackResources,
+  type StackResourceSummary,
+} from "@aws-sdk/client-cloudformation";
+import { imageRepositoryPrefix } from "../../lib/image-repositories.ts";
 
-/** A deployed stack as its functions' variables tell it: which address, cluster, buckets and images are its own. */
+/** A deployed stack: its state and what is still there of it. After an aborted teardown parts can be missing. */
 export interface Deployed {
   stack: string;
-  apiAddress: string;
-  cluster: string;
-  stateMachineArn: string;
+  /** CloudFormation's word, such as UPDATE_COMPLETE. */
+  status: string;
+  apiAddress: string | undefined;
+  cluster: string | undefined;
+  stateMachineArn: string | undefined;
+  /** All of them, the one for access logs too. */
   buckets: string[];
   /** What the names of its projects' image repositories begin with, up to the slash. */
   repositoryPrefix: string;
-  /** Whether it was deployed with databases. */
+  /** Whether it has databases. */
   database: "aurora" | "none";
 }
 
-/** A function's variables; `undefined` when there is no such function. */
-async function variablesOf(lambda: LambdaClient, name: string): Promise<Record<string, string> | undefined> {
+/** The state of a stack, in CloudFormation's words; `undefined` when there is none. */
+export async function stackStatus(stack: string, cloudFormation: CloudFormationClient): Promise<string | undefined> {
   try {
-    const { Environment } = await lambda.send(new GetFunctionConfigurationCommand({ FunctionName: name }));
-    return Environment?.Variables ?? {};
+    const { Stacks = [] } = await cloudFormation.send(new DescribeStacksCommand({ StackName: stack }));
+    return Stacks[0]?.StackStatus;
   } catch (error) {
-    if (error instanceof ResourceNotFoundException) return undefined;
+    if (error instanceof Error && /does not exist/.test(error.message)) return undefined;
     throw error;
   }
 }
 
-/** Finds a deployed stack; an error says what to check when there is none. */
-export async function findDeployed(stack: string, lambda = new LambdaClient()): Promise<Deployed> {
-  const functions = [
-    "create-session",
-    "deploy",
-    "create-build",
-    "analyze",
-    "create-files",
-    "grant-build-access",
-    "list-tables",
-  ];
-  const found = await Promise.all(functions.map((id) => variablesOf(lambda, `${stack}-${id}`)));
-  const variables: Record<string, string> = Object.assign({}, ...found);
-  const value = (name: string): string => {
-    const text = variables[name];
-    if (text) return text;
+async function resourcesOf(stack: string, client: CloudFormationClient): Promise<StackResourceSummary[]> {
+  const found: StackResourceSummary[] = [];
+  for await (const page of paginateListStackResources({ client }, { StackName: stack })) {
+    found.push(...(page.StackResourceSummaries ?? []));
+  }
+  return found.filter(({ ResourceStatus }) => ResourceStatus !== "DELETE_COMPLETE");
+}
+
+/** Finds a deployed stack; throws with what to check when there is none. */
+export async function findDeployed(stack: string, cloudFormation = new CloudFormationClient()): Promise<Deployed> {
+  const status = await stackStatus(stack, cloudFormation);
+  if (status === undefined) {
     throw new Error(
       `No stack "${stack}" is deployed in this account and region. Check the name, AWS_PROFILE and AWS_REGION.`,
     );
-  };
+  }
+  const [resources, region] = await Promise.all([resourcesOf(stack, cloudFormation), cloudFormation.config.region()]);
+  const idsOf = (type: string) =>
+    resources.flatMap(({ ResourceType, PhysicalResourceId }) =>
+      ResourceType === type && PhysicalResourceId ? [PhysicalResourceId] : [],
+    );
+  const [api] = idsOf("AWS::ApiGatewayV2::Api");
   return {
     stack,
-    apiAddress: `https://${value("SERVICE_HOST")}`,
-    cluster: value("CLUSTER_NAME"),
-    stateMachineArn: value("STATE_MACHINE_ARN"),
-    buckets: [value("ARCHIVES_BUCKET"), value("ARTIFACTS_BUCKET"), value("FILES_BUCKET")],
-    repositoryPrefix: value("IMAGE_REPOSITORIES").replace(/^.*:repository\//, ""),
-    database: found.at(-1) === undefined ? "none" : "aurora",
+    status,
+    apiAddress: api && `https://${api}.execute-api.${region}.amazonaws.com`,
+    cluster: idsOf("AWS::ECS::Cluster")[0],
+    stateMachineArn: idsOf("AWS::StepFunctions::StateMachine")[0],
+    buckets: idsOf("AWS::S3::Bucket"),
+    repositoryPrefix: imageRepositoryPrefix(stack),
+    database: idsOf("AWS::RDS::DBCluster").length > 0 ? "aurora" : "none",
   };
 }

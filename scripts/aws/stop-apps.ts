@@ -6,18 +6,36 @@ import {
   paginateListServices,
   waitUntilServicesInactive,
 } from "@aws-sdk/client-ecs";
-import { type LambdaClient, PutFunctionConcurrencyCommand } from "@aws-sdk/client-lambda";
+import {
+  DeleteFunctionConcurrencyCommand,
+  type LambdaClient,
+  PutFunctionConcurrencyCommand,
+  ResourceNotFoundException,
+} from "@aws-sdk/client-lambda";
 import { paginateListExecutions, type SFNClient, StopExecutionCommand } from "@aws-sdk/client-sfn";
 
 /** The functions that start deployments, or put services back after one. */
 const starters = ["create-build", "rebuild", "redeploy-build", "reconcile-locks", "execution-ended"];
 
-/** Lets no deployment begin any more: afterwards nothing makes services by itself, but what runs goes on. */
-export async function freeze(stack: string, lambda: LambdaClient): Promise<void> {
+async function ofEachStarter(stack: string, change: (FunctionName: string) => Promise<unknown>): Promise<void> {
   for (const id of starters) {
-    const FunctionName = `${stack}-${id}`;
-    await lambda.send(new PutFunctionConcurrencyCommand({ FunctionName, ReservedConcurrentExecutions: 0 }));
+    await change(`${stack}-${id}`).catch((error) => {
+      // An earlier teardown may have deleted it.
+      if (!(error instanceof ResourceNotFoundException)) throw error;
+    });
   }
+}
+
+/** Lets no deployment begin any more: afterwards no new service is made, but running ones go on. */
+export function freeze(stack: string, lambda: LambdaClient): Promise<void> {
+  return ofEachStarter(stack, (FunctionName) =>
+    lambda.send(new PutFunctionConcurrencyCommand({ FunctionName, ReservedConcurrentExecutions: 0 })),
+  );
+}
+
+/** Takes back what `freeze` did: deployments can begin again. */
+export function unfreeze(stack: string, lambda: LambdaClient): Promise<void> {
+  return ofEachStarter(stack, (FunctionName) => lambda.send(new DeleteFunctionConcurrencyCommand({ FunctionName })));
 }
 
 /** Ends the deployments that run, and tells how many there were. */

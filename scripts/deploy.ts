@@ -1,0 +1,31 @@
+import { spawnSync } from "node:child_process";
+import { join } from "node:path";
+import { CloudFormationClient } from "@aws-sdk/client-cloudformation";
+import { LambdaClient } from "@aws-sdk/client-lambda";
+import { deployCommands, stackNameOf } from "./aws/deploy-commands.ts";
+import { stackStatus } from "./aws/deployed.ts";
+import { unfreeze } from "./aws/stop-apps.ts";
+
+const root = join(import.meta.dirname, "..");
+
+/** `cdk deploy` with the same arguments; the first deployment of a stack is made in two parts. */
+async function main(args: string[]): Promise<void> {
+  const stack = stackNameOf(args);
+  const status = await stackStatus(stack, new CloudFormationClient()).catch((error: unknown) => {
+    const reason = error instanceof Error ? error.message : String(error);
+    throw new Error(`The stack ${stack} could not be looked up: ${reason}. Check AWS_PROFILE and AWS_REGION.`);
+  });
+  for (const command of deployCommands(args, status)) {
+    const { status: code } = spawnSync("npx", ["cdk", ...command], { cwd: root, stdio: "inherit" });
+    if (code !== 0) throw new Error("cdk deploy failed. Fix what it says, then run this again.");
+  }
+  // A teardown that was given up may have left the functions without any concurrency.
+  await unfreeze(stack, new LambdaClient());
+}
+
+try {
+  await main(process.argv.slice(2));
+} catch (error) {
+  console.error(error instanceof Error ? error.message : error);
+  process.exitCode = 1;
+}
