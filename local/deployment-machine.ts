@@ -3,8 +3,13 @@ import { CodeBuildClient, StartBuildCommand, type StartBuildCommandInput } from 
 import { steps } from "../statemachines/steps.ts";
 import type { CodeBuild } from "./codebuild/server.ts";
 import { FunctionError, type Functions } from "./lambda/functions.ts";
-import { TaskError } from "./stepfunctions/errors.ts";
-import { codeBuildResult, type Integrations, lambdaFailure, lambdaResult } from "./stepfunctions/resources.ts";
+import { TaskError } from "./stepfunctions/interpreter/errors.ts";
+import {
+  codeBuildResult,
+  type Integrations,
+  lambdaFailure,
+  lambdaResult,
+} from "./stepfunctions/interpreter/resources.ts";
 
 /** The tokens of the state machine's file: `analyze` is `AnalyzeFunction`. */
 function functionToken(stepId: string): string {

@@ -10,15 +10,14 @@ import { startDynamoDb } from "./dynamodb/server.ts";
 import { createEcs, type Ecs } from "./ecs/server.ts";
 import type { Found } from "./environment.ts";
 import { createFunctions, type Functions } from "./lambda/functions.ts";
-import { lambdaService } from "./lambda/operations.ts";
+import { lambdaService } from "./lambda/server.ts";
 import { createLogs, type Logs } from "./logs/server.ts";
 import { account, names, region, roleArn, stateMachineArn, testHeader } from "./names.ts";
 import { openPorts, type Ports, unlistedPort } from "./ports.ts";
 import { createRdsData } from "./rds/server.ts";
 import { type S3Server, startS3 } from "./s3/server.ts";
-import { createStepFunctions } from "./stepfunctions/service.ts";
-import { stsService } from "./sts/operations.ts";
-import { startStsServer } from "./sts/server.ts";
+import { createStepFunctions } from "./stepfunctions/server.ts";
+import { startStsServer, stsService } from "./sts/server.ts";
 import { type CredentialStore, localRootArn, openCredentials } from "./sts/store.ts";
 import { createTaskCredentials, type TaskCredentials } from "./sts/task-credentials.ts";
 

@@ -1,7 +1,7 @@
 import { S3Error } from "./errors.ts";
 import type { S3Reply } from "./reply.ts";
 import type { S3Request } from "./request.ts";
-import type { StoredObject } from "./version-index.ts";
+import type { StoredObject } from "./store/version-index.ts";
 
 const tagsOf = (header: string) => header.split(",").map((tag) => tag.trim().replace(/^W\//, "").replaceAll('"', ""));
 

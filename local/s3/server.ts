@@ -4,12 +4,12 @@ import type { AddressInfo } from "node:net";
 import type { Keys } from "../aws/signature/verify.ts";
 import { corsHeaders, preflight } from "./cors.ts";
 import { errorDocument, S3Error } from "./errors.ts";
-import type { ObjectCreated } from "./object-created.ts";
-import { runOperation } from "./operations.ts";
-import { findObject } from "./read-object.ts";
+import { runOperation } from "./operations/operations.ts";
+import { findObject } from "./operations/read-object.ts";
 import { type S3Reply, sendReply } from "./reply.ts";
 import { authenticate, type BucketSettings, parseTarget, type RequestOptions } from "./request.ts";
-import { type ObjectStore, openStore } from "./store.ts";
+import type { ObjectCreated } from "./store/object-created.ts";
+import { type ObjectStore, openStore } from "./store/store.ts";
 
 export interface S3Options {
   /** Holds everything; one server at a time. */

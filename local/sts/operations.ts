@@ -1,9 +1,7 @@
-import { createHash, randomUUID } from "node:crypto";
+import { createHash } from "node:crypto";
 import * as z from "zod";
-import { AwsError, type RawRequest, type RawResponse, type RawService } from "../aws/service.ts";
-import { sha256Hex } from "../aws/signature/canonical.ts";
-import { type VerifiedSignature, verifySignature } from "../aws/signature/verify.ts";
-import { type XmlElement, xmlDocument } from "../aws/xml.ts";
+import { AwsError } from "../aws/service.ts";
+import type { VerifiedSignature } from "../aws/signature/verify.ts";
 import { readSessionPolicy } from "./session-policy.ts";
 import { type CredentialStore, localAccount, localRootArn, roleName, sessionSecondsMax } from "./store.ts";
 
@@ -14,9 +12,6 @@ export interface StsOptions {
   mayAssume?: (callerArn: string, roleArn: string) => boolean;
 }
 
-const apiVersion = "2011-06-15";
-const namespace = `https://sts.amazonaws.com/doc/${apiVersion}/`;
-
 const assumeRoleSchema = z.object({
   RoleArn: z.string().regex(/^arn:aws:iam::\d{12}:role\/[\w+=,.@/-]{1,512}$/),
   RoleSessionName: z.string().regex(/^[\w+=,.@-]{2,64}$/),
@@ -24,25 +19,8 @@ const assumeRoleSchema = z.object({
   DurationSeconds: z.coerce.number().int().min(900).max(sessionSecondsMax).default(3600),
 });
 
-type XmlFields = { [name: string]: string | XmlFields };
-
-const elementsOf = (fields: XmlFields): XmlElement[] =>
-  Object.entries(fields).map(([name, value]) => [name, typeof value === "string" ? value : elementsOf(value)]);
-
-function answer(status: number, root: string, content: XmlFields): RawResponse {
-  return {
-    status,
-    headers: { "content-type": "text/xml" },
-    body: xmlDocument(root, namespace, elementsOf(content)),
-  };
-}
-
-function errorAnswer(error: unknown): RawResponse {
-  const known = error instanceof AwsError ? error : new AwsError("InternalFailure", "An internal error occurred.", 500);
-  const Type = known.status < 500 ? "Sender" : "Receiver";
-  const fields = { Error: { Type, Code: known.code, Message: known.message }, RequestId: randomUUID() };
-  return answer(known.status, "ErrorResponse", fields);
-}
+/** An answer's elements by name. */
+export type XmlFields = { [name: string]: string | XmlFields };
 
 /** A role's unique id: the same for every session of the role. */
 function roleId(name: string): string {
@@ -109,43 +87,8 @@ function assumeRole(caller: VerifiedSignature, form: URLSearchParams, options: S
   };
 }
 
-/** The form of a request that is meant for STS; other services share the port and the path. */
-function stsForm(request: RawRequest): URLSearchParams | undefined {
-  if (request.method !== "POST" || request.path !== "/") return undefined;
-  const scope = /Credential=[^,\s/]+\/\d+\/[^/]+\/([^/]+)\/aws4_request/.exec(request.headers.authorization ?? "");
-  const isForm = (request.headers["content-type"] ?? "").startsWith("application/x-www-form-urlencoded");
-  const form = new URLSearchParams(isForm ? request.body.toString("utf8") : "");
-  if (scope) return scope[1] === "sts" ? form : undefined;
-  return form.get("Version") === apiVersion && form.has("Action") ? form : undefined;
-}
-
-function run(request: RawRequest, form: URLSearchParams, options: StsOptions): RawResponse {
-  const verdict = verifySignature(request, sha256Hex(request.body), {
-    style: "sts",
-    credentials: options.credentials,
-    now: options.now ?? (() => new Date()),
-  });
-  if (!verdict.ok) throw new AwsError(verdict.code, verdict.message, verdict.status);
-  const action = form.get("Action") ?? "";
-  const respond = (result: XmlFields) =>
-    answer(200, `${action}Response`, {
-      [`${action}Result`]: result,
-      ResponseMetadata: { RequestId: randomUUID() },
-    });
-  if (action === "GetCallerIdentity") return respond(callerIdentity(verdict));
-  if (action === "AssumeRole") return respond(assumeRole(verdict, form, options));
-  throw new AwsError("InvalidAction", `Could not find operation ${action} for version ${apiVersion}`, 400);
-}
-
-/** AssumeRole and GetCallerIdentity of the STS query protocol; every caller's signature is verified (403 otherwise). */
-export function stsService(options: StsOptions): RawService {
-  return async (request) => {
-    const form = stsForm(request);
-    if (!form) return undefined;
-    try {
-      return run(request, form, options);
-    } catch (error) {
-      return errorAnswer(error);
-    }
-  };
-}
+/** Every call that this STS answers. */
+export const stsCalls: Record<
+  string,
+  (caller: VerifiedSignature, form: URLSearchParams, options: StsOptions) => XmlFields
+> = { AssumeRole: assumeRole, GetCallerIdentity: callerIdentity };

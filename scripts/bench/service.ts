@@ -6,7 +6,7 @@ import { join } from "node:path";
 import { setTimeout as sleep } from "node:timers/promises";
 import { DescribeExecutionCommand, SFNClient, StartExecutionCommand } from "@aws-sdk/client-sfn";
 import { startAwsServer } from "../../local/aws/server.ts";
-import { createStepFunctions } from "../../local/stepfunctions/service.ts";
+import { createStepFunctions } from "../../local/stepfunctions/server.ts";
 import { jsonOf, type Measured, median, type ServiceOnTable, startOnTable, startProcess } from "./measure.ts";
 
 function get(url: string, agent: Agent, headers: Record<string, string>): Promise<number> {

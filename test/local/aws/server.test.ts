@@ -5,7 +5,7 @@ import type { AwsServer } from "../../../local/aws/http-server.ts";
 import { startAwsServer } from "../../../local/aws/server.ts";
 import { type JsonService, operation } from "../../../local/aws/service.ts";
 import { createFunctions } from "../../../local/lambda/functions.ts";
-import { lambdaService } from "../../../local/lambda/operations.ts";
+import { lambdaService } from "../../../local/lambda/server.ts";
 import { type SignedCall, signedHeaders, testKey, testKeys } from "../../harness/signing.ts";
 
 const calls: unknown[] = [];

@@ -12,8 +12,7 @@ import type { AwsServer } from "../../../local/aws/http-server.ts";
 import { startAwsServer } from "../../../local/aws/server.ts";
 import { type JsonService, operation } from "../../../local/aws/service.ts";
 import { startS3 } from "../../../local/s3/server.ts";
-import { stsService } from "../../../local/sts/operations.ts";
-import { startStsServer } from "../../../local/sts/server.ts";
+import { startStsServer, stsService } from "../../../local/sts/server.ts";
 import { openCredentials } from "../../../local/sts/store.ts";
 import { imageBuildServices } from "../../../statemachines/steps.ts";
 

@@ -1,7 +1,7 @@
 import { CopyObjectCommand, DeleteObjectCommand, PutObjectCommand } from "@aws-sdk/client-s3";
 import { describe, expect, it } from "vitest";
-import type { ObjectCreated } from "../../../local/s3/object-created.ts";
 import { startS3 } from "../../../local/s3/server.ts";
+import type { ObjectCreated } from "../../../local/s3/store/object-created.ts";
 import { buckets, region, startFixture, until } from "./fixture.ts";
 
 describe("a port that is taken", () => {

@@ -5,8 +5,8 @@ import { join } from "node:path";
 import type { Readable } from "node:stream";
 import { S3Client } from "@aws-sdk/client-s3";
 import { SignatureV4 } from "@smithy/signature-v4";
-import type { ObjectCreated } from "../../../local/s3/object-created.ts";
 import { type S3Options, type S3Server, startS3 } from "../../../local/s3/server.ts";
+import type { ObjectCreated } from "../../../local/s3/store/object-created.ts";
 import { type CredentialStore, openCredentials } from "../../../local/sts/store.ts";
 import { Sha256 } from "../sts/sha256.ts";
 

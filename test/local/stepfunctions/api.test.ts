@@ -9,7 +9,7 @@ import {
   StopExecutionCommand,
 } from "@aws-sdk/client-sfn";
 import { expect, test } from "vitest";
-import { type Integrations, lambdaResult } from "../../../local/stepfunctions/resources.ts";
+import { type Integrations, lambdaResult } from "../../../local/stepfunctions/interpreter/resources.ts";
 import { LAMBDA, LAMBDA_TOKEN, type Local, MACHINE_ARN, machine, startLocal } from "./harness.ts";
 
 const waiting = machine({

@@ -1,9 +1,9 @@
 import { readdirSync, statSync } from "node:fs";
 import { join } from "node:path";
 import { expect, test } from "vitest";
-import { openArchive } from "../../../local/stepfunctions/archive.ts";
-import type { Ending, Identity } from "../../../local/stepfunctions/journal.ts";
-import { loadMachine } from "../../../local/stepfunctions/machine.ts";
+import { loadMachine } from "../../../local/stepfunctions/interpreter/machine.ts";
+import { openArchive } from "../../../local/stepfunctions/store/archive.ts";
+import type { Ending, Identity } from "../../../local/stepfunctions/store/journal.ts";
 import { MACHINE_ARN, machine, startLocal, temporaryDir } from "./harness.ts";
 
 const DAY_MS = 24 * 3_600_000;

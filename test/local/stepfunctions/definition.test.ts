@@ -1,8 +1,8 @@
 import { createRequire } from "node:module";
 import { expect, test } from "vitest";
-import { DefinitionError } from "../../../local/stepfunctions/errors.ts";
-import { loadMachine } from "../../../local/stepfunctions/machine.ts";
-import type { Integrations } from "../../../local/stepfunctions/resources.ts";
+import { DefinitionError } from "../../../local/stepfunctions/interpreter/errors.ts";
+import { loadMachine } from "../../../local/stepfunctions/interpreter/machine.ts";
+import type { Integrations } from "../../../local/stepfunctions/interpreter/resources.ts";
 import { LAMBDA, LAMBDA_TOKEN, machine, START_BUILD } from "./harness.ts";
 
 const validate: (definition: unknown) => { isValid: boolean; errorsText(): string } = createRequire(import.meta.url)(

@@ -2,8 +2,8 @@ import { appendFileSync, readFileSync } from "node:fs";
 import { join } from "node:path";
 import { setTimeout as sleep } from "node:timers/promises";
 import { startAwsServer } from "../../../local/aws/server.ts";
-import { TaskError } from "../../../local/stepfunctions/errors.ts";
-import { createStepFunctions } from "../../../local/stepfunctions/service.ts";
+import { TaskError } from "../../../local/stepfunctions/interpreter/errors.ts";
+import { createStepFunctions } from "../../../local/stepfunctions/server.ts";
 import { testKeys } from "../../harness/signing.ts";
 
 /** A process of its own that the crash tests kill: its functions note each call, then do what the payload's mode says. */

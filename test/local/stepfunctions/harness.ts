@@ -10,11 +10,11 @@ import {
 } from "@aws-sdk/client-sfn";
 import { onTestFinished } from "vitest";
 import { startAwsServer } from "../../../local/aws/server.ts";
-import type { Schedule } from "../../../local/stepfunctions/clock.ts";
-import { TaskError } from "../../../local/stepfunctions/errors.ts";
-import { type Integrations, lambdaResult } from "../../../local/stepfunctions/resources.ts";
-import { createStepFunctions, type StepFunctions } from "../../../local/stepfunctions/service.ts";
-import type { StatusChangeEvent } from "../../../local/stepfunctions/status-event.ts";
+import type { Schedule } from "../../../local/stepfunctions/interpreter/clock.ts";
+import { TaskError } from "../../../local/stepfunctions/interpreter/errors.ts";
+import { type Integrations, lambdaResult } from "../../../local/stepfunctions/interpreter/resources.ts";
+import type { StatusChangeEvent } from "../../../local/stepfunctions/interpreter/status-event.ts";
+import { createStepFunctions, type StepFunctions } from "../../../local/stepfunctions/server.ts";
 import { testKey, testKeys } from "../../harness/signing.ts";
 
 export const REGION = "us-east-1";

@@ -2,8 +2,8 @@ import { appendFileSync, mkdirSync, readdirSync, readFileSync, renameSync, statS
 import { join } from "node:path";
 import { SendTaskHeartbeatCommand, SendTaskSuccessCommand, StopExecutionCommand } from "@aws-sdk/client-sfn";
 import { expect, test } from "vitest";
-import { type Entry, openJournal, readJournal } from "../../../local/stepfunctions/journal.ts";
-import type { Integrations } from "../../../local/stepfunctions/resources.ts";
+import type { Integrations } from "../../../local/stepfunctions/interpreter/resources.ts";
+import { type Entry, openJournal, readJournal } from "../../../local/stepfunctions/store/journal.ts";
 import { LAMBDA, LAMBDA_TOKEN, lambdas, machine, startLocal, temporaryDir, virtualClock } from "./harness.ts";
 
 test("close writes no end: what was open goes on with the next service, at once where it waited", async () => {

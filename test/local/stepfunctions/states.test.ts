@@ -1,5 +1,5 @@
 import { expect, test } from "vitest";
-import { TaskError } from "../../../local/stepfunctions/errors.ts";
+import { TaskError } from "../../../local/stepfunctions/interpreter/errors.ts";
 import { LAMBDA, lambdas, machine, startLocal, virtualClock } from "./harness.ts";
 
 const end = (output: unknown) => ({ Type: "Pass", Output: output, End: true });

@@ -5,9 +5,13 @@ import {
   SendTaskSuccessCommand,
 } from "@aws-sdk/client-sfn";
 import { expect, test } from "vitest";
-import { TaskError } from "../../../local/stepfunctions/errors.ts";
-import { codeBuildResult, type Integrations, lambdaFailure } from "../../../local/stepfunctions/resources.ts";
-import { retryDelaySeconds } from "../../../local/stepfunctions/retry.ts";
+import { TaskError } from "../../../local/stepfunctions/interpreter/errors.ts";
+import {
+  codeBuildResult,
+  type Integrations,
+  lambdaFailure,
+} from "../../../local/stepfunctions/interpreter/resources.ts";
+import { retryDelaySeconds } from "../../../local/stepfunctions/interpreter/retry.ts";
 import { LAMBDA, LAMBDA_TOKEN, lambdas, machine, START_BUILD, startLocal, virtualClock } from "./harness.ts";
 
 const invoke = (more: Record<string, unknown>) => ({

@@ -9,8 +9,7 @@ import type { IdentityProof } from "../../../lambdas/aws/identity-proof.ts";
 import { isTransient } from "../../../lambdas/aws/transient.ts";
 import type { AwsServer } from "../../../local/aws/http-server.ts";
 import type { RawResponse } from "../../../local/aws/service.ts";
-import { stsService } from "../../../local/sts/operations.ts";
-import { startStsServer } from "../../../local/sts/server.ts";
+import { startStsServer, stsService } from "../../../local/sts/server.ts";
 import { type CredentialStore, openCredentials } from "../../../local/sts/store.ts";
 import { signIdentityProof } from "../../../sdk/identity-proof.ts";
 

@@ -6,8 +6,7 @@ import { AssumeRoleCommand, GetCallerIdentityCommand, STSClient } from "@aws-sdk
 import { SignatureV4 } from "@smithy/signature-v4";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import type { AwsServer } from "../../../local/aws/http-server.ts";
-import { stsService } from "../../../local/sts/operations.ts";
-import { startStsServer } from "../../../local/sts/server.ts";
+import { startStsServer, stsService } from "../../../local/sts/server.ts";
 import { type CredentialStore, openCredentials } from "../../../local/sts/store.ts";
 import { Sha256 } from "./sha256.ts";
 

@@ -1,8 +1,8 @@
 import * as z from "zod";
-import { type Operation, operation } from "../aws/service.ts";
-import type { ClosedSummary } from "./archive.ts";
-import type { Engine } from "./engine.ts";
-import type { HistoryEvent } from "./journal.ts";
+import { type Operation, operation } from "../../aws/service.ts";
+import type { Engine } from "../interpreter/engine.ts";
+import type { ClosedSummary } from "../store/archive.ts";
+import type { HistoryEvent } from "../store/journal.ts";
 import { arnText, date, findExecution, page, pageSize, pageToken, type Registered } from "./lookup.ts";
 
 const STATUSES = ["RUNNING", "SUCCEEDED", "FAILED", "TIMED_OUT", "ABORTED"] as const;

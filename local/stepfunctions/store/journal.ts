@@ -1,6 +1,6 @@
 import { appendFileSync, readFileSync, truncateSync } from "node:fs";
 import * as z from "zod";
-import { JournalBroken } from "./errors.ts";
+import { JournalBroken } from "../interpreter/errors.ts";
 
 const answer = z.union([
   /** `error` is null when the worker named none. */

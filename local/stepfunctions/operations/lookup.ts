@@ -1,8 +1,8 @@
 import * as z from "zod";
-import { AwsError, epochSeconds } from "../aws/service.ts";
-import type { Engine } from "./engine.ts";
-import type { Ending, HistoryEvent, Identity } from "./journal.ts";
-import type { Machine } from "./machine.ts";
+import { AwsError, epochSeconds } from "../../aws/service.ts";
+import type { Engine } from "../interpreter/engine.ts";
+import type { Machine } from "../interpreter/machine.ts";
+import type { Ending, HistoryEvent, Identity } from "../store/journal.ts";
 
 /** A machine under its ARN, as the API shows it. */
 export interface Registered {

@@ -1,8 +1,8 @@
 import * as z from "zod";
-import { AwsError, type Operation, operation } from "../aws/service.ts";
-import type { Engine } from "./engine.ts";
+import { AwsError, type Operation, operation } from "../../aws/service.ts";
+import type { Engine } from "../interpreter/engine.ts";
+import type { TokenState } from "../interpreter/task-token.ts";
 import { isPayload } from "./lookup.ts";
-import type { TokenState } from "./task-token.ts";
 
 function tokenAnswer(state: TokenState): object {
   switch (state) {

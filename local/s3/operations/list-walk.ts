@@ -1,4 +1,4 @@
-import type { ObjectVersion, Position } from "./version-index.ts";
+import type { ObjectVersion, Position } from "../store/version-index.ts";
 
 export type ListEntry = { kind: "version"; version: ObjectVersion } | { kind: "prefix"; prefix: string };
 

@@ -1,6 +1,6 @@
 import { randomUUID } from "node:crypto";
 import * as z from "zod";
-import { localAccount } from "../sts/store.ts";
+import { localAccount } from "../../sts/store.ts";
 
 /** What EventBridge delivers when an object has arrived; the key is as written, not URL-encoded. */
 export const objectCreatedSchema = z.object({

@@ -1,13 +1,13 @@
 import * as z from "zod";
-import { uriEncode } from "../aws/signature/canonical.ts";
-import type { XmlElement } from "../aws/xml.ts";
-import { s3Document } from "./document.ts";
-import { S3Error } from "./errors.ts";
+import { uriEncode } from "../../aws/signature/canonical.ts";
+import type { XmlElement } from "../../aws/xml.ts";
+import { s3Document } from "../document.ts";
+import { S3Error } from "../errors.ts";
+import type { S3Reply } from "../reply.ts";
+import type { S3Request } from "../request.ts";
+import type { ObjectStore } from "../store/store.ts";
+import type { ObjectVersion, Position } from "../store/version-index.ts";
 import { behindPrefix, commonPrefix, endOf, type ListEntry, listPage, startOf } from "./list-walk.ts";
-import type { S3Reply } from "./reply.ts";
-import type { S3Request } from "./request.ts";
-import type { ObjectStore } from "./store.ts";
-import type { ObjectVersion, Position } from "./version-index.ts";
 
 const listSchema = z.object({
   prefix: z.string().default(""),

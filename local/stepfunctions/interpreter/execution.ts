@@ -1,4 +1,4 @@
-import type { Answer, Ending, Entry, HistoryEvent, Identity, Journal } from "./journal.ts";
+import type { Answer, Ending, Entry, HistoryEvent, Identity, Journal } from "../store/journal.ts";
 import type { Machine } from "./machine.ts";
 
 export type ExecutionStatus = "RUNNING" | Ending["status"];

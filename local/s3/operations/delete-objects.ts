@@ -1,13 +1,13 @@
-import { children, childText, parseXml, type XmlElement } from "../aws/xml.ts";
-import { objectArn } from "./access.ts";
-import { checkDeleteCondition } from "./conditions.ts";
-import { s3Document } from "./document.ts";
-import { S3Error } from "./errors.ts";
-import { planPayload, receivePayload } from "./payload.ts";
+import { children, childText, parseXml, type XmlElement } from "../../aws/xml.ts";
+import { objectArn } from "../access.ts";
+import { checkDeleteCondition } from "../conditions.ts";
+import { s3Document } from "../document.ts";
+import { S3Error } from "../errors.ts";
+import { planPayload, receivePayload } from "../payload.ts";
+import type { S3Reply } from "../reply.ts";
+import type { S3Request } from "../request.ts";
+import type { ObjectStore } from "../store/store.ts";
 import { checkedVersionId } from "./read-object.ts";
-import type { S3Reply } from "./reply.ts";
-import type { S3Request } from "./request.ts";
-import type { ObjectStore } from "./store.ts";
 
 const requestBytesMax = 2 * 1024 * 1024;
 const objectsMax = 1000;

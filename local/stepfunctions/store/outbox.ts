@@ -1,7 +1,7 @@
 import { rmSync } from "node:fs";
-import type { Clock } from "./clock.ts";
-import { type Execution, recordNow } from "./execution.ts";
-import { type StatusChangeEvent, statusEvent } from "./status-event.ts";
+import type { Clock } from "../interpreter/clock.ts";
+import { type Execution, recordNow } from "../interpreter/execution.ts";
+import { type StatusChangeEvent, statusEvent } from "../interpreter/status-event.ts";
 
 const BACKOFF_FIRST_MS = 100;
 const BACKOFF_MAX_MS = 30_000;

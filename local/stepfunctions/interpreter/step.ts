@@ -1,7 +1,7 @@
+import type { HistoryEvent } from "../store/journal.ts";
 import type { Clock } from "./clock.ts";
 import { Interrupted, TaskError } from "./errors.ts";
 import { type Execution, isOver, record } from "./execution.ts";
-import type { HistoryEvent } from "./journal.ts";
 import type { Exit } from "./machine.ts";
 import type { Integrations } from "./resources.ts";
 import { type Bindings, evaluate } from "./template.ts";

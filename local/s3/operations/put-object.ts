@@ -1,8 +1,8 @@
-import { S3Error } from "./errors.ts";
-import { planPayload, receivePayload } from "./payload.ts";
-import type { S3Reply } from "./reply.ts";
-import type { S3Request } from "./request.ts";
-import type { ObjectStore } from "./store.ts";
+import { S3Error } from "../errors.ts";
+import { planPayload, receivePayload } from "../payload.ts";
+import type { S3Reply } from "../reply.ts";
+import type { S3Request } from "../request.ts";
+import type { ObjectStore } from "../store/store.ts";
 
 const keptHeaders = ["cache-control", "content-disposition", "content-language", "expires"];
 const metadataBytesMax = 2048;

@@ -1,12 +1,12 @@
-import { objectArn } from "./access.ts";
-import { s3Document } from "./document.ts";
-import { S3Error } from "./errors.ts";
+import { objectArn } from "../access.ts";
+import { s3Document } from "../document.ts";
+import { S3Error } from "../errors.ts";
+import type { S3Reply } from "../reply.ts";
+import { parseTarget, type S3Request } from "../request.ts";
+import type { ObjectStore } from "../store/store.ts";
+import type { StoredObject } from "../store/version-index.ts";
 import { storedHeaders } from "./put-object.ts";
 import { findObject } from "./read-object.ts";
-import type { S3Reply } from "./reply.ts";
-import { parseTarget, type S3Request } from "./request.ts";
-import type { ObjectStore } from "./store.ts";
-import type { StoredObject } from "./version-index.ts";
 
 interface CopySource {
   bucket: string;

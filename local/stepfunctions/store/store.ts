@@ -1,9 +1,9 @@
 import { existsSync, mkdirSync, readdirSync, readFileSync, renameSync, rmSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
-import { begin, type Execution, replay } from "./execution.ts";
+import { begin, type Execution, replay } from "../interpreter/execution.ts";
+import { loadMachine, type Machine } from "../interpreter/machine.ts";
+import type { Integrations } from "../interpreter/resources.ts";
 import { openJournal, readJournal } from "./journal.ts";
-import { loadMachine, type Machine } from "./machine.ts";
-import type { Integrations } from "./resources.ts";
 
 const JOURNAL = ".jsonl";
 

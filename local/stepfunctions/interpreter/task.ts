@@ -1,3 +1,4 @@
+import type { Answer } from "../store/journal.ts";
 import {
   asTaskError,
   errorOutputOf,
@@ -10,7 +11,6 @@ import {
   UnnamedError,
 } from "./errors.ts";
 import { type Attempt, type Execution, isOver, record, recordNow } from "./execution.ts";
-import type { Answer } from "./journal.ts";
 import type { TaskState } from "./machine.ts";
 import { integrationOf } from "./resources.ts";
 import { nextRetry } from "./retry.ts";

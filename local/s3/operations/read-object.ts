@@ -1,10 +1,10 @@
 import { validateHeaderValue } from "node:http";
-import { checkReadConditions, rangeApplies } from "./conditions.ts";
-import { S3Error } from "./errors.ts";
-import type { S3Reply } from "./reply.ts";
-import type { S3Request } from "./request.ts";
-import type { ObjectStore } from "./store.ts";
-import type { ObjectVersion, StoredObject } from "./version-index.ts";
+import { checkReadConditions, rangeApplies } from "../conditions.ts";
+import { S3Error } from "../errors.ts";
+import type { S3Reply } from "../reply.ts";
+import type { S3Request } from "../request.ts";
+import type { ObjectStore } from "../store/store.ts";
+import type { ObjectVersion, StoredObject } from "../store/version-index.ts";
 
 const overrides = {
   "response-cache-control": "cache-control",

@@ -1,6 +1,6 @@
 import { createHash } from "node:crypto";
+import type { Ending, Identity } from "../store/journal.ts";
 import type { ExecutionStatus } from "./execution.ts";
-import type { Ending, Identity } from "./journal.ts";
 
 /** EventBridge's "Step Functions Execution Status Change"; `detail` carries instants in milliseconds, data as JSON text. */
 export interface StatusChangeEvent {

@@ -2,10 +2,10 @@ import { randomBytes } from "node:crypto";
 import { mkdir } from "node:fs/promises";
 import { join } from "node:path";
 import { DatabaseSync } from "node:sqlite";
+import type { BucketSettings } from "../request.ts";
 import { type Blobs, openBlobs } from "./blobs.ts";
 import { type Arrival, type ObjectCreated, objectCreated } from "./object-created.ts";
 import { openOutbox } from "./outbox.ts";
-import type { BucketSettings } from "./request.ts";
 import { type NewVersion, openVersionIndex, type VersionIndex } from "./version-index.ts";
 
 /** What is new about an object that has arrived; its bytes are already in a blob. */

@@ -1,10 +1,10 @@
 import { AwsError, type JsonService, type Operation } from "../aws/service.ts";
-import { createClock, type Schedule } from "./clock.ts";
-import { createEngine } from "./engine.ts";
-import { loadMachine } from "./machine.ts";
-import { createOperations } from "./operations.ts";
-import type { Integrations } from "./resources.ts";
-import type { StatusChangeEvent } from "./status-event.ts";
+import { createClock, type Schedule } from "./interpreter/clock.ts";
+import { createEngine } from "./interpreter/engine.ts";
+import { loadMachine } from "./interpreter/machine.ts";
+import type { Integrations } from "./interpreter/resources.ts";
+import type { StatusChangeEvent } from "./interpreter/status-event.ts";
+import { createOperations } from "./operations/operations.ts";
 
 /** The embedded Step Functions: the API for `startAwsServer`, and the life of the engine behind it. */
 export interface StepFunctions {

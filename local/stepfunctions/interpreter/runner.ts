@@ -1,7 +1,7 @@
 import { setImmediate as nextTurn } from "node:timers/promises";
+import type { Ending } from "../store/journal.ts";
 import { Interrupted, JournalBroken, reasonOf, TaskError } from "./errors.ts";
 import { type Execution, enter, isOver, recordNow } from "./execution.ts";
-import type { Ending } from "./journal.ts";
 import type { ChoiceState, FailState, State, WaitState } from "./machine.ts";
 import { bindingsOf, leave, pauseUntil, recordEvent, recordPosition, type Step, type Surroundings } from "./step.ts";
 import { locate, runTask } from "./task.ts";

@@ -1,16 +1,16 @@
 import { rmSync } from "node:fs";
-import { type Archive, fileNameOf, openArchive } from "./archive.ts";
+import { type Archive, fileNameOf, openArchive } from "../store/archive.ts";
+import { type Identity, openJournal } from "../store/journal.ts";
+import { createOutbox } from "../store/outbox.ts";
+import { openStore } from "../store/store.ts";
 import type { Clock } from "./clock.ts";
 import { Interrupted } from "./errors.ts";
 import { begin, type Execution, recordNow } from "./execution.ts";
-import { type Identity, openJournal } from "./journal.ts";
 import type { Machine } from "./machine.ts";
-import { createOutbox } from "./outbox.ts";
 import type { Integrations } from "./resources.ts";
 import { type Outcome, runExecution } from "./runner.ts";
 import type { StatusChangeEvent } from "./status-event.ts";
 import { recordEvent, type Surroundings } from "./step.ts";
-import { openStore } from "./store.ts";
 import { createTokens, type Tokens } from "./task-token.ts";
 
 /** What the journal and the memory hold, and what can be done to executions; the API is a layer over this. */

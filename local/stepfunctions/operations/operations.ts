@@ -1,11 +1,11 @@
 import { randomUUID } from "node:crypto";
 import * as z from "zod";
-import { AwsError, type Operation, operation } from "../aws/service.ts";
-import type { Engine } from "./engine.ts";
-import { getExecutionHistory, listExecutions } from "./history-operations.ts";
-import type { Ending } from "./journal.ts";
+import { AwsError, type Operation, operation } from "../../aws/service.ts";
+import type { Engine } from "../interpreter/engine.ts";
+import type { Ending } from "../store/journal.ts";
+import { getExecutionHistory, listExecutions } from "./history.ts";
 import { arnText, checkArn, date, findExecution, isPayload, type Registered } from "./lookup.ts";
-import { taskOperations } from "./task-operations.ts";
+import { taskOperations } from "./task-tokens.ts";
 
 const NAME_SPECIAL = /[\s<>{}[\]?*"#%\\^|~`$&,;:/\p{Cc}\p{Cs}\ufffe\uffff]/u;
 

@@ -1,8 +1,8 @@
 import { createHash, randomBytes } from "node:crypto";
-import type { Archive } from "./archive.ts";
+import type { Archive } from "../store/archive.ts";
+import type { Answer } from "../store/journal.ts";
 import type { Clock } from "./clock.ts";
 import { type Execution, recordNow } from "./execution.ts";
-import type { Answer } from "./journal.ts";
 
 function checksum(body: string): string {
   return createHash("sha256").update(body).digest("base64url").slice(0, 8);
