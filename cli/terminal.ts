@@ -44,7 +44,7 @@ export class Terminal {
     this.#err.write(`${style === undefined ? line : this.style(style, line)}\n`);
   }
 
-  /** The line that shows how far something is; it replaces itself, and is nothing where nobody looks on. */
+  /** A progress line, which the next one replaces; shown only where a person looks on. */
   progress(line: string): void {
     if (!this.#isLive) return;
     // A terminal that does not know its width says 0.

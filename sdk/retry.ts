@@ -21,12 +21,14 @@ export function parseRetryAfter(value: string | null | undefined, now: Date): nu
   return Number.isNaN(date) ? undefined : Math.max(0, Math.ceil((date - now.getTime()) / 1000));
 }
 
-const passing: ReadonlySet<number> = new Set([429, 502, 503, 504]);
+const transientStatuses: ReadonlySet<number> = new Set([429, 502, 503, 504]);
 
-/** True for what the same request may not meet again: no answer, too many requests, a service that is not there for a moment. */
+/** True for errors that the same request may not meet again: no answer, too many requests, a service that is briefly unavailable. */
 export function isTransient(error: unknown): error is SlipwayError {
   if (!(error instanceof SlipwayError)) return false;
-  return error.status === undefined ? error.code === "network" || error.code === "timeout" : passing.has(error.status);
+  return error.status === undefined
+    ? error.code === "network" || error.code === "timeout"
+    : transientStatuses.has(error.status);
 }
 
 const backOffSecondsMax = 5;
@@ -44,17 +46,20 @@ interface RetryOptions {
   sleep: Sleep;
   signal?: AbortSignal | undefined;
   /** Which errors are worth another try; `isTransient` when not given. */
-  passes?: (error: unknown) => error is SlipwayError;
+  isRetryable?: (error: unknown) => error is SlipwayError;
 }
 
-/** Repeats `attempt` while it fails with what may pass; the last error is thrown as it is. */
+/**
+ * Repeats `attempt` while it fails with an error that is worth another try; the last error is thrown as it is. p-retry cannot
+ * wait as long as the service asks for (Retry-After), and the SDK has no dependency in a browser.
+ */
 export async function withRetries<T>(attempt: () => Promise<T>, options: RetryOptions): Promise<T> {
-  const { attemptsMax, sleep, signal, passes = isTransient } = options;
+  const { attemptsMax, sleep, signal, isRetryable = isTransient } = options;
   for (let count = 1; ; count += 1) {
     try {
       return await attempt();
     } catch (error) {
-      if (count >= attemptsMax || !passes(error)) throw error;
+      if (count >= attemptsMax || !isRetryable(error)) throw error;
       const seconds = retryDelaySeconds(error, count);
       if (seconds === undefined) throw error;
       await sleep(seconds, signal);

@@ -95,7 +95,7 @@ async function exchange(
         ...(idempotencyKey !== undefined && { "idempotency-key": idempotencyKey }),
       },
       ...(body !== undefined && { body }),
-      // A redirect would carry the key to an address that nobody configured.
+      // A redirect would carry the key to an address that is not configured.
       redirect: "manual",
       signal: signal === undefined ? timeout : AbortSignal.any([signal, timeout]),
     });

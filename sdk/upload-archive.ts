@@ -36,11 +36,11 @@ export async function uploadArchive(url: string, source: ArchiveSource, options:
   if (typeof source !== "string") return put(address, source, options);
   const { size } = await stat(source);
   const attempt = () => put(address, { stream: createReadStream(source), size }, options);
-  await withRetries(attempt, { attemptsMax, sleep, signal, passes: mayPass });
+  await withRetries(attempt, { attemptsMax, sleep, signal, isRetryable: mayBeRetried });
 }
 
-/** Storage asks for another try with 500 and 503 alike, and a broken upload leaves nothing behind. */
-function mayPass(error: unknown): error is SlipwayError {
+/** S3 asks for a retry with 500 and 503 alike, and an upload that breaks off stores nothing. */
+function mayBeRetried(error: unknown): error is SlipwayError {
   return error instanceof SlipwayError && (error.status === undefined || error.status === 429 || error.status >= 500);
 }
 

@@ -20,7 +20,7 @@ import { type ProbeResult, probe } from "./probe.ts";
 const containerName = "app";
 const logPrefix = "app";
 
-/** The container service's name of a project's app. */
+/** The name of a project's service in ECS. */
 export function serviceName(projectId: string): string {
   return `app-${projectId}`;
 }
@@ -40,7 +40,7 @@ export function taskLog(taskId: string): string {
 }
 
 export interface AppReader {
-  /** The task definition that the container service counts as the project's own, null when nothing is to run. */
+  /** The task definition that ECS serves for the project; null when nothing is to run. */
   live(projectId: string): Promise<string | null>;
   /** The address of the project's app; `undefined` before the gateway knows one. */
   address(projectId: string): Promise<string | undefined>;
@@ -88,7 +88,7 @@ export interface AppSwitch {
   runningTasks(buildId: string): Promise<string[]>;
   /** The tasks of one build that run, or that have stopped. */
   tasks(buildId: string, which: "RUNNING" | "STOPPED"): Promise<TaskState[]>;
-  /** What the container service says of the project's app, newest first. */
+  /** The events of the project's service in ECS, newest first. */
   events(projectId: string, since: Date): Promise<string[]>;
   /** Answers a deployment that waits at its hook. */
   answer(deployment: DeploymentState, action: "CONTINUE" | "ROLLBACK"): Promise<void>;
@@ -142,7 +142,7 @@ interface DeployEnvironment {
   SERVICE_HOST: string;
 }
 
-/** How long a paused deployment waits for our verdict before the container service rolls it back by itself. */
+/** How long a paused deployment waits for our verdict before ECS rolls it back by itself. */
 const hookTimeoutMinutes = 15;
 
 type Shared = Pick<CreateServiceCommandInput, "deploymentConfiguration" | "gatewayConnectors" | "networkConfiguration">;
@@ -231,7 +231,7 @@ export function appDeployer(environment: DeployEnvironment): AppDeployer {
         }),
       );
       const arn = output.taskDefinition?.taskDefinitionArn;
-      if (!arn) throw new Error("The container service registered no task definition");
+      if (!arn) throw new Error("ECS registered no task definition");
       return arn;
     },
     async apply(projectId, taskDefinition) {

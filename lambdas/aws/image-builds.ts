@@ -23,7 +23,7 @@ interface BuildAccess {
 }
 
 export interface BuildAccessGranter {
-  /** What this image build works on, as CodeBuild knows it; `undefined` when it is none of ours that runs. */
+  /** What this image build works on, as CodeBuild knows it; `undefined` when it is not a running build of this service. */
   running(imageBuildId: string): Promise<ImageBuildInputs | undefined>;
   /** Makes the project's repository, or finds it made. */
   makeRepository(projectId: string): Promise<void>;

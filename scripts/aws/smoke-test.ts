@@ -90,7 +90,7 @@ async function troubleDuring<T>(client: Client, ids: Ids, work: Promise<T>): Pro
  */
 export async function smokeTest(service: Service, say: Say): Promise<string> {
   const check = (holds: boolean, claim: string) => {
-    if (!holds) throw new Error(`NOT SO: ${claim}`);
+    if (!holds) throw new Error(`Failed: ${claim}. Look at the functions' logs in CloudWatch.`);
     say(`ok  ${claim}`);
   };
   const { credential, ...ids } = await tenant(service);
