@@ -1,21 +1,7 @@
-import { type RawBuilder, sql } from "kysely";
 import { tableLimits } from "../../../api/tables.ts";
-import { numberLengthMax } from "./exact-number.ts";
+import { type InnerFunction, refuseIfLate } from "./inner-function.ts";
 import { innerNames as names, ownStates, untilSetting } from "./inner-names.ts";
-import type { Sql } from "./sql.ts";
-
-/** A function of a database. Bodies hold no colon, which the Data API could take for a parameter. */
-interface InnerFunction {
-  name: string;
-  parameters: string;
-  returns: string;
-  language: "plpgsql" | "sql";
-  options: string;
-  body: string;
-}
-
-const tooLate = `raise exception using errcode = '${ownStates.tooLate}'`;
-const isLate = "extract(epoch from clock_timestamp()) * 1000 > p_until";
+import { floatFits, jsonFits } from "./value-functions.ts";
 
 /** Runs as the function's owner, the database's role, whoever calls; no statement in it can change the role. */
 const asOwner = "security definer";
@@ -29,9 +15,9 @@ const runQuery: InnerFunction = {
   options: asOwner,
   body: `
 begin
-  if ${isLate} then ${tooLate}; end if;
+  ${refuseIfLate}
   return query execute p_sql using p_values;
-  if ${isLate} then ${tooLate}; end if;
+  ${refuseIfLate}
 end`,
 };
 
@@ -73,7 +59,7 @@ begin
       execute one ->> 'sql';
     end if;
     done = done + 1;
-    if ${isLate} then ${tooLate}; end if;
+    ${refuseIfLate}
   end loop;
   if p_dry_run then raise exception using errcode = '${ownStates.dryRun}'; end if;
   return '{"state":"done"}';
@@ -114,113 +100,5 @@ begin
 end`,
 };
 
-const significantDigits = (number: string) =>
-  `length(rtrim(ltrim(translate(split_part(lower(${number}), 'e', 1), '-.', ''), '0'), '0'))`;
-
-/**
- * Whether JavaScript reads a number back as it is written. `isExactNumber` is the same rule in TypeScript. PostgreSQL
- * writes 1e23, which lies half-way between two doubles, as 9.999999999999999e+22, where JavaScript writes 1e+23: so a
- * number with fewer digits than PostgreSQL's is exact too.
- */
-const floatFits: InnerFunction = {
-  name: names.floatFits,
-  parameters: "p_number text",
-  returns: "boolean",
-  language: "sql",
-  options: "immutable",
-  body: `
-select case
-  when length(p_number) > ${numberLengthMax} or not pg_input_is_valid(p_number, 'double precision')
-    or not pg_input_is_valid(p_number, 'numeric') then false
-  else cast(written as numeric) = cast(p_number as numeric)
-    or ${significantDigits("p_number")} < ${significantDigits("written")} end
-from (select case when pg_input_is_valid(p_number, 'double precision')
-  then cast(cast(p_number as double precision) as text) end as written) as postgres`,
-};
-
-const longNumbers = "-?[0-9][-+.0-9eE]{15,}|-?[0-9][.0-9]*[eE][-+]?[0-9]+";
-const unstorableEscape = String.raw`\\u(0000|d[89a-f])`;
-
-/**
- * Whether a text is JSON that answers can give back whole: not null, not nested too deep, its numbers not rounded, no
- * key twice in one object. `jsonLoss` is the same rule in TypeScript. Each pass is linear. The depth comes first,
- * because PostgreSQL's own JSON parser calls itself for every level. Its check of keys cannot read \u0000 and halves of
- * surrogate pairs, so that other characters stand in for them.
- */
-const jsonFits: InnerFunction = {
-  name: names.jsonFits,
-  parameters: "p_text text",
-  returns: "boolean",
-  language: "plpgsql",
-  options: "",
-  body: String.raw`
-declare
-  p_until bigint = cast(nullif(current_setting('${untilSetting}', true), '') as bigint);
-  bare text;
-  readable text = p_text;
-  deepest bigint;
-begin
-  if ${isLate} then ${tooLate}; end if;
-  if length(p_text) - length(translate(p_text, '[{', '')) > ${tableLimits.jsonDepthMax} then
-    bare = regexp_replace(p_text, '"(?:[^"\\]|\\.)*"', '', 'g');
-    select max(level) into deepest from (
-      select sum(case when one in ('[', '{') then 1 else -1 end) over (order by place) as level
-      from string_to_table(regexp_replace(bare, '[^][{}]+', '', 'g'), null) with ordinality as list(one, place)
-    ) as levels;
-    if deepest > ${tableLimits.jsonDepthMax} then return false; end if;
-  end if;
-  if p_text is not json or btrim(p_text, E' \t\n\r') = 'null' then return false; end if;
-  if p_text ~ '[0-9.]{15}|[0-9][eE]' then
-    bare = coalesce(bare, regexp_replace(p_text, '"(?:[^"\\]|\\.)*"', '""', 'g'));
-    if exists (
-      select from regexp_matches(bare, '${longNumbers}', 'g') as found(number) where not "${names.floatFits}"(number[1])
-    ) then return false; end if;
-  end if;
-  if p_text ~* '${unstorableEscape}' then
-    readable = replace(readable, '\\', chr(1));
-    readable = regexp_replace(readable, '\\u(d[89ab][0-9a-f]{2})\\u(d[c-f][0-9a-f]{2})', E'\x02\\1\x02\\2', 'gi');
-    readable = regexp_replace(readable, '\\u0000', '\\ue000', 'g');
-    readable = regexp_replace(readable, '\\ud([89a-f][0-9a-f]{2})', '\\ue\1', 'gi');
-    readable = replace(replace(readable, chr(2), '\u'), chr(1), '\\');
-  end if;
-  return readable is json with unique keys;
-end`,
-};
-
-/**
- * Makes the database's role, which has the schema's name and owns the schema with its tables and functions. A database
- * of an earlier version, whose tables belonged to the service's own role, is taken over as well.
- */
-export const ownerBody = `
-declare
-  owner text = current_schema();
-  place oid = (select oid from pg_namespace where nspname = current_schema());
-  one record;
-begin
-  if not exists (select from pg_roles where rolname = owner) then
-    execute format('create role %I nologin', owner);
-  end if;
-  execute format('grant %I to current_user', owner);
-  execute format('alter schema %I owner to %I', owner, owner);
-  for one in select relname from pg_class
-    where relnamespace = place and relkind = 'r' and pg_get_userbyid(relowner) <> owner
-  loop
-    execute format('alter table %I.%I owner to %I', owner, one.relname, owner);
-  end loop;
-  for one in select proname, pg_get_function_identity_arguments(oid) as arguments from pg_proc
-    where pronamespace = place and pg_get_userbyid(proowner) <> owner
-  loop
-    execute format('alter function %I.%I(%s) owner to %I', owner, one.proname, one.arguments, owner);
-  end loop;
-end`;
-
-/** The functions of a database, in the order in which they need each other. */
+/** The functions of a database, each after those that it calls. */
 export const innerFunctions = [runQuery, runChange, beforeRow, floatFits, jsonFits];
-
-/** The statement that makes a function; it can run again. */
-export function functionStatement(schema: string, one: InnerFunction): Sql {
-  const raw = (text: string): RawBuilder<unknown> => sql.raw(text);
-  return sql`create or replace function ${sql.id(schema, one.name)}(${raw(one.parameters)}) returns ${raw(one.returns)}
-    language ${raw(one.language)} ${raw(one.options)} set search_path = ${sql.id(schema)}, pg_temp
-    as ${sql.lit(one.body)}`;
-}

@@ -1,8 +1,36 @@
 import { sql } from "kysely";
 import type { Statement } from "../../aws/databases.ts";
-import { functionStatement, innerFunctions, ownerBody } from "./functions.ts";
+import { innerFunctions } from "./functions.ts";
+import { functionStatement } from "./inner-function.ts";
 import { innerNames as names } from "./inner-names.ts";
 import { compile } from "./sql.ts";
+
+/**
+ * Makes the database's role, which has the schema's name and owns the schema with its tables and functions. A database
+ * of an earlier version, whose tables belonged to the service's own role, is taken over as well.
+ */
+const ownerBody = `
+declare
+  owner text = current_schema();
+  place oid = (select oid from pg_namespace where nspname = current_schema());
+  one record;
+begin
+  if not exists (select from pg_roles where rolname = owner) then
+    execute format('create role %I nologin', owner);
+  end if;
+  execute format('grant %I to current_user', owner);
+  execute format('alter schema %I owner to %I', owner, owner);
+  for one in select relname from pg_class
+    where relnamespace = place and relkind = 'r' and pg_get_userbyid(relowner) <> owner
+  loop
+    execute format('alter table %I.%I owner to %I', owner, one.relname, owner);
+  end loop;
+  for one in select proname, pg_get_function_identity_arguments(oid) as arguments from pg_proc
+    where pronamespace = place and pg_get_userbyid(proowner) <> owner
+  loop
+    execute format('alter function %I.%I(%s) owner to %I', owner, one.proname, one.arguments, owner);
+  end loop;
+end`;
 
 /**
  * What a database has to hold before its first table. All of it runs in one transaction, and can run again: it also

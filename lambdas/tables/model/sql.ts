@@ -37,7 +37,7 @@ export interface Query {
   columns: Record<string, "bigint" | "text">;
 }
 
-/** Compiles a statement for a database's `queryFunction`, which has the values as one array, `$1`. */
+/** Compiles a statement for a database's function `$query_1`, which has the values as one array, `$1`. */
 export function query(columns: Query["columns"], statement: Sql): Query {
   return { ...compiled(statement, (number) => `($1)[${number}]`), columns };
 }

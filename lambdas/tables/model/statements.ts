@@ -1,9 +1,10 @@
 import { sql } from "kysely";
-import { type ColumnType, type Scalar, tableLimits } from "../../../api/tables.ts";
+import type { ColumnType, Scalar } from "../../../api/tables.ts";
 import { type ChangeStatement, changeStatement, checkStatement, tableId } from "./change-statement.ts";
 import { conversion } from "./conversion.ts";
 import { type Column, type Definition, onUpdateColumns } from "./definition.ts";
 import { innerNames, ownStates } from "./inner-names.ts";
+import { rowSizeChecks } from "./row-size-checks.ts";
 import { column, physicalName, physicalTypes, type Sql } from "./sql.ts";
 import type { Step } from "./steps.ts";
 
@@ -76,7 +77,7 @@ function conversionStatements(schema: string, table: Sql, step: Extract<Step, { 
   ];
 }
 
-/** Columns that change names with each other meet half-way, under names that no user can give. */
+/** Columns that swap their names are first renamed to names that no user can give. */
 function renameStatements(table: Sql, step: Extract<Step, { do: "rename columns" }>): ChangeStatement[] {
   const one = (from: string, to: string) =>
     changeStatement(step.path, sql`alter table ${table} rename column ${sql.id(from)} to ${sql.id(to)}`);
@@ -131,24 +132,6 @@ function statementsOf(schema: string, table: Sql, step: Step): ChangeStatement[]
   }
 }
 
-const growing = new Set<Step["do"]>(["convert", "add column", "rename columns"]);
-
-/**
- * Finds a row that the steps have made too large, which the trigger does not see. Names count, as they stand in each
- * row's JSON. Columns of the other types are too short for a row to become too large by them.
- */
-function sizeChecks(table: Sql, steps: Step[], after: Column[]): ChangeStatement[] {
-  const paths = steps.filter((step) => growing.has(step.do)).map((step) => step.path);
-  const isBounded = after.every(({ type }) => type !== "text" && type !== "json");
-  if (isBounded || paths.length === 0) return [];
-  const row = sql.id("$r");
-  const large = sql`octet_length(cast(row_to_json(${row}) as text)) > ${sql.lit(tableLimits.rowBytesMax)}`;
-  const path = paths.length === 1 ? paths.join() : "";
-  return [
-    checkStatement(path, sql`select ${row}.id from ${table} as ${row} where ${large} limit 1`, ownStates.rowTooLarge),
-  ];
-}
-
 /** The statements of a planned change. They hold the table for themselves from the first to the last. */
 export function changeStatements(
   schema: string,
@@ -159,7 +142,7 @@ export function changeStatements(
   const statements = steps.flatMap((step) => statementsOf(schema, table, step));
   if (statements.length === 0) return [];
   const lock = changeStatement("", sql`lock table ${table} in access exclusive mode`);
-  return [lock, ...statements, ...sizeChecks(table, steps, definition.columns)];
+  return [lock, ...statements, ...rowSizeChecks(table, steps, definition.columns)];
 }
 
 export function dropStatements(schema: string, tableName: string): ChangeStatement[] {
