@@ -16,6 +16,7 @@ import { nodeLoopback } from "./loopback.ts";
 import { nodePackageManager } from "./package-manager.ts";
 import { type NodeStart, nodeStart } from "./start.ts";
 import { refuseMissingFile } from "./start-file.ts";
+import { suggestUndeclaredPackages } from "./undeclared.ts";
 import { nodeVersion } from "./version.ts";
 
 /** The plan of a Node.js app; throws `NoPlan` when there is none. */
@@ -37,6 +38,7 @@ export function nodePlan(app: App, notes: Notes): Plan {
     suggestDevelopmentStart(app, start, notes);
     suggestLoopback(app, start, nodeLoopback(app, start.line), notes);
     suggestEnvironmentFile(app, start, notes);
+    suggestUndeclaredPackages(app, manifest, start.line, packages.manager.name, notes);
   }
   const port = start.static === null ? containerPort(app, fixedPort(app, start), notes) : portDefault;
   return {

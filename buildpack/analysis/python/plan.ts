@@ -13,6 +13,7 @@ import { pythonLoopback } from "./loopback.ts";
 import { pythonPackageManager } from "./package-manager.ts";
 import { type PythonStart, pythonStart, releaseLine } from "./start.ts";
 import { refuseMissingModule } from "./start-file.ts";
+import { suggestUndeclaredPackages } from "./undeclared.ts";
 import { pythonVersion } from "./version.ts";
 
 /** The plan of a Python app; throws `NoPlan` when there is none. */
@@ -32,6 +33,7 @@ export function pythonPlan(app: App, notes: Notes): Plan {
   suggestDebugOff(app, start.line, notes);
   suggestLoopback(app, start, pythonLoopback(app, start.line), notes);
   suggestEnvironmentFile(app, start, notes);
+  suggestUndeclaredPackages(app, start, packages, new Set([...dependencies, start.server ?? ""]), notes);
   suggestMigrations(app, start, notes);
   const added = addedPackages(app, start, dependencies, notes);
   const together = added.length > 0 && namesIndex(app, packages);

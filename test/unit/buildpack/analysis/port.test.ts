@@ -2,7 +2,7 @@ import { expect, test } from "vitest";
 import { analysisOf } from "./tree.ts";
 
 const node = (source: string, files: Record<string, string> = {}) => analysisOf({ "server.js": source, ...files });
-const python = (source: string) => analysisOf({ "main.py": source });
+const python = (source: string) => analysisOf({ "main.py": source, "requirements.txt": "flask\nuvicorn\n" });
 
 test.each([
   "app.listen(3000)",
@@ -98,7 +98,7 @@ test.each([
 ])("the port is looked for in the script that %s starts", (_, system, path) => {
   const { plan, suggestions } = analysisOf({
     "pyproject.toml": `[project]\nname = "shop"\n[project.scripts]\nstart = "shop.cli:main"\n${system}`,
-    [path]: "import uvicorn\ndef main():\n    uvicorn.run('shop.web:app', host='0.0.0.0', port=8000)\n",
+    [path]: "import servers\ndef main():\n    servers.run('shop.web:app', host='0.0.0.0', port=8000)\n",
   });
   expect(plan.port).toBe(8000);
   expect(suggestions).toMatchObject([{ code: "fixed_port", file: path, line: 3 }]);

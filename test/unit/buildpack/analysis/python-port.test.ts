@@ -88,5 +88,8 @@ test.each<[string, Record<string, string>]>([
     { "main.py": "import shop\n", "shop.py": "if __name__ == '__main__':\n    app.run(port=7777)\n" },
   ],
 ])("a Python app listens on PORT where %s", (_, files) => {
-  expect(analysisOf({ "requirements.txt": "", ...files })).toMatchObject({ plan: { port: 8080 }, suggestions: [] });
+  expect(analysisOf({ "requirements.txt": "flask\nuvicorn\n", ...files })).toMatchObject({
+    plan: { port: 8080 },
+    suggestions: [],
+  });
 });

@@ -164,12 +164,12 @@ test.each([
 });
 
 test.each([
-  ["uvicorn[standard]", "uvicorn[standard]>=0.30\n"],
+  ["uvicorn[standard]", "fastapi\nuvicorn[standard]>=0.30\n"],
   ["fastapi[standard]", "fastapi[standard]\n"],
   ["fastapi without its cloud", "fastapi[standard-no-fastapi-cloud-cli]>=0.116\n"],
-  ["an included file", "-r requirements/base.txt\n"],
-  ["an included file without a space", "-rrequirements/base.txt\n"],
-  ["an address with a name", "git+https://git.example.com/encode/uvicorn.git@main#egg=uvicorn\n"],
+  ["an included file", "fastapi\n-r requirements/base.txt\n"],
+  ["an included file without a space", "fastapi\n-rrequirements/base.txt\n"],
+  ["an address with a name", "fastapi\ngit+https://git.example.com/encode/uvicorn.git@main#egg=uvicorn\n"],
 ])("a server that %s brings is not added", (_, text) => {
   const { plan, suggestions } = analysisOf({
     "app.py": fastapi,
