@@ -1,9 +1,10 @@
-import type { App } from "../app.ts";
+import { type App, rootFiles } from "../app.ts";
+import { quoted } from "../diagnostics.ts";
 import type { StaticSite } from "../plan.ts";
 import { stringAt, type Table } from "../values.ts";
 import type { Dependencies } from "./dependencies.ts";
 import { siteOf } from "./static.ts";
-import { configText, configured } from "./static-folders.ts";
+import { astroDir, configText, configured } from "./static-folders.ts";
 
 /** How a framework's build is started; `build` is its own build command, used where package.json has none. */
 export interface FrameworkStart {
@@ -11,6 +12,10 @@ export interface FrameworkStart {
   build: string | null;
   static?: StaticSite;
   buildEnv?: Readonly<Record<string, string>>;
+  /** Why the build cannot be started here, and what to add; `start` is "" then. */
+  obstacle?: string;
+  /** What would be better, where it is started all the same. */
+  advice?: string;
 }
 
 type Framework = (app: App, manifest: Table | undefined, dependencies: Dependencies) => FrameworkStart | undefined;
@@ -20,6 +25,12 @@ const site = (dir: string, isSinglePage: boolean): FrameworkStart => ({
   build: null,
   static: siteOf(dir, isSinglePage),
 });
+
+const blocked = (obstacle: string): FrameworkStart => ({ start: "", build: null, obstacle });
+
+/** A server of the app's own beside its framework. */
+const hasOwnServer = (app: App): boolean =>
+  rootFiles(app).some((name) => /^(server|app|index)\.[cm]?[jt]s$/.test(name)) || app.hasFolder("server");
 
 function next(app: App, _manifest: Table | undefined, dependencies: Dependencies): FrameworkStart | undefined {
   if (!dependencies.has("next")) return undefined;
@@ -50,9 +61,15 @@ function sveltekit(app: App, _manifest: Table | undefined, dependencies: Depende
     const fallback = /\bfallback\s*:\s*['"]([\w.-]+)['"]/.exec(text)?.[1] ?? "404.html";
     return { start: "", build: "vite build", static: { dir: configured(text, "pages") ?? "build", fallback } };
   }
+  const adapter = /adapter-[a-z-]*\w/.exec(text)?.[0];
+  if (adapter === undefined || adapter === "adapter-node" || /adapter-node/.test(text))
+    return { start: `node ${out}`, build: "vite build" };
+  const use = "use @sveltejs/adapter-node in svelte.config.js instead.";
+  if (adapter !== "adapter-auto")
+    return blocked(`SvelteKit is built for another platform (${quoted(adapter)}), and no server comes of it; ${use}`);
   // adapter-auto takes adapter-node on the one platform that it knows to run a plain Node.js server.
-  const auto = /adapter-auto/.test(text) && !/adapter-node/.test(text);
-  return { start: `node ${out}`, build: "vite build", ...(auto ? { buildEnv: { GCP_BUILDPACKS: "true" } } : {}) };
+  const advice = `SvelteKit's adapter-auto fetches adapter-node anew at each build; ${use}`;
+  return { start: `node ${out}`, build: "vite build", buildEnv: { GCP_BUILDPACKS: "true" }, advice };
 }
 
 function nest(app: App, manifest: Table | undefined, dependencies: Dependencies): FrameworkStart | undefined {
@@ -66,39 +83,58 @@ function reactRouter(app: App, _manifest: Table | undefined, dependencies: Depen
   if (!dependencies.has("@react-router/dev")) return undefined;
   if (/\bssr\s*:\s*false/.test(configText(app, "react-router.config") ?? ""))
     return { ...site("build/client", true), build: "react-router build" };
-  if (!dependencies.has("@react-router/serve")) return undefined;
+  if (!dependencies.has("@react-router/serve"))
+    return hasOwnServer(app)
+      ? undefined
+      : blocked("React Router is built without a server; add the package @react-router/serve.");
   return { start: "react-router-serve ./build/server/index.js", build: "react-router build" };
 }
 
 function remix(app: App, _manifest: Table | undefined, dependencies: Dependencies): FrameworkStart | undefined {
-  if (!dependencies.has("@remix-run/serve")) return undefined;
+  if (!dependencies.has("@remix-run/serve")) {
+    const isRemix = dependencies.has("@remix-run/dev") && !hasOwnServer(app);
+    return isRemix ? blocked("Remix is built without a server; add the package @remix-run/serve.") : undefined;
+  }
   const vite = configText(app, "vite.config") !== undefined;
   return vite
     ? { start: "remix-serve ./build/server/index.js", build: "remix vite:build" }
     : { start: "remix-serve build", build: "remix build" };
 }
 
-function astro(_app: App, _manifest: Table | undefined, dependencies: Dependencies): FrameworkStart | undefined {
-  if (!dependencies.has("astro") || !dependencies.has("@astrojs/node")) return undefined;
+function astro(app: App, manifest: Table | undefined, dependencies: Dependencies): FrameworkStart | undefined {
+  if (!dependencies.has("astro")) return undefined;
+  if (!dependencies.has("@astrojs/node"))
+    return astroDir(app, manifest, dependencies) === undefined
+      ? blocked(
+          "Astro renders its pages on a server of another platform; use the adapter @astrojs/node in astro.config instead.",
+        )
+      : undefined;
   return { start: "node ./dist/server/entry.mjs", build: "astro build" };
+}
+
+/** TanStack Start builds a handler; a server comes of it with Nitro, or with Vinxi as in its first versions. */
+function tanstack(app: App, _manifest: Table | undefined, dependencies: Dependencies): FrameworkStart | undefined {
+  if (!["@tanstack/react-start", "@tanstack/solid-start", "@tanstack/start"].some((name) => dependencies.has(name)))
+    return undefined;
+  const text = `${configText(app, "vite.config") ?? ""}\n${configText(app, "app.config") ?? ""}`;
+  const serves =
+    [...dependencies.keys()].some((name) => /^(nitro|nitropack|vinxi)$|nitro-v2/.test(name)) ||
+    /nitro|vinxi/.test(text);
+  if (serves || text.trim() === "") return { start: "node .output/server/index.mjs", build: null };
+  return blocked(
+    'TanStack Start is built without a server; add the package nitro, and nitro() from "nitro/vite" to the plugins of vite.config.',
+  );
 }
 
 /** Frameworks whose server is Nitro's standard output. */
 function nitro(_app: App, _manifest: Table | undefined, dependencies: Dependencies): FrameworkStart | undefined {
-  const names = [
-    "@solidjs/start",
-    "@tanstack/react-start",
-    "@tanstack/solid-start",
-    "@tanstack/start",
-    "nitropack",
-    "nitro",
-  ];
+  const names = ["@solidjs/start", "nitropack", "nitro"];
   return names.some((name) => dependencies.has(name))
     ? { start: "node .output/server/index.mjs", build: null }
     : undefined;
 }
 
-const FRAMEWORKS: readonly Framework[] = [next, nuxt, sveltekit, nest, reactRouter, remix, astro, nitro];
+const FRAMEWORKS: readonly Framework[] = [next, nuxt, sveltekit, nest, reactRouter, remix, astro, tanstack, nitro];
 
 /** The start of the first framework that the app depends on, in the order of docs/detection.md, Start. */
 export function frameworkStart(

@@ -1,4 +1,5 @@
 import { type App, rootFiles } from "../app.ts";
+import { invocationOf } from "../command.ts";
 import { entriesAt, stringAt, type Table } from "../values.ts";
 import { configText, configured, rawValue, relativeFolder, within } from "./static-folders.ts";
 
@@ -210,8 +211,13 @@ function buildScript(
   for (const [name, text] of entriesAt(manifest, "scripts")) {
     if (typeof text === "string" && generator.builds.test(text) && !/^(pre|post)/.test(name)) return { name, text };
   }
-  // A start script that serves for development says as much as a build script would.
-  const develops = generator.commands.test(stringAt(manifest, "scripts", "start")?.split(/\s/)[0] ?? "");
+  // A script that serves for development says as much as a build script would.
+  const develops = entriesAt(manifest, "scripts").some(
+    ([name, text]) =>
+      /^(start|dev|develop|serve|watch)\b/.test(name) &&
+      typeof text === "string" &&
+      generator.commands.test(invocationOf(text).program),
+  );
   return develops ? { name: null, text: "" } : undefined;
 }
 

@@ -1,6 +1,6 @@
 import type { App } from "../app.ts";
 import { commandLengthMax, tooLong } from "../command.ts";
-import { lineOfKey, type Notes, quoted } from "../diagnostics.ts";
+import { lineOfKey, type Notes, quoted, suggest } from "../diagnostics.ts";
 import { packageJson } from "../manifests.ts";
 import { type Plan, runtimeSchema } from "../plan.ts";
 import { containerPort, type FixedPort, portDefault, portInCommand, serverEnvironment } from "../port.ts";
@@ -10,6 +10,7 @@ import { suggestEnvironmentFile } from "../suggestions/env-file.ts";
 import { suggestLoopback } from "../suggestions/loopback.ts";
 import { entriesAt, stringAt, type Table } from "../values.ts";
 import { dependenciesOf } from "./dependencies.ts";
+import { managerSettings, pnpmInstallFlag } from "./engines.ts";
 import { installCommand, installManifests, installsNothing } from "./install.ts";
 import { nodeListenPort } from "./listen.ts";
 import { nodeLoopback } from "./loopback.ts";
@@ -27,12 +28,13 @@ export function nodePlan(app: App, notes: Notes): Plan {
   const runtime = runtimeSchema.parse(`nodejs${version}.x`);
   notes.runtime = runtime;
   refuseLongScripts(app, manifest);
-  const start = nodeStart(app, manifest, dependencies);
   const packages = nodePackageManager(app, manifest, notes);
+  const start = nodeStart(app, manifest, dependencies, packages.manager.name === "bun");
   const install = installCommand(app, manifest, dependencies, packages, notes);
   const script = start.buildScript ?? (stringAt(manifest, "scripts", "build") === undefined ? null : "build");
   const build = script === null ? start.build : `${packages.manager.name} run ${shellWord(script)}`;
   const line = start.static === null ? start.line : staticServerCommand(start.static);
+  for (const advice of start.advice) suggest(notes, app, { ...advice, file: start.file, line: start.declaredAt });
   if (start.static === null) {
     refuseMissingFile(app, manifest, start, build);
     suggestDevelopmentStart(app, start, notes);
@@ -46,7 +48,7 @@ export function nodePlan(app: App, notes: Notes): Plan {
     language: "nodejs",
     version,
     packageManager: packages.manager,
-    install,
+    install: install === null ? null : install + pnpmInstallFlag(app, packages.manager),
     installsNothing: installsNothing(app, manifest, dependencies),
     build,
     prestart: start.before.length === 0 ? null : start.before.join(" && "),
@@ -57,7 +59,7 @@ export function nodePlan(app: App, notes: Notes): Plan {
     manifests: installManifests(app, manifest, dependencies),
     addedPackages: [],
     systemPackages: dependencies.has("prisma") || dependencies.has("@prisma/client") ? ["openssl"] : [],
-    buildEnv: { ...start.buildEnv, ...(packages.manager.name === "yarn" ? { YARN_NODE_LINKER: "node-modules" } : {}) },
+    buildEnv: { ...start.buildEnv, ...managerSettings(app, manifest, packages.manager) },
     // fastify-cli listens on localhost unless it is told otherwise or believes to be in Docker.
     env: { ...serverEnvironment(port), ...(dependencies.has("fastify-cli") && { FASTIFY_ADDRESS: "0.0.0.0" }) },
   };

@@ -1,14 +1,19 @@
 import { type App, rootFiles } from "../app.ts";
-import { invocationOf } from "../command.ts";
+import { commandsOf, invocationOf } from "../command.ts";
 import { lineOfKey, listed, NoPlan } from "../diagnostics.ts";
 import { optionalJson } from "../manifests.ts";
 import type { StaticSite } from "../plan.ts";
 import { procfileEntry } from "../procfile.ts";
 import { isVendored } from "../tree.ts";
-import { stringAt, type Table } from "../values.ts";
+import { entriesAt, stringAt, type Table } from "../values.ts";
+import type { Dependencies } from "./dependencies.ts";
 import { frameworkStart } from "./frameworks.ts";
+import { replacedStart } from "./replaced-start.ts";
+import { runnerOf } from "./runner.ts";
 import { resolveCommand } from "./scripts.ts";
+import { nodeEntry } from "./sources.ts";
 import { angularServer, staticBuild } from "./static.ts";
+import { emulatorOf, functionsFramework, isWorker, refuseEmulator, refuseUnserved, remedy } from "./unserved.ts";
 
 /** Where a start command was found and what it is. */
 export interface NodeStart {
@@ -23,23 +28,38 @@ export interface NodeStart {
   /** The line that declares the command, for suggestions on it. */
   file: string;
   declaredAt: number;
+  /** What would be better than the declared command. */
+  advice: readonly { code: string; message: string }[];
 }
 
 const ENTRIES = ["server", "app", "main", "index"].flatMap((name) =>
-  ["js", "mjs", "cjs", "ts", "mts", "cts"].map((ending) => `${name}.${ending}`),
+  ["js", "mjs", "cjs", "ts", "mts", "cts", "tsx", "jsx"].map((ending) => `${name}.${ending}`),
 );
 
-/** The start command by docs/detection.md, Start; throws `NoPlan` (no_start_command) when there is none. */
-export function nodeStart(app: App, manifest: Table | undefined, dependencies: ReadonlyMap<string, string>): NodeStart {
+/** The start command by docs/detection.md, Start; throws `NoPlan` (no_start_command) when there is none. `isBun`: Bun's lock file decides. */
+export function nodeStart(
+  app: App,
+  manifest: Table | undefined,
+  dependencies: Dependencies,
+  isBun: boolean,
+): NodeStart {
   const names = new Set(dependencies.keys());
-  const found = { before: [], static: null, build: null, buildEnv: {}, file: "package.json", declaredAt: 1 };
+  const found = {
+    before: [],
+    static: null,
+    build: null,
+    buildEnv: {},
+    file: "package.json",
+    declaredAt: 1,
+    advice: [],
+  };
   const framework = frameworkStart(app, manifest, dependencies);
   const build = framework?.build ?? null;
   const buildEnv = framework?.buildEnv ?? {};
   const web = procfileEntry(app, "web");
   if (web !== undefined) {
-    const { line, before } = resolveCommand(web.command, manifest, names);
-    return { ...found, line, before, build, buildEnv, file: "Procfile", declaredAt: web.line };
+    const started = declaredStart(app, web.command, manifest, dependencies, "Procfile");
+    return { ...found, ...started, build, buildEnv, file: "Procfile", declaredAt: web.line };
   }
   const built = staticBuild(app, manifest, dependencies);
   if (built !== undefined)
@@ -52,33 +72,75 @@ export function nodeStart(app: App, manifest: Table | undefined, dependencies: R
     };
   const script = stringAt(manifest, "scripts", "start");
   if (script !== undefined && !(framework?.static !== undefined && startsFramework(script))) {
-    const { line, before } = resolveCommand("npm start", manifest, names);
+    if (framework?.obstacle !== undefined && isEmulated(resolveCommand(script, manifest, names).line))
+      throw new NoPlan("no_start_command", framework.obstacle);
     return {
       ...found,
-      line,
-      before,
+      ...declaredStart(app, "npm start", manifest, dependencies, "package.json"),
       build,
       buildEnv,
       declaredAt: lineOfKey(app.text("package.json"), ["scripts", "start"]),
     };
   }
+  if (framework?.obstacle !== undefined) throw new NoPlan("no_start_command", framework.obstacle);
   if (framework !== undefined) {
-    return { ...found, line: framework.start, static: framework.static ?? null, build, buildEnv };
+    const advice = framework.advice === undefined ? [] : [{ code: "platform_adapter", message: framework.advice }];
+    return { ...found, line: framework.start, static: framework.static ?? null, build, buildEnv, advice };
   }
-  const line = angularServer(app, manifest) ?? entryCommand(app, manifest);
-  if (line === undefined) throw noStart(app);
+  const line = angularServer(app, manifest) ?? entryCommand(app, manifest, dependencies, isBun);
+  if (line === undefined) throw noStart(app, dependencies);
   return { ...found, line };
 }
+
+/** A declared command as it is started: scripts looked through, and replaced where the app itself would not stay. */
+function declaredStart(
+  app: App,
+  command: string,
+  manifest: Table | undefined,
+  dependencies: Dependencies,
+  file: string,
+) {
+  const { line, before } = resolveCommand(command, manifest, new Set(dependencies.keys()));
+  refuseEmulator(lastCommand(line), `The start command in ${app.shown(file)}`, dependencies);
+  const { program } = invocationOf(lastCommand(line));
+  const entry = /^(node|tsx|ts-node|bun)$/.test(program) ? nodeEntry(app, line) : undefined;
+  if (entry !== undefined) refuseUnserved(app, entry, dependencies, program === "bun");
+  const replaced = replacedStart(line, manifest, dependencies);
+  return { line: replaced?.line ?? line, before, advice: replaced === undefined ? [] : [replaced.advice] };
+}
+
+const lastCommand = (line: string): string => invocationOf(commandsOf(line).at(-1)?.text ?? "").rest;
+
+const isEmulated = (line: string): boolean => emulatorOf(lastCommand(line)) !== undefined;
 
 /** A framework's own server, which has nothing to serve once the framework is told to write files only. */
 const startsFramework = (script: string): boolean =>
   /^(next|nuxt|react-router-serve|react-router)$/.test(invocationOf(script.replace(/^npx\s+/, "")).program);
 
-function entryCommand(app: App, manifest: Table | undefined): string | undefined {
+function entryCommand(
+  app: App,
+  manifest: Table | undefined,
+  dependencies: Dependencies,
+  isBun: boolean,
+): string | undefined {
   const main = mainFile(app, manifest);
   const entry =
     main ?? ENTRIES.find((name) => app.has(name)) ?? ENTRIES.map((name) => `src/${name}`).find((path) => app.has(path));
-  return entry === undefined ? undefined : `node ${entry}`;
+  if (entry === undefined) return undefined;
+  if (dependencies.has("@google-cloud/functions-framework"))
+    return functionsFramework(
+      app,
+      entry,
+      entriesAt(manifest, "scripts").map(([, script]) => script),
+    );
+  refuseUnserved(app, entry, dependencies, isBun);
+  if (isBun) return `bun ${entry}`;
+  const runner = runnerOf(app, manifest, dependencies, entry);
+  if ("command" in runner) return runner.command;
+  throw new NoPlan(
+    "no_start_command",
+    `${app.shown(entry)} cannot be started: Node.js runs TypeScript by leaving the types out, and ${runner.obstacle}. Add the package tsx and "scripts": {"start": "tsx ${entry}"}, or a build script and the start of what it writes.`,
+  );
 }
 
 /** package.json's `main`, if the file exists or a build is to make it. */
@@ -100,7 +162,13 @@ const startableMembers = (app: App): string[] =>
     .filter((path) => stringAt(optionalJson(app, path), "scripts", "start") !== undefined)
     .map((path) => path.slice(0, path.lastIndexOf("/")));
 
-function noStart(app: App): NoPlan {
+function noStart(app: App, dependencies: Dependencies): NoPlan {
+  if (isWorker(app)) {
+    return new NoPlan(
+      "no_start_command",
+      `The app in ${app.root === "" ? "the archive" : app.root} is a Cloudflare Worker by its Wrangler configuration, which starts no server. ${remedy(dependencies)}`,
+    );
+  }
   const members = startableMembers(app);
   const [first] = members;
   const place = app.root === "" ? "the archive" : app.root;

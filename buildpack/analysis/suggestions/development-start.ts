@@ -29,6 +29,13 @@ const DEVELOPMENT: readonly [RegExp, string][] = [
     ),
     "the production build",
   ],
+  [
+    at(
+      "(?:umi|max|sapper|quasar|rspress|dumi|vuepress|snowpack|turbo|turbo run|vercel|netlify|fumadocs|storybook) dev|(?:gridsome|gatsby) develop|(?:polymer|ionic|nx|honkit) serve|nx run \\S+:serve|preact watch|brunch (?:watch|w)|hexo (?:server|s)|wrangler (?:pages )?dev|(?:gulp|grunt) (?:dev|serve|watch|server)|start-storybook",
+    ),
+    "what its build makes",
+  ],
+  [at("(?:stencil build|rollup|tsc|esbuild) [^;&|]*--(?:watch|serve|dev)"), "what it builds without that"],
   [at("ember (?:serve|server|s)"), "the files that ember build makes"],
   [at("eleventy [^;&|]*--serve"), "the files that eleventy makes"],
   [/(?:^|[\s"'/;&|])parcel(?=$|\s)(?!\s+build)/, "the files that parcel build makes"],

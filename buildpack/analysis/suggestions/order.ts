@@ -10,6 +10,8 @@ const IMPORTANCE = [
   "env_file",
   "undeclared_import",
   "development_start",
+  "daemon_start",
+  "platform_adapter",
   "fixed_port",
   "hardcoded_url",
   "lock_out_of_step",

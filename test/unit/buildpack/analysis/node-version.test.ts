@@ -197,3 +197,40 @@ test("a mise.toml of nothing but empty lines is soon read", () => {
   expect(analysisOf(withFile({ "mise.toml": "\n".repeat(200_000) })).runtime).toBe("nodejs24.x");
   expect(performance.now() - began).toBeLessThan(3000);
 });
+
+test.each<[string, Record<string, string | object>, Record<string, string>]>([
+  ["npm", { "package.json": { engines: { node: "16" } } }, {}],
+  [
+    "npm that is strict",
+    { "package.json": { engines: { node: "16" } }, ".npmrc": "audit=false\nengine-strict = true\n" },
+    { NPM_CONFIG_ENGINE_STRICT: "false" },
+  ],
+  [
+    "yarn 1",
+    { "package.json": { engines: { node: "16" } }, "yarn.lock": "# yarn lockfile v1\n" },
+    { YARN_IGNORE_ENGINES: "true", YARN_NODE_LINKER: "node-modules" },
+  ],
+  [
+    "yarn 4, which knows no such setting",
+    { "package.json": { engines: { node: "16" }, packageManager: "yarn@4.1.0" } },
+    { YARN_NODE_LINKER: "node-modules" },
+  ],
+  [
+    "npm with devEngines",
+    { "package.json": { devEngines: { runtime: { name: "node", version: "16" } } } },
+    { NPM_CONFIG_FORCE: "true" },
+  ],
+])("a line that is not offered fails no installation: %s", (_, files, env) => {
+  expect(analysisOf({ "server.js": "", ...files }).plan.buildEnv).toEqual(env);
+});
+
+test.each([
+  ["pnpm-workspace.yaml", "engineStrict: true\n", " --config.engine-strict=false"],
+  [".npmrc", "engine-strict=true\n", " --config.engine-strict=false"],
+  [".npmrc", "engine-strict=false\n", ""],
+])("a line that is not offered fails no installation by pnpm: %s %j", (file, text, flag) => {
+  const manifest = { packageManager: "pnpm@10.1.0", engines: { node: "16" }, dependencies: { a: "1" } };
+  expect(analysisOf({ "server.js": "", "package.json": manifest, [file]: text }).plan.install).toBe(
+    `pnpm install --no-frozen-lockfile${flag}`,
+  );
+});

@@ -48,7 +48,6 @@ test.each([
   "next start",
   "vite preview",
   "node server.js",
-  "nest start",
   "tsx src/index.ts",
   "remix-serve build",
   "node dist/dev-server.js",

@@ -1,0 +1,290 @@
+import { expect, test } from "vitest";
+import { analysisOf, errorOf } from "./tree.ts";
+
+type Files = Record<string, string | object>;
+const any = (...names: string[]) => Object.fromEntries(names.map((name) => [name, "*"]));
+const hono =
+  "import { Hono } from 'hono'\nconst app = new Hono()\napp.get('/', (c) => c.text('hi'))\nexport default app\n";
+
+test.each<[string, object, Files, string, string]>([
+  [
+    "an app of Hono",
+    { dependencies: any("hono") },
+    { "src/index.ts": hono },
+    "src/index.ts starts no server: it is an app that it exports",
+    "@hono/node-server",
+  ],
+  [
+    "an app of Elysia",
+    { dependencies: any("elysia") },
+    { "index.ts": "import { Elysia } from 'elysia'\nexport default new Elysia().get('/', 'hi')" },
+    "it is an app that it exports",
+    "@elysiajs/node",
+  ],
+  [
+    "an app of Express",
+    { main: "api.js", dependencies: any("express") },
+    { "api.js": "const express = require('express')\nconst app = express()\nmodule.exports = app" },
+    "api.js starts no server",
+    "app.listen(process.env.PORT)",
+  ],
+  [
+    "a Worker's object",
+    {},
+    { "index.js": "export default {\n  async fetch(request, env) { return new Response('hi') }\n}" },
+    "it is a Worker",
+    "createServer(handler)",
+  ],
+  [
+    "a Cloudflare Worker",
+    {},
+    {
+      "src/index.ts":
+        "import { DurableObject } from 'cloudflare:workers'\nexport default { fetch() {} } satisfies ExportedHandler<Env>",
+    },
+    "it is a Cloudflare Worker",
+    "createServer(handler)",
+  ],
+  [
+    "a Worker by its configuration",
+    {},
+    {
+      "src/index.ts": "export { Explorer as default } from 'explorer'",
+      "wrangler.jsonc": '{\n  "main": "src/index.ts"\n}',
+    },
+    "it is a Cloudflare Worker",
+    "createServer(handler)",
+  ],
+  [
+    "a Worker whose script is elsewhere",
+    {},
+    { "worker/app.ts": hono, "wrangler.toml": 'main = "worker/app.ts"\n' },
+    "is a Cloudflare Worker by its Wrangler configuration",
+    "createServer(handler)",
+  ],
+  [
+    "a function of AWS Lambda",
+    {},
+    { "index.mjs": "export const handler = async (event) => ({ statusCode: 200 })" },
+    "it is a function of AWS Lambda",
+    "createServer(handler)",
+  ],
+  [
+    "a function of AWS Lambda in CommonJS",
+    {},
+    { "index.js": "exports.handler = async () => {}" },
+    "it is a function of AWS Lambda",
+    "createServer(handler)",
+  ],
+  [
+    "a function of Vercel",
+    {},
+    { "index.js": "export default function handler(req, res) { res.json({}) }" },
+    "it is a function of Vercel",
+    "createServer(handler)",
+  ],
+  [
+    "a class",
+    {},
+    { "app.ts": "export default class App { fetch() {} }" },
+    "it is a class that another program",
+    "createServer(handler)",
+  ],
+  [
+    "a start script that runs an app of Hono",
+    { scripts: { start: "tsx src/index.ts" }, dependencies: any("hono", "tsx") },
+    { "src/index.ts": hono },
+    "src/index.ts starts no server",
+    "@hono/node-server",
+  ],
+  [
+    "wrangler dev",
+    { scripts: { start: "wrangler dev src/index.ts" }, dependencies: any("hono") },
+    { "src/index.ts": hono },
+    "The start command in package.json runs a Cloudflare Worker for development (wrangler dev)",
+    "@hono/node-server",
+  ],
+  [
+    "vercel dev in a Procfile",
+    {},
+    { Procfile: "web: vercel dev --listen $PORT" },
+    "The start command in Procfile runs functions of Vercel",
+    "createServer(handler)",
+  ],
+])("what listens to nothing is said to be what it is: %s", (_, manifest, files, is, remedy) => {
+  const { code, message } = errorOf({ "package.json": { type: "module", ...manifest }, ...files });
+  expect([code, message]).toEqual(["no_start_command", expect.stringContaining(is)]);
+  expect(message).toContain(remedy);
+});
+
+test.each<[string, object, Files, string]>([
+  [
+    "an app of Hono with Bun's lock",
+    { dependencies: any("hono") },
+    { "src/index.ts": hono, "bun.lock": "" },
+    "bun src/index.ts",
+  ],
+  [
+    "a Worker's object with Bun's lock",
+    {},
+    { "index.ts": "export default { port: 3000, fetch() {} }", "bun.lockb": "" },
+    "bun index.ts",
+  ],
+  [
+    "JSX with Bun's lock",
+    { dependencies: any("hono") },
+    { "src/index.tsx": hono, "bun.lock": "" },
+    "bun src/index.tsx",
+  ],
+  [
+    "an app of Hono that bun starts",
+    { scripts: { start: "bun run src/index.ts" }, dependencies: any("hono") },
+    { "src/index.ts": hono },
+    "bun run src/index.ts",
+  ],
+  [
+    "Google's functions framework",
+    { dependencies: any("@google-cloud/functions-framework") },
+    {
+      "index.js":
+        "const functions = require('@google-cloud/functions-framework')\nfunctions.http('hello', (req, res) => res.send('hi'))",
+    },
+    "functions-framework --target=hello",
+  ],
+  [
+    "Google's functions framework with its target in a script",
+    {
+      scripts: { dev: "npx functions-framework --target=api" },
+      dependencies: any("@google-cloud/functions-framework"),
+    },
+    { "index.js": "exports.hello = (req, res) => {}" },
+    "functions-framework --target=api",
+  ],
+  [
+    "a function for it that is exported elsewhere",
+    { main: "fn.js", dependencies: any("@google-cloud/functions-framework") },
+    { "fn.js": "exports.hello = (req, res) => res.send('hi')" },
+    "functions-framework --target=hello --source=fn.js",
+  ],
+  [
+    "an app that another file serves",
+    { dependencies: any("express") },
+    {
+      "app.js": "module.exports = require('./lib/app')",
+      "lib/app.js": "const app = require('express')()\napp.listen(process.env.PORT)\nmodule.exports = app",
+    },
+    "node app.js",
+  ],
+  [
+    "an app that listens where it is the main module",
+    { dependencies: any("express") },
+    {
+      "app.js": "const app = require('express')()\nif (require.main === module) app.listen(3000)\nmodule.exports = app",
+    },
+    "node app.js",
+  ],
+  [
+    "serve of @hono/node-server",
+    { type: "module", dependencies: any("hono", "@hono/node-server") },
+    { "index.ts": `import { serve } from '@hono/node-server'\n${hono}serve({ fetch: app.fetch })` },
+    "node index.ts",
+  ],
+  [
+    "what cannot be told",
+    { scripts: { start: "node server.js" } },
+    { "server.js": "require('some-framework')" },
+    "node server.js",
+  ],
+  [
+    "a function called start",
+    {},
+    { "index.js": "import { start } from 'thing'\nstart()\nexport default function (req, res) {}" },
+    "node index.js",
+  ],
+])("%s is started", (_, manifest, files, start) => {
+  expect(analysisOf({ "package.json": manifest, ...files }).plan.start).toBe(start);
+});
+
+test.each<[string, object, Files, string]>([
+  [
+    "tsx, imports without endings",
+    { devDependencies: any("tsx"), type: "module" },
+    { "src/index.ts": "import { a } from './a'\na.listen()", "src/a.ts": "" },
+    "tsx src/index.ts",
+  ],
+  [
+    "tsx, CommonJS",
+    { devDependencies: any("tsx") },
+    { "server.ts": "import http from 'node:http'\nhttp.createServer()" },
+    "tsx server.ts",
+  ],
+  [
+    "tsx, but Node.js can",
+    { devDependencies: any("tsx"), type: "module" },
+    { "server.ts": "import { a } from './a.ts'\nimport type { B } from './b'\na.listen()", "a.ts": "", "b.ts": "" },
+    "node server.ts",
+  ],
+  [
+    "ts-node",
+    { devDependencies: any("ts-node", "typescript") },
+    { "src/server.ts": "import { a } from './a'\na.listen()", "src/a.ts": "" },
+    "ts-node src/server.ts",
+  ],
+  [
+    "ts-node in an ES module",
+    { devDependencies: any("ts-node"), type: "module" },
+    { "src/server.ts": "import { a } from './a'\na.listen()", "src/a.ts": "" },
+    "node --loader ts-node/esm src/server.ts",
+  ],
+  [
+    "ts-node-dev without its watching",
+    { devDependencies: any("ts-node-dev") },
+    { "index.ts": "import { a } from './a'\na.listen()", "a.ts": "" },
+    "ts-node --transpile-only index.ts",
+  ],
+  [
+    "swc",
+    { devDependencies: any("@swc-node/register") },
+    { "index.ts": "import { a } from './a'\na.listen()", "a.ts": "" },
+    "node --import @swc-node/register/register index.ts",
+  ],
+  [
+    "an enum in what is imported",
+    { devDependencies: any("tsx"), type: "module" },
+    { "index.ts": "import { a } from './a.ts'\na.listen()", "a.ts": "export enum A { B }" },
+    "tsx index.ts",
+  ],
+  [
+    "a script's name for TypeScript",
+    { devDependencies: any("tsx"), type: "module" },
+    { "index.ts": "import { a } from './a.js'\na.listen()", "a.ts": "" },
+    "tsx index.ts",
+  ],
+  ["no runner, none needed", {}, { "index.ts": "import { a } from './a.ts'\na.listen()", "a.ts": "" }, "node index.ts"],
+  [
+    "JavaScript",
+    { devDependencies: any("tsx") },
+    { "index.js": "require('./a').listen()", "a.js": "" },
+    "node index.js",
+  ],
+])("TypeScript is run by what the app declares: %s", (_, manifest, files, start) => {
+  expect(analysisOf({ "package.json": manifest, ...files }).plan.start).toBe(start);
+});
+
+test.each<[string, Files, string]>([
+  [
+    "imports without endings",
+    { "index.ts": "import { a } from './a'\na.listen()", "a.ts": "" },
+    "index.ts imports ./a without its ending",
+  ],
+  [
+    "properties in parameters",
+    { "index.ts": "import './a.ts'", "a.ts": "class A {\n  constructor(private readonly b: B) { listen() }\n}" },
+    "a.ts declares properties in a constructor's parameters",
+  ],
+  ["decorators", { "index.ts": "@Controller()\nexport class A { listen() {} }" }, "index.ts has decorators"],
+  ["JSX", { "src/index.tsx": "serve(<a/>)" }, "src/index.tsx is JSX"],
+])("TypeScript that nothing can run is an error that says so: %s", (_, files, obstacle) => {
+  const { code, message } = errorOf({ "package.json": {}, ...files });
+  expect([code, message]).toEqual(["no_start_command", expect.stringContaining(`${obstacle}. Add the package tsx`)]);
+});
