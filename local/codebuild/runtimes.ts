@@ -45,7 +45,7 @@ export interface Runtimes {
 
 /** Finds the runtimes of this machine; another Node.js line is fetched from npm once and kept in `dir`. */
 export function createRuntimes(dir: string): Runtimes {
-  const fetching = new Map<string, Promise<void>>();
+  const fetching = new Map<string, { done: Promise<void>; waiting: number; abort: AbortController }>();
 
   async function fetchNode(
     major: string,
@@ -77,6 +77,42 @@ export function createRuntimes(dir: string): Runtimes {
     await rename(temporary, target);
   }
 
+  /** Builds that need the same line wait for one fetch; it is given up when the last of them is. */
+  async function fetchShared(
+    major: string,
+    target: string,
+    put: (line: string) => void,
+    signal: AbortSignal,
+  ): Promise<void> {
+    signal.throwIfAborted();
+    const known = fetching.get(major);
+    const abort = known?.abort ?? new AbortController();
+    const shared = known ?? {
+      done: fetchNode(major, target, put, abort.signal).finally(() => {
+        if (fetching.get(major)?.abort === abort) fetching.delete(major);
+      }),
+      waiting: 0,
+      abort,
+    };
+    fetching.set(major, shared);
+    shared.waiting += 1;
+    const left = Promise.withResolvers<never>();
+    const leave = () => {
+      shared.waiting -= 1;
+      // What was started is ended before the build is over.
+      if (shared.waiting === 0) {
+        fetching.delete(major);
+        abort.abort();
+      } else left.reject(signal.reason);
+    };
+    signal.addEventListener("abort", leave, { once: true });
+    try {
+      await Promise.race([shared.done, left.promise]);
+    } finally {
+      signal.removeEventListener("abort", leave);
+    }
+  }
+
   return {
     async node(major, put, signal) {
       if (process.versions.node.startsWith(`${major}.`)) {
@@ -86,10 +122,7 @@ export function createRuntimes(dir: string): Runtimes {
       const target = join(dir, `node-${major}`);
       const program = join(target, "node_modules", "node", "bin", "node");
       if (!existsSync(program)) {
-        const running =
-          fetching.get(major) ?? fetchNode(major, target, put, signal).finally(() => fetching.delete(major));
-        fetching.set(major, running);
-        await running;
+        await fetchShared(major, target, put, signal);
       }
       return { path: [dirname(program), ...npmFolder()], program };
     },

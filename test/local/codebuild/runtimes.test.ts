@@ -1,0 +1,53 @@
+import { chmodSync, existsSync, mkdtempSync, rmSync, writeFileSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { delimiter, join } from "node:path";
+import { setTimeout as sleep } from "node:timers/promises";
+import { afterAll, beforeAll, expect, test } from "vitest";
+import { createRuntimes } from "../../../local/codebuild/runtimes.ts";
+
+const dir = mkdtempSync(join(tmpdir(), "runtimes-"));
+const path = process.env.PATH;
+
+/** A program in the place of npm that takes a second and leaves what npm would. */
+beforeAll(() => {
+  const npm = join(dir, "npm");
+  const script = `#!/bin/sh
+echo started >> ${dir}/starts
+sleep 1
+while [ "$1" != --prefix ]; do shift; done
+mkdir -p "$2/node_modules/node/bin" && : > "$2/node_modules/node/bin/node"
+`;
+  writeFileSync(npm, script);
+  chmodSync(npm, 0o755);
+  process.env.PATH = [dir, path].join(delimiter);
+});
+afterAll(() => {
+  process.env.PATH = path;
+  rmSync(dir, { recursive: true, force: true });
+});
+
+const never = () => new AbortController().signal;
+const silent = () => undefined;
+
+test("a build that is stopped leaves the fetch of its runtime to the others that wait for it", async () => {
+  const runtimes = createRuntimes(join(dir, "shared"));
+  const stopped = new AbortController();
+  const first = runtimes.node("11", silent, stopped.signal);
+  const second = runtimes.node("11", silent, never());
+  await sleep(200);
+  stopped.abort();
+  await expect(first).rejects.toThrow();
+  const { program } = await second;
+  expect(existsSync(program)).toBe(true);
+});
+
+test("a fetch ends with the last build that waits for it, and the next build starts another", async () => {
+  const runtimes = createRuntimes(join(dir, "alone"));
+  const stopped = new AbortController();
+  const first = runtimes.node("11", silent, stopped.signal);
+  await sleep(200);
+  stopped.abort();
+  await expect(first).rejects.toThrow();
+  const { program } = await runtimes.node("11", silent, never());
+  expect(existsSync(program)).toBe(true);
+});
