@@ -1,5 +1,6 @@
 import { createServer, request as httpRequest } from "node:http";
 import type { AddressInfo } from "node:net";
+import { countedHeader } from "./counted-calls.ts";
 
 /** What the proxy does with a call: pass it on, refuse it, or pass it on and lose the answer. */
 export type Fault = { kind: "error"; name: string; status?: number } | { kind: "lost-answer" };
@@ -7,7 +8,7 @@ export type Fault = { kind: "error"; name: string; status?: number } | { kind: "
 export interface DynamoProxy {
   endpoint: string;
   /** Operations in the order of their arrival since the last `clear`, with the instants they began and ended. */
-  calls: { operation: string; began: number; ended: number }[];
+  calls: { operation: string; began: number; ended: number; countedFor: string | undefined }[];
   clear(): void;
   /** Asked for every call; `undefined` lets it pass. */
   fault: ((operation: string, index: number) => Fault | undefined) | undefined;
@@ -29,7 +30,8 @@ export async function startDynamoProxy(target: string): Promise<DynamoProxy> {
   };
   const server = createServer((request, response) => {
     const operation = String(request.headers["x-amz-target"]).split(".")[1] ?? "";
-    const call = { operation, began: performance.now(), ended: Number.POSITIVE_INFINITY };
+    const countedFor = request.headers[countedHeader]?.toString();
+    const call = { operation, began: performance.now(), ended: Number.POSITIVE_INFINITY, countedFor };
     const index = proxy.calls.push(call) - 1;
     const fault = proxy.fault?.(operation, index);
     if (fault?.kind === "error") {

@@ -1,11 +1,13 @@
-import { setTimeout as sleep } from "node:timers/promises";
+import { randomUUID } from "node:crypto";
 import { afterAll, beforeAll, expect, test } from "vitest";
 import { newKeyPair } from "../../../lambdas/http/presented-credential.ts";
+import { countedHeader, followRequests } from "../../harness/counted-calls.ts";
 import { type HeldEvents, startHeldEvents } from "./held-events.ts";
 
 /** Calls to the table, how many follow one another (docs/data-model.md, Reading and writing), and how often the signer role is assumed. */
 let held: HeldEvents;
 beforeAll(async () => {
+  followRequests();
   held = await startHeldEvents({ versioned: false });
   await held.call("GET", "/ping");
 });
@@ -15,13 +17,17 @@ const files = (count: number) =>
   Array.from({ length: count }, (_, index) => ({ name: `${index}`, mime: "text/plain" }));
 
 async function counted(method: string, path: string, body?: unknown) {
-  await sleep(100);
-  held.table.clear();
+  const name = randomUUID();
   held.assumed.count = 0;
   held.table.delayMs = 60;
-  const answer = await held.call(method, path, body === undefined ? {} : { body });
+  const answer = await held.call(method, path, {
+    headers: { [countedHeader]: name },
+    ...(body !== undefined && { body }),
+  });
   held.table.delayMs = 0;
-  const calls = held.table.calls.filter((call) => call.operation !== "UpdateItem").sort((a, b) => a.began - b.began);
+  const calls = held.table.calls
+    .filter((call) => call.countedFor === name && call.operation !== "UpdateItem")
+    .sort((a, b) => a.began - b.began);
   let depth = 0;
   let last = Number.NEGATIVE_INFINITY;
   for (const call of calls) {
