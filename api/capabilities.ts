@@ -27,6 +27,10 @@ export const capabilities = [
   "deployments:resume",
   /** Read what the container service is serving. */
   "apps:read",
+  /** Tell which project's app a running task is. */
+  "apps:identify",
+  /** See whether a service deployment of the app runs. */
+  "apps:watch",
   /** Register task definitions, create and update the app's service. */
   "apps:deploy",
   /** Continue or roll back a running service deployment. */

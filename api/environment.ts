@@ -14,6 +14,8 @@ export const capabilityEnvironment = {
   "deployments:start": ["STATE_MACHINE_ARN"],
   "deployments:resume": [],
   "apps:read": ["CLUSTER_NAME"],
+  "apps:identify": ["CLUSTER_NAME"],
+  "apps:watch": ["CLUSTER_NAME"],
   "apps:deploy": [
     "CLUSTER_NAME",
     "APP_TASK_ROLE",

@@ -15,7 +15,7 @@ export const createSession = route("create-session", "POST /sessions", {
   reply: z.object({ session: z.object({ token: z.string(), organizationId: z.string(), expiresAt: timestamp }) }),
   status: 201,
   errors: [],
-  uses: ["table:read", "table:write", "keys:record-use", "apps:read", "identity:prove"],
+  uses: ["table:read", "table:write", "keys:record-use", "apps:identify", "identity:prove"],
   credential: "none",
   lateValidation: true,
 });

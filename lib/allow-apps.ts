@@ -24,13 +24,18 @@ const describeTasks = (r: Resources): Allowance => ({
 /** What serves, and under which address. */
 export const appsRead: (r: Resources) => Allowance[] = (r) => [
   { actions: ["ecs:DescribeServices"], resources: services(r), because: perProject },
-  describeTasks(r),
   {
     actions: ["ecs:DescribeGatewayRoute", "ecs:ListGatewayRoutes"],
     resources: ["*"],
     because:
       "Routes get their ids from ECS, and listing has no resource; what they tell is public: the apps' addresses.",
   },
+];
+/** Which project's app a task is. */
+export const appsIdentify: (r: Resources) => Allowance[] = (r) => [describeTasks(r)];
+/** Whether a deployment runs. */
+export const appsWatch: (r: Resources) => Allowance[] = (r) => [
+  { actions: ["ecs:ListServiceDeployments"], resources: services(r), because: perProject },
 ];
 /** The app's task definition and service, under the two roles made for apps. */
 export const appsDeploy: (r: Resources) => Allowance[] = (r) => [

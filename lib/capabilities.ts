@@ -1,7 +1,7 @@
 import type { Capability } from "../api/capabilities.ts";
 import { capabilityEnvironment, type EnvironmentName } from "../api/environment.ts";
 import type { Allowance } from "./allow.ts";
-import { appsDeploy, appsRead, appsSwitch, logStreams } from "./allow-apps.ts";
+import { appsDeploy, appsIdentify, appsRead, appsSwitch, appsWatch, logStreams } from "./allow-apps.ts";
 import {
   archivesCopy,
   archivesRead,
@@ -38,6 +38,8 @@ export const capabilityAllowances: Record<Capability, (r: Resources) => Allowanc
   ],
   "deployments:resume": (r) => [{ actions: ["states:SendTaskSuccess"], resources: [r.stateMachine.arn] }],
   "apps:read": appsRead,
+  "apps:identify": appsIdentify,
+  "apps:watch": appsWatch,
   "apps:deploy": appsDeploy,
   "apps:switch": appsSwitch,
   "logs:read": logStreams,

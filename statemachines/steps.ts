@@ -74,7 +74,7 @@ export const steps = {
       image: z.object({ digest: z.string(), log: z.string(), warning: z.string().nullable(), port: z.int() }),
     }),
     output: z.union([z.object({ waiting: z.literal(true) }), deployed.extend({ waiting: z.literal(false) })]),
-    uses: ["table:read", "table:write", "apps:read", "apps:deploy", "apps:switch"],
+    uses: ["table:read", "table:write", "apps:read", "apps:deploy", "apps:watch"],
     timeoutSeconds: 60,
     memory: 512,
   },

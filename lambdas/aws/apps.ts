@@ -44,8 +44,16 @@ export interface AppReader {
   live(projectId: string): Promise<string | null>;
   /** The address of the project's app; `undefined` before the gateway knows one. */
   address(projectId: string): Promise<string | undefined>;
+}
+
+export interface TaskIdentifier {
   /** The project whose app this task runs; `undefined` for a task that does not run. */
   projectOf(taskId: string): Promise<string | undefined>;
+}
+
+export interface RolloutWatcher {
+  /** The newest deployment of the project's service; undefined when there is none. */
+  newestInBrief(projectId: string): Promise<Pick<DeploymentState, "arn" | "status"> | undefined>;
 }
 
 export interface DeploymentState {
@@ -82,8 +90,6 @@ export interface AppSwitch {
   /** The newest deployment of the project's service. */
   newest(projectId: string): Promise<DeploymentState | undefined>;
   deployment(arn: string): Promise<DeploymentState | undefined>;
-  /** The newest deployment of the project's service, in brief: one call instead of two. */
-  newestInBrief(projectId: string): Promise<Pick<DeploymentState, "arn" | "status"> | undefined>;
   /** The ids of the tasks of one build that run. */
   runningTasks(buildId: string): Promise<string[]>;
   /** The tasks of one build that run, or that have stopped. */
@@ -122,11 +128,35 @@ export function appReader(environment: { CLUSTER_NAME: string }): AppReader {
       const route = await ecs.send(new DescribeGatewayRouteCommand({ gatewayRouteArn }));
       return route.gatewayRoute?.serviceUrl;
     },
+  };
+}
+
+export function taskIdentifier({ CLUSTER_NAME: cluster }: { CLUSTER_NAME: string }): TaskIdentifier {
+  const ecs = new ECSClient(shortCallDefaults);
+  return {
     async projectOf(taskId) {
       const output = await ecs.send(new DescribeTasksCommand({ cluster, tasks: [taskId] }));
       const task = output.tasks?.[0];
       if (task?.lastStatus !== "RUNNING") return undefined;
       return /^service:app-(prj_[0-9a-z]{26})$/.exec(task.group ?? "")?.[1];
+    },
+  };
+}
+
+export function rolloutWatcher({ CLUSTER_NAME: cluster }: { CLUSTER_NAME: string }): RolloutWatcher {
+  const ecs = new ECSClient(clientDefaults);
+  return {
+    async newestInBrief(projectId) {
+      try {
+        const list = await ecs.send(
+          new ListServiceDeploymentsCommand({ cluster, service: serviceName(projectId), maxResults: 1 }),
+        );
+        const { serviceDeploymentArn: arn, status = "PENDING" } = list.serviceDeployments?.[0] ?? {};
+        return arn === undefined ? undefined : { arn, status };
+      } catch (error) {
+        if (isNamed(error, "ServiceNotFoundException", "ServiceNotActiveException")) return undefined;
+        throw error;
+      }
     },
   };
 }
@@ -293,18 +323,7 @@ export function appSwitch(environment: {
     };
   }
 
-  async function newestInBrief(projectId: string): Promise<{ arn: string; status: string } | undefined> {
-    try {
-      const list = await ecs.send(
-        new ListServiceDeploymentsCommand({ cluster, service: serviceName(projectId), maxResults: 1 }),
-      );
-      const { serviceDeploymentArn: arn, status = "PENDING" } = list.serviceDeployments?.[0] ?? {};
-      return arn === undefined ? undefined : { arn, status };
-    } catch (error) {
-      if (isNamed(error, "ServiceNotFoundException", "ServiceNotActiveException")) return undefined;
-      throw error;
-    }
-  }
+  const { newestInBrief } = rolloutWatcher(environment);
 
   async function taskArnsOf(buildId: string, desiredStatus: "RUNNING" | "STOPPED"): Promise<string[]> {
     const output = await ecs.send(new ListTasksCommand({ cluster, family: familyOf(buildId), desiredStatus }));
@@ -313,7 +332,6 @@ export function appSwitch(environment: {
 
   return {
     deployment,
-    newestInBrief,
     async newest(projectId) {
       const newest = await newestInBrief(projectId);
       return newest && deployment(newest.arn);

@@ -2,7 +2,7 @@ import type middy from "@middy/core";
 import type { Context } from "aws-lambda";
 import type { Capability } from "../../api/capabilities.ts";
 import { capabilityEnvironment, type EnvironmentName } from "../../api/environment.ts";
-import type { AppDeployer, AppReader, AppSwitch } from "../aws/apps.ts";
+import type { AppDeployer, AppReader, AppSwitch, RolloutWatcher, TaskIdentifier } from "../aws/apps.ts";
 import type { ArchiveUploads } from "../aws/archive-uploads.ts";
 import type { ArchiveCopier, ArchiveReader } from "../aws/archives.ts";
 import type { Artifacts } from "../aws/artifacts.ts";
@@ -32,6 +32,8 @@ interface ToolsOf {
   "deployments:start": { deployments: DeploymentStarter };
   "deployments:resume": { waiting: DeploymentResumer };
   "apps:read": { apps: AppReader };
+  "apps:identify": { tasks: TaskIdentifier };
+  "apps:watch": { rollouts: RolloutWatcher };
   "apps:deploy": { deployer: AppDeployer };
   "apps:switch": { traffic: AppSwitch };
   "logs:read": { logs: LogReader };
@@ -84,6 +86,8 @@ const loaders: { [C in Capability]: Loader<C> } = {
   "deployments:start": async (e) => ({ deployments: (await import("../aws/deployments.ts")).deploymentStarter(e) }),
   "deployments:resume": async () => ({ waiting: (await import("../aws/deployments.ts")).deploymentResumer() }),
   "apps:read": async (e) => ({ apps: (await import("../aws/apps.ts")).appReader(e) }),
+  "apps:identify": async (e) => ({ tasks: (await import("../aws/apps.ts")).taskIdentifier(e) }),
+  "apps:watch": async (e) => ({ rollouts: (await import("../aws/apps.ts")).rolloutWatcher(e) }),
   "apps:deploy": async (e) => ({ deployer: (await import("../aws/apps.ts")).appDeployer(e) }),
   "apps:switch": async (e) => ({ traffic: (await import("../aws/apps.ts")).appSwitch(e) }),
   "logs:read": async (e) => ({ logs: (await import("../aws/logs.ts")).logReader(e) }),

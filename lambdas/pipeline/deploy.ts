@@ -29,7 +29,7 @@ async function prepared(
  * building → deploying. What serves now is recorded in the very write that sets the status: read later, a retried step
  * would take the new version for the previous one and roll back to it.
  */
-export const handler = step("deploy", async ({ deployment, image }, { table, apps, deployer, traffic }) => {
+export const handler = step("deploy", async ({ deployment, image }, { table, apps, deployer, rollouts }) => {
   const { projectId, buildId } = deployment;
   const since = new Date().toISOString();
   const stored = await table.read({
@@ -40,7 +40,7 @@ export const handler = step("deploy", async ({ deployment, image }, { table, app
   let isRepeated = true;
   if (build?.status === "building") {
     const [newest, set] = await Promise.all([
-      traffic.newestInBrief(projectId),
+      rollouts.newestInBrief(projectId),
       prepared(build, image, { apps, deployer }),
     ]);
     if (newest && moving.test(newest.status)) return { waiting: true as const };
@@ -52,7 +52,7 @@ export const handler = step("deploy", async ({ deployment, image }, { table, app
   const isApplied = isRepeated && (await apps.live(projectId)) === build.taskDefinition;
   if (!isApplied) await deployer.apply(projectId, build.taskDefinition);
   const known = stored.addresses?.url;
-  const [started, url] = await Promise.all([traffic.newestInBrief(projectId), known ?? apps.address(projectId)]);
+  const [started, url] = await Promise.all([rollouts.newestInBrief(projectId), known ?? apps.address(projectId)]);
   if (!started) throw new Error("The container service started no deployment");
   if (url !== known) await table.write({ addresses: Addresses.update({ projectId }, { set: { url } }) });
   return { waiting: false as const, serviceDeploymentArn: started.arn, url: url ?? null, since };

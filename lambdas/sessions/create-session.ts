@@ -26,7 +26,7 @@ function sessionOf(organizationId: string, now: Date) {
 
 export const handler = endpoint(
   createSession,
-  async ({ body, headers, now, refusal }, { table, keyUses, apps, identity }) => {
+  async ({ body, headers, now, refusal }, { table, keyUses, tasks, identity }) => {
     const credential = readCredential(headers);
     const refused = refusal([]);
     if (refused) {
@@ -37,7 +37,7 @@ export const handler = endpoint(
     }
     if (body.proof) {
       const task = await identity.task(body.proof);
-      const projectId = task && (await apps.projectOf(task));
+      const projectId = task && (await tasks.projectOf(task));
       if (!projectId) throw unauthorized();
       const { project } = await table.read({ project: Project.at({ id: projectId }) });
       if (!project) throw unauthorized();

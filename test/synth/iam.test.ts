@@ -71,14 +71,14 @@ it("who may do what, in one line per function", () => {
     create-environment: keys:record-use table:read table:write
     create-files: files:sign keys:record-use table:read table:write
     create-row: databases:run keys:record-use table:read table:write
-    create-session: apps:read identity:prove keys:record-use table:read table:write
+    create-session: apps:identify identity:prove keys:record-use table:read table:write
     create-table: databases:run keys:record-use table:read table:write
     delete-credential: keys:record-use table:read table:write
     delete-environment: keys:record-use table:read table:write
     delete-file: files:manage keys:record-use table:read table:write
     delete-row: databases:run keys:record-use table:read
     delete-table: databases:run keys:record-use table:read
-    deploy: apps:deploy apps:read apps:switch table:read table:write
+    deploy: apps:deploy apps:read apps:watch table:read table:write
     execution-ended: apps:deploy apps:read apps:switch table:read table:write
     fail-build: logs:read table:read table:write
     file-uploaded: files:follow files:manage table:read
@@ -180,8 +180,11 @@ it("what a capability stands for", () => {
     apps:read
       ecs:DescribeGatewayRoute *
       ecs:DescribeServices arn:<Partition>:ecs:<Region>:<AccountId>:service/<AppsCluster>/app-*
-      ecs:DescribeTasks arn:<Partition>:ecs:<Region>:<AccountId>:task/<AppsCluster>/* if ArnEquals ecs:cluster <AppsCluster>
       ecs:ListGatewayRoutes *
+    apps:identify
+      ecs:DescribeTasks arn:<Partition>:ecs:<Region>:<AccountId>:task/<AppsCluster>/* if ArnEquals ecs:cluster <AppsCluster>
+    apps:watch
+      ecs:ListServiceDeployments arn:<Partition>:ecs:<Region>:<AccountId>:service/<AppsCluster>/app-*
     apps:deploy
       ecs:CreateService arn:<Partition>:ecs:<Region>:<AccountId>:service/<AppsCluster>/app-*
       ecs:RegisterTaskDefinition *
@@ -368,4 +371,18 @@ it("no other account can make ECS, Step Functions or CodeBuild use our roles", (
       expect.stringMatching(sourceOf[service] ?? /never/),
     ]);
   }
+});
+
+const mayCall = (action: string) =>
+  functions()
+    .filter(({ roleId }) => grantsOf(roleId).some((grant) => grant.action === action))
+    .map(({ id }) => id)
+    .sort();
+
+it("a step that starts a deployment cannot continue or stop one, and no route but sessions looks at tasks", () => {
+  const switching = ["check-health", "execution-ended", "reconcile-locks", "roll-back"];
+  expect(mayCall("ecs:ContinueServiceDeployment")).toEqual(switching);
+  expect(mayCall("ecs:StopServiceDeployment")).toEqual(switching);
+  expect(mayCall("ecs:DescribeTasks")).toEqual(["create-session", ...switching].sort());
+  expect(mayCall("states:SendTaskFailure")).toEqual([]);
 });
