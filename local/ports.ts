@@ -5,7 +5,7 @@ import * as z from "zod";
 import { log } from "../lambdas/http/log.ts";
 import { DamagedFile, readStateFile, writeStateFile } from "./state-file.ts";
 
-/** Below the range that systems hand out by themselves, so that a port kept for later is seldom taken meanwhile. */
+/** Below the range that systems hand out by themselves, so that a kept port is seldom taken by another program. */
 const range = { first: 20_000, last: 24_999 };
 const unlistedRange = { first: 30_000, last: 31_999 };
 
@@ -43,7 +43,7 @@ export interface Ports {
   freeOf(name: string): Promise<number>;
 }
 
-/** A damaged file costs nothing but new ports for what asks next: a deployed project's port is kept by ECS as well. */
+/** A damaged file is replaced: ECS remembers the port of each deployed project as well. */
 function readPorts(path: string): Record<string, number> {
   try {
     return readStateFile(path, z.record(z.string(), z.int()), "") ?? {};

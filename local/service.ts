@@ -1,5 +1,5 @@
 import { join } from "node:path";
-import { startApiGateway } from "./api-gateway.ts";
+import { startApiGateway } from "./api-gateway/server.ts";
 import { type EmbeddedServices, startEmbeddedServices } from "./embedded-services.ts";
 import { setEnvironment } from "./environment.ts";
 import { openHome } from "./home.ts";

@@ -65,7 +65,7 @@ async function makeLinks(
     const path = entry.linkTarget === null ? null : placed(entry);
     if (path !== null && entry.linkTarget !== null) links.set(path, entry.linkTarget);
   }
-  // Inside the archive is not yet inside a part of it.
+  // A link may point inside the archive and still outside the folder that is extracted.
   if (prefix !== "") checkLinks(links, prefix);
   let made = 0;
   for (const [path, target] of links) {

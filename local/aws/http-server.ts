@@ -70,7 +70,7 @@ export async function startHttpServer(options: HttpServerOptions): Promise<AwsSe
     } catch (error) {
       result = options.errorAnswer(error);
     }
-    // What is left of a body is not worth reading: the connection ends with the answer.
+    // The rest of a body that was not read is never read: the connection ends with the answer.
     if (!request.complete) response.setHeader("connection", "close");
     response.writeHead(result.status, { "x-amzn-requestid": randomUUID(), ...result.headers });
     response.end(result.body);

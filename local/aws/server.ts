@@ -23,7 +23,7 @@ export interface AwsServerOptions {
   mayCall?(principalArn: string): boolean;
   region?: string;
   port?: number;
-  /** The clock that signatures are judged by. */
+  /** The clock that the age of signatures is measured with. */
   now?(): Date;
 }
 

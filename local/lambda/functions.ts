@@ -25,7 +25,7 @@ export interface Functions {
   close(): Promise<void>;
 }
 
-/** Where each function's handler stands; the names are those of the deployed functions without the stack's prefix. */
+/** The module of each function's handler; the names are those of the deployed functions without the stack's prefix. */
 const modules: Record<string, string> = {
   "not-found": "service/not-found",
   operator: "operator/operator",

@@ -86,7 +86,7 @@ async function readTrailers(reader: FrameReader): Promise<Map<string, string>> {
   return trailers;
 }
 
-/** The bytes inside an `aws-chunked` body; it ends only after every signature and the framing have proved good. */
+/** The bytes inside an `aws-chunked` body; it ends only after every signature and the framing have been checked. */
 export async function* decodeAwsChunked(
   source: AsyncIterable<Buffer>,
   options: ChunkedOptions,

@@ -120,7 +120,7 @@ export function planPayload(request: S3Request): PayloadPlan {
 
 /**
  * Hands the object's bytes to `write` as they arrive, one piece at a time, and answers only when length, framing, digests and
- * signatures have all proved right; on any error what has been written must be thrown away.
+ * signatures have been checked; after any error the caller must throw away what it has written.
  */
 export async function receivePayload(
   source: AsyncIterable<Buffer>,

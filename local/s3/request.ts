@@ -45,7 +45,7 @@ function decode(text: string): string {
   }
 }
 
-/** Path-style addressing: `/bucket/key`. Nothing is normalised: `..` and `//` are characters of a key like any other. */
+/** Path-style addressing: `/bucket/key`. Nothing is normalized: `..` and `//` are characters of a key like any other. */
 export function parseTarget(url: string): Target {
   const [path = "", query = ""] = url.split(/\?(.*)/s, 2);
   const parts = /^\/([^/]*)(?:\/(.*))?$/s.exec(path);

@@ -32,7 +32,7 @@ export interface S3Server {
   port: number;
   /** A descriptor of an object's bytes, for the embedded services themselves; the caller closes it. Throws S3Error. */
   open(bucket: string, key: string, versionId?: string): number;
-  /** Ends running uploads without a trace and stops deliveries; what is undelivered is kept. */
+  /** Ends running uploads, of which nothing is kept, and stops deliveries; undelivered events are kept. */
   close(): Promise<void>;
 }
 
@@ -89,10 +89,10 @@ async function handle(
       errorReply(error, requestId, isGone() ? () => {} : surroundings.onError),
     );
     await sendReply(response, answer, isHead);
-    // The rest of a refused body is read and thrown away; otherwise the client would never get to its next request.
+    // The rest of a refused body is read and thrown away, so that the client can send its next request.
     http.resume();
   } catch {
-    // The client has gone, or the file ended early: either way nothing more can be said on this connection.
+    // The client has gone, or the file ended early: either way no further answer fits on this connection.
     response.destroy();
   }
 }

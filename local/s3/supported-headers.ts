@@ -23,7 +23,7 @@ const checksums = [
 ];
 const payload = ["x-amz-decoded-content-length", "x-amz-sdk-checksum-algorithm", "x-amz-trailer", ...checksums];
 
-/** What each method understands beside that; whatever else begins with x-amz- would change what is stored or sent. */
+/** Further headers per method. Any other x-amz- header would change what is stored or sent. */
 const understood: Record<string, readonly string[]> = {
   GET: ["x-amz-checksum-mode"],
   HEAD: ["x-amz-checksum-mode"],
@@ -31,7 +31,7 @@ const understood: Record<string, readonly string[]> = {
   POST: payload,
   DELETE: [],
 };
-/** Conditions per method; S3 knows others, and one that is ignored is worse than one that is refused. */
+/** Conditions per method. S3 knows others; ignoring one would be worse than refusing it. */
 const conditions: Record<string, readonly string[]> = {
   GET: ["if-match", "if-none-match", "if-modified-since", "if-unmodified-since", "if-range"],
   HEAD: ["if-match", "if-none-match", "if-modified-since", "if-unmodified-since", "if-range"],

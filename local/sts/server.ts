@@ -72,7 +72,7 @@ const bodyBytesMax = 64 * 1024;
 
 /**
  * The port that deployed apps know: STS and the credentials of their task. Its services authenticate their callers
- * themselves, and a key that is good here is good for nothing else.
+ * themselves, and an app's credentials are accepted nowhere else.
  */
 export function startStsServer(services: RawService[], port = 0): Promise<AwsServer> {
   return startHttpServer({

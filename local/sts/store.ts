@@ -86,7 +86,7 @@ export function roleName(roleArn: string): string {
 
 /**
  * The keys of the local account, in `dir/credentials.json` (mode 0600). A session's token carries its own signed claims, as on AWS: what was
- * issued before a SIGKILL is good after it, and a thousand sessions a second cost no write.
+ * issued before a SIGKILL is good after it, and issuing a session writes nothing to disk.
  */
 export function openCredentials(options: { dir: string; now?: () => Date }): CredentialStore {
   const now = options.now ?? (() => new Date());
@@ -110,7 +110,7 @@ export function openCredentials(options: { dir: string; now?: () => Date }): Cre
   };
 
   return {
-    // The SDK writes marks of its own into the credentials that it is given.
+    // A copy, because the SDK adds properties to the credentials that it is given.
     get root() {
       return { ...file.root };
     },

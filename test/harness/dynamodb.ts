@@ -17,7 +17,7 @@ export interface DynamoProxy {
   close(): Promise<void>;
 }
 
-/** Stands between the service and its DynamoDB: counts, and fails on demand as the real one does. */
+/** A proxy between the service and its DynamoDB that counts calls and fails on demand as the real one does. */
 export async function startDynamoProxy(target: string): Promise<DynamoProxy> {
   const to = new URL(target);
   const proxy: DynamoProxy = {

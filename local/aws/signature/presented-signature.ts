@@ -71,7 +71,7 @@ function fromHeader(request: SignedRequest, authorization: string): PresentedSig
   const parts = new Map<string, string>();
   for (const field of fields.split(",")) {
     const [, name = "", value = ""] = /^\s*(Credential|SignedHeaders|Signature)=(\S+)\s*$/.exec(field) ?? [];
-    // A part that is unknown or stands twice could be read in two ways.
+    // An unknown or repeated part could be read in two ways.
     if (name === "" || parts.has(name)) return "malformed";
     parts.set(name, value);
   }

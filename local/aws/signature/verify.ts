@@ -122,8 +122,8 @@ const refused = (request: SignedRequest, style: RefusalStyle, reason: RefusalRea
 });
 
 /**
- * What is already wrong with a request before its body has been read: no signature, an unknown key, another time. A
- * server that asks first need not hold the bodies of strangers.
+ * Finds what is wrong with a request before its body has been read: no signature, an unknown key, an old date. A server
+ * that asks first never holds the body of a stranger.
  */
 export function refuseEarly(request: SignedRequest, options: VerifyOptions): (Verdict & { ok: false }) | undefined {
   const signer = findSigner(request, options);

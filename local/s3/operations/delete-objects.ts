@@ -39,7 +39,7 @@ function deleteOne(
   return { versionId: versionId ?? undefined, isMarker: removed?.kind === "marker" };
 }
 
-/** DeleteObject: a marker in a versioned bucket, final for a version; what is not there is deleted just as well. */
+/** DeleteObject: adds a marker in a versioned bucket, and removes a version for good. Deleting what does not exist succeeds, as in S3. */
 export async function deleteObject(request: S3Request, store: ObjectStore): Promise<S3Reply> {
   const { versionId, isMarker } = deleteOne(
     request,

@@ -109,7 +109,7 @@ function versionStart(request: S3Request, store: ObjectStore, prefix: string, de
     const version = store.index.version(request.bucket, keyMarker, versionMarker);
     return version ? { key: keyMarker, below: version.sequence } : startOf(keyMarker);
   }
-  // A marker that is itself a group was given out behind that group.
+  // A page that ended with a group gave that group as its marker: the next page starts after the whole group.
   const isGroup = keyMarker !== "" && commonPrefix(keyMarker, prefix, delimiter) === keyMarker;
   return (isGroup ? behindPrefix(keyMarker) : undefined) ?? endOf(keyMarker);
 }

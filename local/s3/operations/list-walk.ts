@@ -40,7 +40,7 @@ export function behindPrefix(prefix: string): Position | undefined {
   return startOf(String.fromCodePoint(...points, last === 0xd7ff ? 0xe000 : last + 1));
 }
 
-/** The part of a key up to the first delimiter behind the prefix, which stands for all keys that share it. */
+/** The part of a key up to the first delimiter behind the prefix, which represents all keys that share it. */
 export function commonPrefix(key: string, prefix: string, delimiter: string): string | undefined {
   if (delimiter === "") return undefined;
   const at = key.indexOf(delimiter, prefix.length);

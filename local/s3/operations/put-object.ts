@@ -38,7 +38,7 @@ function release({ buffer, byteLength }: Buffer): void {
   if (buffer instanceof ArrayBuffer && byteLength === buffer.byteLength) buffer.transfer(0);
 }
 
-/** Streams the body to disk and publishes it when all of it has arrived and proved right; otherwise nothing remains. */
+/** Streams the body to disk and publishes it when all of it has arrived and been checked; otherwise nothing is kept. */
 export async function putObject(request: S3Request, store: ObjectStore): Promise<S3Reply> {
   const plan = planPayload(request);
   const headers = storedHeaders(request);

@@ -16,15 +16,15 @@ export interface BlobWriter {
  */
 export interface Blobs {
   create(): Promise<BlobWriter>;
-  /** Whether the bytes are there; someone may have taken the file away by hand. */
+  /** Whether the bytes exist; the user may have deleted the file by hand. */
   has(id: string): boolean;
   /** A descriptor that keeps reading the same bytes even if the object is deleted meanwhile; the caller closes it. */
   open(id: string): number;
   /** A second name for the same bytes: blobs never change once written. */
   duplicate(id: string): Promise<string>;
   remove(ids: Iterable<string>): Promise<void>;
-  /** Deletes what uploads and deletions cut short by a crash left behind; call it before anything is written. */
-  sweep(isKnown: (id: string) => boolean): Promise<void>;
+  /** Deletes the files that uploads and deletions left when a crash cut them short; call it before anything is written. */
+  removeUnknown(isKnown: (id: string) => boolean): Promise<void>;
 }
 
 export async function openBlobs(dir: string): Promise<Blobs> {
@@ -61,7 +61,7 @@ export async function openBlobs(dir: string): Promise<Blobs> {
     async remove(ids) {
       for (const id of ids) await remove(id);
     },
-    async sweep(isKnown) {
+    async removeUnknown(isKnown) {
       for (const folder of await readdir(dir)) {
         for (const id of await readdir(join(dir, folder))) if (!isKnown(id)) await remove(id);
       }

@@ -14,7 +14,7 @@ export interface Outbox {
   dispatch(event: ObjectCreated): void;
   /** Starts the delivery of everything that an earlier process left. */
   resume(): void;
-  /** Stops repeating; what is undelivered is delivered after the next start. */
+  /** Stops repeating; undelivered events are delivered after the next start. */
   close(): void;
 }
 

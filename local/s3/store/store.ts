@@ -57,7 +57,7 @@ export async function openStore(options: StoreOptions): Promise<ObjectStore> {
   const index = openVersionIndex(database);
   const outbox = openOutbox(database, { deliver: options.onObjectCreated, onError: options.onError });
   const blobs = await openBlobs(join(dir, "blobs"));
-  await blobs.sweep(index.hasBlob);
+  await blobs.removeUnknown(index.hasBlob);
 
   return {
     index,

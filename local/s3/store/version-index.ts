@@ -64,7 +64,7 @@ export interface NewVersion {
   content?: { blob: string; size: number; etag: string; details: ObjectDetails };
 }
 
-/** Every version of every object; each change is one transaction, and what it made unreachable comes back as blob ids. */
+/** Every version of every object; each change is one transaction, which gives the ids of the blobs that are no longer needed. */
 export interface VersionIndex {
   latest(bucket: string, key: string): ObjectVersion | undefined;
   version(bucket: string, key: string, versionId: string): ObjectVersion | undefined;

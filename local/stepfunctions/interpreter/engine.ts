@@ -33,12 +33,12 @@ const ENDED_EVENTS = {
   ABORTED: "ExecutionAborted",
 } as const;
 
-/** The disk cannot be written: the execution stands still and goes on at the next resume. */
+/** The disk cannot be written: the execution pauses until the next resume. */
 function warn(execution: Execution, error: unknown): void {
-  process.emitWarning(`${execution.identity.arn} stands still: ${String(error)}`, "StepFunctions");
+  process.emitWarning(`${execution.identity.arn} is paused: ${String(error)}`, "StepFunctions");
 }
 
-/** Reads `dir` and stands ready; executions found there go on at `resume()`. */
+/** Reads `dir`; the executions found there go on at `resume()`. */
 export function createEngine(options: {
   dir: string;
   machines: Machine[];
@@ -83,7 +83,7 @@ export function createEngine(options: {
     if (execution.ending) return;
     const stoppedAt = clock.now();
     const { status, output: _, ...reason } = outcome;
-    // As in AWS, the error of a time-out stands in the history alone.
+    // As in AWS, only the history names the error of a time-out.
     const told = status === "TIMED_OUT" ? { error: "States.Timeout" } : reason;
     recordEvent(execution, stoppedAt, ENDED_EVENTS[status], told);
     recordNow(execution, { t: "ended", ...outcome, stoppedAt });

@@ -21,10 +21,10 @@ export class DefinitionError extends Error {
   }
 }
 
-/** The execution was stopped, timed out, or the service closes: whoever waits gives up and writes nothing. */
+/** The execution was stopped, timed out, or the service closes: its pause ends and nothing more is written. */
 export class Interrupted extends Error {}
 
-/** An execution's journal cannot be written: the execution stands still until the next resume. */
+/** An execution's journal cannot be written: the execution pauses until the next resume. */
 export class JournalBroken extends Error {}
 
 /** The error names of the States Language and of Step Functions; a definition may name no other `States.` error. */

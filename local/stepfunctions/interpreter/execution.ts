@@ -14,7 +14,7 @@ export interface Attempt {
   answer: Answer | undefined;
 }
 
-/** Where an execution stands: its state, what came in, and how far the state has got. */
+/** An execution's progress: its state, the input of that state, and how far the state has got. */
 export interface Position {
   state: string;
   enteredAt: number;
@@ -45,11 +45,11 @@ export interface Execution {
   delivered: Set<string>;
   /** Its journal could not be read to the end: it will be failed. */
   damaged: boolean;
-  /** Waiting for an answer that only the outside can give. */
+  /** Waiting for an answer from outside. */
   parked: boolean;
   /** The service is closing: the execution rests until the next resume. */
   halted: boolean;
-  /** Wakes whoever waits within the execution with Interrupted. */
+  /** Rejects the pause that the execution is in with Interrupted. */
   interrupt: (() => void) | undefined;
   onAnswer: (() => void) | undefined;
   onHeartbeat: (() => void) | undefined;

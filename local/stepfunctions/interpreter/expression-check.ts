@@ -1,6 +1,6 @@
 import { AWS_FUNCTIONS } from "./jsonata-functions.ts";
 
-/** What an expression may read where it stands. */
+/** What an expression may read in its field. */
 export interface Scope {
   /** Every name that some Assign of the machine sets. */
   variables: ReadonlySet<string>;
@@ -108,7 +108,7 @@ function unknownStates(node: Node, scope: Scope): string[] {
   return unknownContext(rest);
 }
 
-/** What is wrong with a parsed expression as Step Functions would run it; an empty list when nothing is. */
+/** The problems that Step Functions would have with a parsed expression; an empty list when there are none. */
 export function expressionProblems(ast: unknown, scope: Scope): string[] {
   if (!isNode(ast)) return ["is empty"];
   const nodes = everyNode(ast);

@@ -28,7 +28,7 @@ function partition(array: unknown, size: unknown): unknown {
   return chunks;
 }
 
-/** As in AWS: fractions are cut off, and the result is a sequence: one element stands for itself, none is nothing. */
+/** As in AWS: bounds are cut to integers, and the result is a JSONata sequence: a single element is given without its array, and an empty one is undefined. */
 function range(...bounds: unknown[]): number[] {
   const [start = Number.NaN, end = Number.NaN, step = Number.NaN] = bounds.map((bound) => {
     wanted(typeof bound === "number", "$range expects a start, an end and a step");

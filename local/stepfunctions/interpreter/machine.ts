@@ -90,7 +90,7 @@ function flowProblems(definition: Definition): string[] {
   return problems;
 }
 
-/** Compiles templates of one state, each in the scope of the field it stands in. */
+/** Compiles templates of one state, each in the scope of its field. */
 function templatesOf(variables: ReadonlySet<string>, problems: string[]) {
   const plain: Scope = { variables, result: false, errorOutput: false, taskToken: false };
   const template = (value: unknown, field: string, more: Partial<Scope> = {}) =>

@@ -12,7 +12,7 @@ export interface Surroundings {
   integrations: Integrations;
   /** Calls in flight, so that closing can abort them. */
   calls: Set<AbortController>;
-  /** Something came to rest or moved: whoever waits for idleness looks again. */
+  /** An execution was parked or goes on: `idle()` checks again whether all are parked. */
   changed(): void;
 }
 

@@ -152,7 +152,7 @@ async function attemptTask(surroundings: Surroundings, execution: Execution, sta
   });
 }
 
-/** AWS names the state in front of what the interpreter itself found wrong in it. */
+/** Errors that the interpreter itself finds name the state first, as in AWS. */
 export function locate(execution: Execution, failure: TaskError): TaskError {
   if (failure.error !== "States.QueryEvaluationError" || failure.cause?.startsWith("An error occurred")) return failure;
   const entered = execution.history.findLastIndex((event) => event.type.endsWith("StateEntered")) + 1;

@@ -36,7 +36,7 @@ function messageOf(error: unknown): string {
   return typeof error === "object" && error !== null && "message" in error ? String(error.message) : String(error);
 }
 
-/** Compiles every `{% … %}` in a value of the definition; what is wrong is added to `problems`. */
+/** Compiles every `{% … %}` in a value of the definition; problems are added to `problems`. */
 export function compileTemplate(value: unknown, field: string, scope: Scope, problems: string[]): Template {
   if (typeof value === "string") return compileString(value, field, scope, problems);
   if (typeof value !== "object" || value === null) return { kind: "literal", value };

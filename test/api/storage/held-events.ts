@@ -2,7 +2,7 @@ import { mkdtempSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import * as z from "zod";
-import { startApiGateway } from "../../../local/api-gateway.ts";
+import { startApiGateway } from "../../../local/api-gateway/server.ts";
 import { startDynamoDb } from "../../../local/dynamodb/server.ts";
 import { createFunctions } from "../../../local/lambda/functions.ts";
 import { startS3 } from "../../../local/s3/server.ts";

@@ -106,7 +106,7 @@ describe("after a SIGKILL", () => {
     expect([...new Set(eventKeys())].sort()).toEqual([...keys].sort());
   });
 
-  it("events that nobody took before are delivered", async () => {
+  it("undelivered events are delivered", async () => {
     const { root } = openCredentials({ dir });
     const client = clientFor(await start("deaf"), root);
     await client.send(new PutObjectCommand({ Bucket: "archives", Key: "a", Body: "x" }));

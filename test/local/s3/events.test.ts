@@ -75,7 +75,7 @@ describe("object events", () => {
     await s3.stop();
   });
 
-  it("that nobody took are delivered after a restart, the others not again", async () => {
+  it("that were not delivered are delivered after a restart, the others not again", async () => {
     const taken: string[] = [];
     const s3 = await startFixture({
       onObjectCreated: async ({ detail }) => {

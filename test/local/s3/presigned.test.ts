@@ -179,7 +179,7 @@ describe("a download address", () => {
   });
 });
 
-describe("a request that nobody signed", () => {
+describe("an unsigned request", () => {
   it.each(["GET", "PUT", "DELETE", "HEAD", "POST"])("is refused: %s", async (method) => {
     for (const path of ["/archives/builds/b1.zip", "/archives", "/", "/nowhere/x"]) {
       expect((await raw(`${s3.server.endpoint}${path}`, { method })).status).toBe(403);

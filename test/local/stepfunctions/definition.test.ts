@@ -136,7 +136,7 @@ const refused: [string, unknown, string][] = [
   ["a Task without Arguments", machine({ A: { Type: "Task", Resource: LAMBDA, End: true } }), "A/Arguments"],
   ["a heartbeat without a token", machine({ A: task({ HeartbeatSeconds: 5 }) }), "HeartbeatSeconds"],
   [
-    "a token where there is none",
+    "a token outside .waitForTaskToken",
     machine({ A: task({ Arguments: { FunctionName: "{% $states.context.Task.Token %}" } }) }),
     "Task",
   ],

@@ -307,7 +307,7 @@ const failing: [string, Record<string, unknown>, unknown, string | undefined, st
     "'Seconds'",
   ],
   [
-    "a Wait until a time that is none",
+    "a Wait until an invalid time",
     { A: { Type: "Wait", Timestamp: "{% 'soon' %}", End: true } },
     {},
     "States.QueryEvaluationError",

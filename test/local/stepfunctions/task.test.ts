@@ -146,7 +146,7 @@ test("an execution that runs too long is TIMED_OUT, whatever it catches", async 
   const local = await startLocal({ definition: machine(states, { TimeoutSeconds: 60 }), clock, integrations });
   const execution = await local.run();
   expect(execution).toMatchObject({ status: "TIMED_OUT", redriveStatus: "REDRIVABLE" });
-  // As AWS answers: the error of a time-out stands in the history alone.
+  // As AWS answers: only the history names the error of a time-out.
   expect(execution).not.toHaveProperty("error");
   expect(execution).not.toHaveProperty("cause");
   const { executionArn } = execution;
@@ -333,7 +333,7 @@ test.each(["States.HeartbeatTimeout", "States.Timeout", "States.ALL"])(
   },
 );
 
-test("what is no token is InvalidToken, a token of an execution that is not here TaskDoesNotExist", async () => {
+test("an invalid token is InvalidToken, a token of an execution that is not here TaskDoesNotExist", async () => {
   const { tokens, integrations } = tokenKeeper();
   const here = await startLocal({ definition: machine(tokenState()), integrations });
   const elsewhere = await startLocal({ definition: machine(tokenState()), integrations });

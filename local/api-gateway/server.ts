@@ -1,0 +1,93 @@
+import { createServer, type IncomingMessage, type ServerResponse } from "node:http";
+import type { APIGatewayProxyStructuredResultV2 } from "aws-lambda";
+import { type ErrorCode, errorTable } from "../../api/errors.ts";
+import { limits } from "../../api/limits.ts";
+import { newId } from "../../lambdas/table/ids.ts";
+import type { Functions, Handler } from "../lambda/functions.ts";
+
+import { addressOf, eventOf } from "./event.ts";
+import { createRouter } from "./router.ts";
+
+async function readBody(request: IncomingMessage): Promise<Buffer | undefined> {
+  const chunks: Buffer[] = [];
+  let length = 0;
+  for await (const chunk of request) {
+    if (length <= limits.bodyBytesMax) chunks.push(chunk);
+    length += chunk.length;
+  }
+  return length === 0 ? undefined : Buffer.concat(chunks);
+}
+
+const headerBytesMax = 64 * 1024;
+const notHttp = `The request is not valid HTTP, or its headers have more than ${headerBytesMax} bytes.`;
+
+/** An error that no handler has answered, in the shape of all errors (docs/api.md). */
+function ownError(code: ErrorCode, message: string, fields: object = {}) {
+  const { status, title } = errorTable[code];
+  const requestId = newId("req", new Date());
+  return {
+    status,
+    title,
+    headers: { "content-type": "application/json", "x-request-id": requestId },
+    body: JSON.stringify({ status: title, message, code, requestId, ...fields }),
+  };
+}
+
+export interface ApiGateway {
+  port: number;
+  close(): Promise<void>;
+}
+
+/** The public address of the local service: API Gateway's routing and events, the very same handlers behind it. */
+export async function startApiGateway(options: { port: number; functions: Functions }): Promise<ApiGateway> {
+  const route = createRouter();
+  const handlers = new Map<string, Handler>();
+
+  async function answer(request: IncomingMessage, response: ServerResponse): Promise<void> {
+    const target = route(request.method ?? "GET", addressOf(request).rawPath);
+    const id = target?.id ?? "not-found";
+    const body = await readBody(request);
+    let handler = handlers.get(id);
+    if (!handler) {
+      handler = await options.functions.handler(id);
+      handlers.set(id, handler);
+    }
+    const event = eventOf(request, body, target?.params ?? {});
+    const result = (await handler(event, {})) as APIGatewayProxyStructuredResultV2;
+    response.writeHead(result.statusCode ?? 200, result.headers as Record<string, string>);
+    response.end(request.method === "HEAD" ? undefined : result.body);
+  }
+
+  const server = createServer({ maxHeaderSize: headerBytesMax }, (request, response) => {
+    answer(request, response).catch((error: unknown) => {
+      process.stderr.write(`${error instanceof Error ? error.stack : String(error)}\n`);
+      const { status, headers, body } = ownError("internal", "Something went wrong on our side.");
+      if (!response.headersSent) response.writeHead(status, headers);
+      response.end(body);
+    });
+  });
+  server.on("clientError", (_error, socket) => {
+    const { status, title, headers, body } = ownError("invalid_request", notHttp, {
+      issues: [{ path: "", message: "must be a whole request of HTTP/1.1" }],
+    });
+    const lines = Object.entries(headers).map(([name, value]) => `${name}: ${value}\r\n`);
+    const head = `HTTP/1.1 ${status} ${title}\r\n${lines.join("")}content-length: ${Buffer.byteLength(body)}\r\n`;
+    if (socket.writable) socket.end(`${head}connection: close\r\n\r\n${body}`);
+    else socket.destroy();
+  });
+  server.keepAliveTimeout = 65_000;
+  await new Promise<void>((resolve, reject) => {
+    server.once("error", reject);
+    server.listen(options.port, "127.0.0.1", resolve);
+  });
+  const address = server.address();
+  const port = typeof address === "object" && address !== null ? address.port : options.port;
+  return {
+    port,
+    close: () =>
+      new Promise((resolve) => {
+        server.close(() => resolve());
+        server.closeAllConnections();
+      }),
+  };
+}
