@@ -2,7 +2,7 @@ import { enableCompileCache } from "node:module";
 import { join } from "node:path";
 
 const root = join(import.meta.dirname, "..");
-// Half a second of each later run; what is imported before this line would be compiled anew every time.
+// Saves half a second of each later run. Imports before this line would not be cached.
 enableCompileCache(join(root, "node_modules", ".cache", "compile"));
 
 const { App } = await import("aws-cdk-lib");

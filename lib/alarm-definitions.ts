@@ -49,7 +49,7 @@ function errorLines(functions: Functions): cloudwatch.Metric {
   return filter.metric(sum);
 }
 
-/** The alarms. Each metric costs $0.10 a month, so what shows in one of these already has a graph only. */
+/** The alarms. Each metric costs $0.10 a month, so problems that one of these metrics shows too have a graph only. */
 export function alarmDefinitions({ resources, service, functions, events }: Monitored): AlarmDefinition[] {
   const list: AlarmDefinition[] = [
     {

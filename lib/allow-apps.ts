@@ -21,7 +21,7 @@ const describeTasks = (r: Resources): Allowance => ({
   conditions: inCluster(r),
   because: perProject,
 });
-/** What serves, and under which address. */
+/** Reads which version serves a project, and its address. */
 export const appsRead: (r: Resources) => Allowance[] = (r) => [
   { actions: ["ecs:DescribeServices"], resources: services(r), because: perProject },
   {

@@ -48,7 +48,7 @@ export const archivesCopy: (r: Resources) => Allowance[] = (r) => [
   { actions: ["s3:PutObject"], resources: archiveObjects(r), because: namedAfter },
   throughService(r, "s3", ["kms:Decrypt", "kms:GenerateDataKey"]),
 ];
-/** What an image build reads. */
+/** The files that an image build reads. */
 export const artifactsWrite: (r: Resources) => Allowance[] = (r) => [
   { actions: ["s3:PutObject"], resources: [r.data.artifacts.arnForObjects("builds/*")], because: namedAfter },
   throughService(r, "s3", ["kms:Decrypt", "kms:GenerateDataKey"]),

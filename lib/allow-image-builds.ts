@@ -2,7 +2,7 @@ import { Aws } from "aws-cdk-lib";
 import type { Allowance } from "./allow.ts";
 import type { Resources } from "./resources.ts";
 
-/** Asking CodeBuild who asks, making a project's repository, and opening a session for one build. */
+/** Looks up the image build that asks, creates its project's repository, and opens a session for this one build. */
 export const imageBuildsGrant: (r: Resources) => Allowance[] = (r) => [
   { actions: ["codebuild:BatchGetBuilds"], resources: [r.imageBuild.project.projectArn] },
   {
@@ -11,7 +11,7 @@ export const imageBuildsGrant: (r: Resources) => Allowance[] = (r) => [
     because: "Repositories are named after projects, below the stack's own prefix.",
   },
   {
-    // ECR keeps its right to the key as grants, which it makes in the name of whoever makes the repository.
+    // ECR uses the key through grants, which it creates with the permissions of the caller that creates the repository.
     actions: ["kms:CreateGrant", "kms:DescribeKey", "kms:RetireGrant"],
     resources: [r.data.key.keyArn],
     conditions: { StringEquals: { "kms:ViaService": `ecr.${Aws.REGION}.amazonaws.com` } },

@@ -17,7 +17,7 @@ import type { Resources } from "./resources.ts";
 
 const assumeSigner = (roleArn: string): Allowance[] => [{ actions: ["sts:AssumeRole"], resources: [roleArn] }];
 
-/** What each capability of `api/capabilities.ts` is in IAM: these actions on these resources, and nothing else. */
+/** The IAM actions and resources of each capability of `api/capabilities.ts`. */
 export const capabilityAllowances: Record<Capability, (r: Resources) => Allowance[]> = {
   "table:read": tableRead,
   "table:write": tableWrite,

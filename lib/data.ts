@@ -5,7 +5,7 @@ import * as s3 from "aws-cdk-lib/aws-s3";
 import { Construct } from "constructs";
 import type { Removal } from "./removal.ts";
 
-/** S3 tells EventBridge of this bucket's objects; the construct's own switch would add a custom-resource Lambda. */
+/** Makes S3 send the events of a bucket to EventBridge. The option of the L2 construct would add a custom-resource Lambda. */
 function tellEventBridge(bucket: s3.Bucket): void {
   const resource = bucket.node.defaultChild;
   if (!(resource instanceof s3.CfnBucket)) throw new Error(`${bucket.node.path} is no bucket`);
@@ -21,7 +21,7 @@ const bucketDefaults = {
 
 const unfinishedUploads = { id: "unfinished-uploads", abortIncompleteMultipartUploadAfter: Duration.days(1) };
 
-/** Everything stateful: the table, the three buckets, and the key of what holds secrets. */
+/** Everything stateful: the table, the buckets, and the key that encrypts those with secrets. */
 export class Data extends Construct {
   /** Encrypts variables, sources and build inputs, which can hold secrets. */
   readonly key: kms.Key;
@@ -108,7 +108,7 @@ export class Data extends Construct {
     return bucket;
   }
 
-  /** What an image build reads lives for days, so that values of variables do not gather here. */
+  /** The inputs of image builds are deleted after days, because they hold values of variables. */
   #artifacts(): s3.Bucket {
     return this.#secretBucket("Artifacts", {
       lifecycleRules: [{ id: "used", expiration: Duration.days(3) }, unfinishedUploads],

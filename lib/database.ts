@@ -6,7 +6,7 @@ import { Construct } from "constructs";
 import { databaseName, statementSecondsMax } from "../api/tables.ts";
 import type { Removal } from "./removal.ts";
 
-/** The organizations' databases: PostgreSQL that stops when nobody asks, reached through the Data API only. */
+/** The organizations' databases: PostgreSQL that pauses while it is not used, reached through the Data API only. */
 export class Database extends Construct {
   readonly cluster: rds.DatabaseCluster;
   /** Made and rotated by RDS. */
@@ -22,7 +22,7 @@ export class Database extends Construct {
       serverlessV2AutoPauseDuration: Duration.minutes(10),
       vpc: props.vpc,
       vpcSubnets: { subnetType: ec2.SubnetType.PRIVATE_ISOLATED },
-      // Nobody connects to it: the Data API does not go through the VPC, so its group allows nothing in.
+      // The Data API does not go through the VPC, so the security group allows no connection.
       port: 5433,
       enableDataApi: true,
       parameters: { statement_timeout: String(statementSecondsMax * 1000) },

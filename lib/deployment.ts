@@ -14,7 +14,7 @@ const definitionFile = new URL("../statemachines/deployment.asl.json", import.me
 /** `await-upload` is `AwaitUploadFunction` in the definition. */
 const tokenOf = (id: string) => `${id.replaceAll(/(?:^|-)(\w)/g, (_, letter: string) => letter.toUpperCase())}Function`;
 
-/** The state machine of `statemachines/`, word for word, with its steps behind it. */
+/** The state machine of `statemachines/`, unchanged, with the Lambdas of its steps. */
 export class Deployment extends Construct {
   readonly machine: sfn.StateMachine;
   readonly #resources: Resources;

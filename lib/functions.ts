@@ -18,7 +18,7 @@ export interface FunctionProps {
   timeoutSeconds: number;
   memory: number;
   description: string;
-  /** What it may do beyond its capabilities, for the wiring around it. */
+  /** Permissions beyond the capabilities, such as the dead-letter queue. */
   allow?: readonly Allowance[];
   onFailure?: lambda.IDestination;
 }

@@ -13,17 +13,17 @@ import { functionsOf } from "./signers.ts";
 /** The most minutes that an image build may run, and that it may wait in the queue before. */
 const imageBuildMinutes = { run: 20, queue: 30 };
 
-/** The function that an image build asks for what it may reach. */
+/** The function that gives an image build access to its files and its repository. */
 const accessFunction: keyof typeof imageBuildServices = "grant-build-access";
 
 /**
- * Turns a plan and a source archive into an image. It runs strangers' code, and BuildKit needs a privileged machine:
+ * Turns a plan and a source archive into an image. It runs untrusted code, and BuildKit needs a privileged container:
  * so the build has no VPC, a machine that is thrown away, and a role that may ask one function for this build's own files.
  */
 export class ImageBuild extends Construct {
   readonly project: codebuild.Project;
   readonly output: logs.LogGroup;
-  /** What image builds reach, through sessions of their own; no build can assume it. */
+  /** The role behind the sessions that image builds get; no build can assume it. */
   readonly sessions: iam.Role;
 
   constructor(scope: Construct, id: string, props: { data: Data; apps: Apps; buildspec: Record<string, unknown> }) {
@@ -71,7 +71,7 @@ export class ImageBuild extends Construct {
     return Stack.of(this).formatArn({ service: "codebuild", resource: "project", resourceName: "*" });
   }
 
-  /** The function that gives image builds access; by name, since it is made after what it works on. */
+  /** The function that gives image builds access. It is named here because it is created after the project. */
   #accessFunction(): { name: string; arn: string } {
     const name = `${Aws.STACK_NAME}-${accessFunction}`;
     const arnFormat = ArnFormat.COLON_RESOURCE_NAME;

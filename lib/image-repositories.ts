@@ -1,4 +1,4 @@
-/** What the names of a stack's image repositories begin with. ECR allows small letters only, and one hyphen at a time between others. */
+/** The prefix of a stack's image repositories. ECR allows small letters only, and one hyphen at a time between others. */
 export function imageRepositoryPrefix(stackName: string): string {
   return stackName.toLowerCase().replaceAll(/-+/g, "-").replace(/-$/, "");
 }

@@ -5,7 +5,7 @@ import type { ImageBuild } from "./image-build.ts";
 import type { Network } from "./network.ts";
 import type { Signers } from "./signers.ts";
 
-/** What functions can be allowed to touch; a capability picks from it. */
+/** The resources that capabilities allow functions to use. */
 export interface Resources {
   data: Data;
   signers: Signers;
@@ -13,7 +13,7 @@ export interface Resources {
   apps: Apps;
   imageBuild: ImageBuild;
   database: Database | undefined;
-  /** Built from the machine's name: its definition names functions that name it. */
+  /** The ARN is built from the name, because the definition refers to functions that refer to the machine. */
   stateMachine: { arn: string; name: string; executionArns: string };
   /** The API's own host name, which a proof of identity is bound to. */
   serviceHost: string;

@@ -2,7 +2,7 @@ import type { Node } from "constructs";
 
 export interface Settings {
   stackName: string;
-  /** "aurora" gives organizations databases; "none" leaves out the database routes and what they cost. */
+  /** "aurora" gives organizations databases; "none" leaves out the database routes and their cost. */
   database: "aurora" | "none";
   /** The e-mail address that alarms are sent to, once it has confirmed the subscription. */
   alarmEmail: string | undefined;
@@ -25,7 +25,7 @@ function text(node: Node, key: (typeof known)[number]): string | undefined {
 const removals = ["never", "first-deploy", "keep-data", "everything"] as const;
 const isRemoval = (value: string): value is Settings["removal"] => removals.some((one) => one === value);
 
-/** Reads the `-c` values of a deployment; an unknown name or value is an error that says what to write instead. */
+/** Reads the `-c` values of a deployment; throws with the valid names or values when one is unknown. */
 export function readSettings(node: Node): Settings {
   const unknown = Object.keys(node.getAllContext()).filter((key) => isOurs(key) && !known.some((one) => one === key));
   if (unknown.length > 0) {

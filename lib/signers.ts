@@ -4,10 +4,10 @@ import { Construct } from "constructs";
 import { roleFor } from "./allow.ts";
 import type { Data } from "./data.ts";
 
-/** The IAM path of every function's role: tells them apart from the account's other roles. */
+/** The IAM path of every function's role, by which trust policies recognize them. */
 export const functionRolePath = `/${Aws.STACK_NAME}/functions/`;
 
-/** Who may assume a role is decided by the functions' own policies; this keeps everyone else in the account out. */
+/** Trusts the roles of this stack's functions only; their own policies decide which of them may assume a role. */
 export function functionsOf(scope: Construct): IPrincipal {
   const stack = Stack.of(scope);
   const functionRoles = `arn:${stack.partition}:iam::${stack.account}:role${functionRolePath}*`;

@@ -24,7 +24,7 @@ export interface SlipwayProps extends StackProps {
 
 /** The whole service in one stack, for any account and region. */
 export class SlipwayStack extends Stack {
-  /** What functions can be allowed to touch. */
+  /** The resources that capabilities allow functions to use. */
   readonly resources: Resources;
 
   constructor(scope: Construct, id: string, props: SlipwayProps) {
