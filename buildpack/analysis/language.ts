@@ -35,6 +35,7 @@ export function chooseLanguage(app: App): LanguageChoice {
   if (other !== null) throw other;
   if (python) return { language: "python", otherwise: app.has("package.json") ? "nodejs" : null, error: null };
   if (names.some(isNodeEntry)) return sure("nodejs");
+  if (app.paths.some((path) => /^[^/]+\/__init__\.py$/.test(path))) return sure("python");
   throw siteError(app) ?? nothing(app, names);
 }
 

@@ -27,9 +27,12 @@ export function findRoot(tree: SourceTree): App {
       for (const path of level) {
         const slash = path.lastIndexOf("/");
         const folder = path.slice(0, Math.max(0, slash));
-        if (!folders.has(folder) && isMarker(tree, folder, path.slice(slash + 1)) && isSearched(folder))
-          folders.add(folder);
+        const name = path.slice(slash + 1);
+        const root = name === "__init__.py" ? aboveFolder(folder) : folder;
+        if (!folders.has(root) && isMarker(tree, folder, name) && isSearched(folder)) folders.add(root);
       }
+      for (const folder of folders)
+        for (const above of ["", ...foldersAbove(folder)]) if (above !== folder) folders.delete(above);
       const [first] = folders;
       if (first === undefined) continue;
       const others = folders.size > 1 ? [] : manifestFoldersBeside(tree, first);
@@ -85,6 +88,9 @@ function manifestFoldersBeside(tree: SourceTree, root: string): string[] {
   }
   return [...found].filter((folder) => !foldersAbove(folder).some((above) => found.has(above)));
 }
+
+/** The folder that a package is imported from. */
+const aboveFolder = (folder: string): string => folder.slice(0, Math.max(0, folder.lastIndexOf("/")));
 
 const foldersAbove = (folder: string): string[] =>
   [...folder.matchAll(/\//g)].map((slash) => folder.slice(0, slash.index));

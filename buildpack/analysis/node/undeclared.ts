@@ -11,7 +11,8 @@ import { nodeEntry, reachable } from "./sources.ts";
 const IMPORT =
   /^(?:import|export)\s(?!type\s)[^"'`;()]{0,500}?\bfrom\s*["']([^"'\n]+)["']|^import\s*["']([^"'\n]+)["']|^(?:const|let|var)\s[^=;"'`]{1,300}=\s*(?:require|await import)\s*\(\s*["']([^"'\n]+)["']\s*\)/gm;
 const NAME = /^(?:@[a-z0-9][\w.~-]*\/)?[a-z0-9][\w.~-]*$/i;
-const BUILTIN: ReadonlySet<string> = new Set(builtinModules);
+/** Modules that Node.js or Bun bring. */
+const BUILTIN: ReadonlySet<string> = new Set([...builtinModules, "bun"]);
 
 /** Advises against an import that an app's sources make when they are loaded, of a package that no manifest declares. */
 export function suggestUndeclaredPackages(

@@ -8,9 +8,10 @@ export const packageName = (name: string): string => name.toLowerCase().replace(
 const REQUIREMENTS = [
   "requirements.txt",
   ...["production", "prod", "base", "common", "requirements"].map((name) => `requirements/${name}.txt`),
+  "requirements.in",
 ];
 
-/** requirements.txt, else the file of the requirements folder that a deployment needs; undefined when there is neither. */
+/** requirements.txt, else the file of the requirements folder that a deployment needs, else the requirements.in that pip-tools would compile. */
 export const requirementsFile = (app: App): string | undefined => REQUIREMENTS.find((path) => app.has(path));
 
 /** The requirements of a requirements file and of those that it includes with `-r`; an address stands as the name that it gives itself. */

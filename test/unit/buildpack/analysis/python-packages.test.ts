@@ -67,3 +67,14 @@ test("sources and manifests of nothing but empty lines are soon read", () => {
   analysisOf({ "main.py": "", "setup.py": empty });
   expect(performance.now() - began).toBeLessThan(3000);
 });
+
+test("a requirements.in without the file that is compiled from it is installed", () => {
+  const files = {
+    "app.py": "from flask import Flask\napp = Flask(__name__)\n",
+    "requirements.in": "flask\ngunicorn\n",
+  };
+  expect(analysisOf(files)).toMatchObject({ plan: { install: "pip install -r requirements.in" }, suggestions: [] });
+  expect(analysisOf({ ...files, "requirements.txt": "flask==3.1.0\ngunicorn==23.0.0\n" }).plan.install).toBe(
+    "pip install -r requirements.txt",
+  );
+});

@@ -108,3 +108,15 @@ test("the scripts of a site of plain files are no server", () => {
   );
   expect(analysisOf({ "public/js/app.js": "", "public/index.html": "", "api/server.js": "" }).plan.root).toBe("api");
 });
+
+test("a package that makes the application lies in the app's folder, it is not the app's folder itself", () => {
+  const shop = { "shop/__init__.py": "from flask import Flask\napp = Flask(__name__)\n", "shop/views.py": "" };
+  for (const folder of ["src", "repo/src"]) {
+    const { plan } = analysisOf({ "README.md": "", ...inFolder(folder, shop) });
+    expect([plan.root, plan.start]).toEqual([folder, "gunicorn --bind 0.0.0.0:$PORT shop:app"]);
+  }
+  expect(analysisOf({ "README.md": "", ...shop }).plan.root).toBe("");
+  expect(analysisOf({ "README.md": "", ...inFolder("src", { ...shop, "shop/main.py": "import x\n" }) }).plan.root).toBe(
+    "src/shop",
+  );
+});
