@@ -20,7 +20,7 @@ const MiB = 1024 * 1024;
 /** The most that is kept of an archive's texts for detection, in bytes; what is beyond is only looked through for secrets. */
 const keptBytesMax = { packed: 48 * MiB, unpacked: 256 * MiB };
 
-/** The most text that is shown to the rules for secrets, in bytes: nobody has so much where one could be, but to keep us busy. */
+/** The most text that the rules for secrets look at, in bytes. A real app has far less text that could hold a secret. */
 const suspectBytesMax = 64 * MiB;
 
 /** Above this size, in bytes, only the parts of an archive that the analysis needs are read. */

@@ -8,8 +8,8 @@ const buildkit = "public.ecr.aws/vend/moby/buildkit:buildx-stable-1";
 const silent = ["set -euo pipefail", "set +x"];
 
 /**
- * Asks what this build may reach. The answer is secret: it goes into a file that is gone before strangers' code runs, its
- * addresses reach curl through a pipe (a command line can be read by others), and its password docker likewise.
+ * Asks what this build may reach. The answer is secret: its file is removed before the app's code runs, and its addresses and
+ * password reach curl and docker through a pipe, because other processes can read a command line.
  * An answer without an archive is an error of the function, which the aws command counts as success.
  */
 const requestAccess = [
@@ -65,15 +65,14 @@ const build = [
   ].join(" \\\n  "),
 ];
 
-/** A script in a shell of its own, so that its strictness does not reach CodeBuild's. */
+/** Runs a script in its own shell, so that `set -e` does not end CodeBuild's shell. */
 const strict = (lines: readonly string[]): string => ["(", ...lines, ")"].join("\n");
 
 /**
  * What CodeBuild runs (its buildspec, as an object). Of its environment it reads CODEBUILD_BUILD_ID, EQUIPPER (the function
  * that hands it its files and its registry password), IMAGE_REPOSITORY (the prefix of all projects' repositories), IMAGE_TAG
- * and PROJECT_ID. It exports IMAGE_DIGEST, and no IMAGE_WARNING: that one says that a runtime is not exactly the one
- * asked for, which a base image always is; only a build without containers has it to say. Values of variables reach the
- * build as arguments under index names, and no log shows them.
+ * and PROJECT_ID. It exports IMAGE_DIGEST. Only a local build exports IMAGE_WARNING, which says that the runtime is not exactly the
+ * one asked for; a base image always is. Values of variables reach the build as arguments under index names, and no log shows them.
  */
 export function renderBuildspec(): Record<string, unknown> {
   return {

@@ -23,7 +23,7 @@ const registry = "public.ecr.aws/docker/library";
 const validName = /^[A-Za-z_][A-Za-z0-9_]{0,255}$/;
 const systemPath = "/usr/local/sbin:/usr/local/bin:/usr/sbin:/usr/bin:/sbin:/bin";
 
-/** The Dockerfile of a plan (docs/detection.md, Image): names of variables stand in it, values never do. Throws for a name that is none. */
+/** The Dockerfile of a plan (docs/detection.md, Image): names of variables stand in it, values never do. Throws if a name is invalid. */
 export function renderDockerfile(plan: Plan, input: ImageInput): string {
   const base = baseImages(plan);
   const run = (command: string) => `RUN ${cacheMount(input.projectId)} ${oneLine(command)}`;
@@ -80,7 +80,7 @@ const binaries = (plan: Plan): string =>
  */
 function variableLines(names: readonly string[]): string[] {
   if (names.length === 0) return [];
-  for (const name of names) if (!validName.test(name)) throw new Error("The name of a variable is not one.");
+  for (const name of names) if (!validName.test(name)) throw new Error("Invalid variable name.");
   return [
     ...names.map((_, index) => `ARG _E${index}`),
     `ENV ${names.map((name, index) => `${name}=$_E${index}`).join(" \\\n    ")}`,
@@ -94,7 +94,7 @@ const envLines = (environment: Readonly<Record<string, string>>): string[] =>
 const cacheFolder = "/root/.cache";
 
 function cacheMount(projectId: string): string {
-  if (!/^[\w-]+$/.test(projectId)) throw new Error("The id of a project is not one.");
+  if (!/^[\w-]+$/.test(projectId)) throw new Error("Invalid project id.");
   return `--mount=type=cache,id=${projectId},target=${cacheFolder}`;
 }
 

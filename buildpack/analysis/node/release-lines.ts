@@ -1,6 +1,6 @@
 /** The offered lines of Node.js, the default first (docs/detection.md, Node.js line). */
-export const nodeLines = [24, 26, 22] as const;
-export const nodeLineDefault = 24;
+export const nodeReleaseLines = [24, 26, 22] as const;
+export const nodeReleaseLineDefault = 24;
 
 /** Code names of the long-term lines, as `lts/<name>` in version files. */
 export const nodeCodenames: ReadonlyMap<string, number> = new Map([

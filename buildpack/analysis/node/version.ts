@@ -4,7 +4,7 @@ import { lineOf, lineOfKey, type Notes, quoted, suggest } from "../diagnostics.t
 import { optionalToml } from "../manifests.ts";
 import { isTable, stringAt, type Table, valueAt } from "../values.ts";
 import { toolVersion } from "../version-files.ts";
-import { nodeCodenames, nodeEndOfLife, nodeLineDefault, nodeLines } from "./release-lines.ts";
+import { nodeCodenames, nodeEndOfLife, nodeReleaseLineDefault, nodeReleaseLines } from "./release-lines.ts";
 
 interface Source {
   /** How the sentence names the place: "engines.node", ".nvmrc". */
@@ -25,8 +25,8 @@ export function nodeVersion(app: App, manifest: Table | undefined, notes: Notes)
     else if (read.length === 0) notes.warnings.push(unreadable(source, app));
   }
   const [winner, ...others] = read;
-  if (winner === undefined) return String(nodeLineDefault);
-  const line = nodeLines.find((offered) => winner.lines.includes(offered));
+  if (winner === undefined) return String(nodeReleaseLineDefault);
+  const line = nodeReleaseLines.find((offered) => winner.lines.includes(offered));
   const chosen = newestOffered(winner.lines) ?? nearest(winner.lines);
   if (line === undefined) notes.warnings.push(notOffered(winner.source, winner.lines, chosen));
   for (const { source, lines } of others) {
@@ -104,24 +104,25 @@ function linesOf(value: unknown): number[] | undefined {
 }
 
 function aliasLine(text: string): number | undefined {
-  if (/^(node|latest|current|stable)$/.test(text)) return Math.max(...nodeLines);
+  if (/^(node|latest|current|stable)$/.test(text)) return Math.max(...nodeReleaseLines);
   const lts = /^lts(?:[/-](.+))?$/.exec(text);
   const name = lts === null ? text : (lts[1] ?? "*");
-  if (lts !== null && (name === "*" || name === "latest")) return nodeLineDefault;
+  if (lts !== null && (name === "*" || name === "latest")) return nodeReleaseLineDefault;
   const back = /^-?(\d{1,2})$/.exec(lts === null ? "" : name)?.[1];
-  if (back !== undefined) return nodeLineDefault - 2 * Number(back);
+  if (back !== undefined) return nodeReleaseLineDefault - 2 * Number(back);
   return nodeCodenames.get(name);
 }
 
-const newestOffered = (lines: readonly number[]): number | undefined => nodeLines.find((line) => lines.includes(line));
+const newestOffered = (lines: readonly number[]): number | undefined =>
+  nodeReleaseLines.find((line) => lines.includes(line));
 
 /** The allowed line that is nearest to the offered ones: of `>=18 <21` it is 20, of `>=27` it is 27. */
 const wantedLine = (lines: readonly number[]): number =>
-  lines.findLast((line) => line < Math.max(...nodeLines)) ?? lines[0] ?? 0;
+  lines.findLast((line) => line < Math.max(...nodeReleaseLines)) ?? lines[0] ?? 0;
 
 /** The nearest offered line above the wanted one, else the newest. */
 function nearest(lines: readonly number[]): number {
-  const offered = [...nodeLines].sort((a, b) => a - b);
+  const offered = [...nodeReleaseLines].sort((a, b) => a - b);
   return offered.find((line) => line > wantedLine(lines)) ?? Math.max(...offered);
 }
 

@@ -61,6 +61,7 @@ describe.skipIf(because !== null)(title, () => {
     const robots = await fetch(`${url}/robots.txt`);
     expect([await robots.text(), robots.headers.get("cache-control")]).toEqual(["User-agent: *\n", "no-cache"]);
     expect((await fetch(`${url}/assets/gone.js`)).status).toBe(404);
+    expect((await fetch(`${url}/orders/7`, { headers: { accept: "application/json" } })).status).toBe(404);
     expect((await fetch(`${url}/src/main.js`)).status).toBe(404);
   });
 });

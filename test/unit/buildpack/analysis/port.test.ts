@@ -131,7 +131,7 @@ test.each([
   expect(plan.port).toBe(4321);
 });
 
-test("numbers of a minified bundle are nobody's port", () => {
+test("numbers of a minified bundle are no port", () => {
   const bundle = `${"var a=1;".repeat(1000)}t=1089;e.listen({port:t});`;
   expect(node(bundle)).toMatchObject({ plan: { port: 8080 }, suggestions: [] });
 });

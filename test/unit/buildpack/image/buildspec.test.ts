@@ -135,7 +135,7 @@ test("the build asks with nothing but its own id, and in the form that the funct
   expect(calls.slice(0, 5)).toEqual(["aws", "lambda", "invoke", "--function-name", "Slipway-grant-build-access"]);
 });
 
-test("neither an address nor the registry's password is in the log, on a command line, or left when strangers' code runs", async () => {
+test("neither an address nor the registry's password is in the log, on a command line, or left when the app's code runs", async () => {
   const { succeeded, output, calls, folder } = await workshop({});
   expect(succeeded).toBe(true);
   expect(readFileSync(join(folder, "login"), "utf8")).toBe(password);

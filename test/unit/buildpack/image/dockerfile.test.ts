@@ -160,11 +160,9 @@ test("a start command that calls its package manager finds it in the run stage",
 });
 
 test.each(["A B", "A=B", "1A", "", "A\nRUN x", "Ä", "a".repeat(257)])(
-  "a variable's name that is none is refused: %j",
+  "an invalid variable name is refused: %j",
   (name) => {
-    expect(() => renderDockerfile(planOf(node), { ...input, variableNames: [name] })).toThrow(
-      "The name of a variable is not one.",
-    );
+    expect(() => renderDockerfile(planOf(node), { ...input, variableNames: [name] })).toThrow("Invalid variable name.");
   },
 );
 

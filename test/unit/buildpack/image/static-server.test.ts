@@ -1,6 +1,16 @@
 import { type ChildProcess, execFileSync, spawn } from "node:child_process";
 import { once } from "node:events";
-import { existsSync, mkdirSync, mkdtempSync, rmSync, symlinkSync, writeFileSync } from "node:fs";
+import {
+  existsSync,
+  mkdirSync,
+  mkdtempSync,
+  readdirSync,
+  readFileSync,
+  readlinkSync,
+  rmSync,
+  symlinkSync,
+  writeFileSync,
+} from "node:fs";
 import { type IncomingMessage, request } from "node:http";
 import { connect, createServer } from "node:net";
 import { tmpdir } from "node:os";
@@ -280,4 +290,27 @@ test("a build that wrote nothing to serve ends with a sentence that names the fo
   } finally {
     rmSync(folder, { recursive: true });
   }
+});
+
+test.skipIf(process.platform !== "linux")("a client that leaves costs no open file, and HEAD reads none", async () => {
+  const { port: own, child } = await serve({ "dist/film.mp4": Buffer.alloc(64_000_000), "dist/index.html": "home" });
+  const openFilms = () =>
+    readdirSync(`/proc/${child.pid}/fd`).filter((fd) => {
+      try {
+        return readlinkSync(`/proc/${child.pid}/fd/${fd}`).endsWith("film.mp4");
+      } catch {
+        return false;
+      }
+    }).length;
+  const bytesRead = () => Number(/^rchar: (\d+)/m.exec(readFileSync(`/proc/${child.pid}/io`, "utf8"))?.[1]);
+  const client = connect(own, "127.0.0.1");
+  client.write("GET /film.mp4 HTTP/1.1\r\nhost: x\r\n\r\n");
+  await once(client, "readable");
+  await expect.poll(openFilms).toBe(1);
+  client.destroy();
+  await expect.poll(openFilms).toBe(0);
+  const before = bytesRead();
+  expect((await get("/film.mp4", {}, "HEAD", own)).headers["content-length"]).toBe("64000000");
+  await expect.poll(openFilms).toBe(0);
+  expect(bytesRead() - before).toBeLessThan(1_000_000);
 });
