@@ -39,8 +39,7 @@ export function presigner({ bucket, credentials, validSeconds, now }: Presigning
   const region = ownRegion();
   const { url, folder } = bucketAddress(bucket, region);
   const signer = new SignatureV4({ service: "s3", region, credentials, sha256: Sha256, uriEscapePath: false });
-  // The signer leaves Content-Type out unless it is named here.
-  const options = { expiresIn: validSeconds, signingDate: now, signableHeaders: new Set(["content-type"]) };
+  const options = { expiresIn: validSeconds, signingDate: now };
 
   return async ({ method, key, contentType, query = {} }: Presigned): Promise<string> => {
     const request = {

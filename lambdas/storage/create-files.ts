@@ -1,3 +1,4 @@
+import { setImmediate } from "node:timers/promises";
 import { createFiles } from "../../api/storage.ts";
 import type { FileSigning } from "../aws/file-addresses.ts";
 import type { Access } from "../http/access.ts";
@@ -34,17 +35,25 @@ async function storeThenRemember(access: Access, rows: readonly FileRow[], remem
 
 type Prepared = ReturnType<typeof fileReply>;
 
-function signed(organizationId: string, storageId: string, files: readonly Prepared[], signing: FileSigning) {
+/** How many addresses are signed before other work, such as the table's request, gets a turn. */
+const signedAtOnce = 10;
+
+async function signed(organizationId: string, storageId: string, files: readonly Prepared[], signing: FileSigning) {
   const { expiresAt } = signing;
-  return Promise.all(
-    files.map(async ({ id, name, path, mime, size, status, error, createdAt, updatedAt }) => {
-      const url = await signing.upload(objectKey({ organizationId, storageId, fileId: id }), mime);
-      return { id, name, path, mime, size, status, error, createdAt, updatedAt, url, expiresAt };
-    }),
-  );
+  const replies = [];
+  for (const [index, file] of files.entries()) {
+    if (index % signedAtOnce === 0 && index > 0) await setImmediate();
+    const { id, name, path, mime, size, status, error, createdAt, updatedAt } = file;
+    const url = await signing.upload(objectKey({ organizationId, storageId, fileId: id }), mime);
+    replies.push({ id, name, path, mime, size, status, error, createdAt, updatedAt, url, expiresAt });
+  }
+  return replies;
 }
 
-/** The role is assumed beside the first read. Entries are written last, so a request that cannot be signed leaves none. */
+/**
+ * The role is assumed beside the first read, and the first address is signed before entries are written: a request that
+ * cannot be signed leaves none. The other addresses are signed with the same session while the table writes.
+ */
 export const handler = endpoint(
   createFiles,
   async ({ params, body, access, headers, now }, { addresses }) => {
@@ -56,9 +65,12 @@ export const handler = endpoint(
     const entries = newFiles(params.storageId, body.files, now);
     const replies = entries.map(fileReply);
     const isFull = entries.length === transactionWritesMax && headers["idempotency-key"] !== undefined;
-    const files = await signed(params.orgId, params.storageId, replies, signing);
-    await (isFull ? storeThenRemember : store)(access, entries, { files: replies });
-    return { files };
+    const [first, ...others] = replies;
+    const sign = (files: readonly Prepared[]) => signed(params.orgId, params.storageId, files, signing);
+    const signedFirst = await sign(first ? [first] : []);
+    const storing = (isFull ? storeThenRemember : store)(access, entries, { files: replies });
+    const [signedOthers] = await Promise.all([setImmediate().then(() => sign(others)), storing]);
+    return { files: [...signedFirst, ...signedOthers] };
   },
   {
     exists: (params) => ({ storage: storageAt(params) }),
