@@ -1,7 +1,7 @@
 import { Template } from "aws-cdk-lib/assertions";
 import { expect, it } from "vitest";
 import { ofType, slipwayApp } from "./assembly.ts";
-import { written } from "./policies.ts";
+import { functions, written } from "./policies.ts";
 
 it("nothing waits to be paid for: no NAT gateway, no address, no load balancer, no endpoint", () => {
   for (const type of [
@@ -37,8 +37,8 @@ it("the world reaches the load balancers on 443 only", () => {
 it("the gateway covers the apps' subnets, sends probes to the new version and belongs to the cluster", () => {
   const [id, gateway] = ofType("AWS::ECS::Gateway")[0] ?? [];
   const configuration = gateway?.Properties.Configuration.HostSharedAlb;
-  const deploy = ofType("AWS::Lambda::Function").find(([name]) => name.startsWith("Functionsdeploy"))?.[1];
-  const variables = deploy?.Properties.Environment.Variables;
+  const variablesOf = (id: string) => functions().find((one) => one.id === id)?.environment;
+  const variables = { ...variablesOf("deploy"), ...variablesOf("check-health") };
   expect(written(variables.APP_SUBNETS).split(",")).toEqual(configuration.NetworkConfiguration.Subnets.map(written));
   expect(configuration.TestTrafficRules.Header).toEqual({
     Name: variables.PROBE_HEADER_NAME,
