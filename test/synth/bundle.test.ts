@@ -128,8 +128,8 @@ const budget = {
     "client-rds-data": 60,
   },
   own: [
-    // Of it `yaml`, which reads pnpm-lock.yaml, has 96 KB, and the rules of secretlint 64.
-    [/^pipeline\/analyze$/, 300],
+    // The analysis itself, `yaml` for pnpm-lock.yaml (96 KB), the rules of secretlint (64), and the static server as text.
+    [/^pipeline\/analyze$/, 340],
     [/^tables\//, 160],
   ] as [RegExp, number][],
 };
