@@ -2,25 +2,23 @@ import { setPriority } from "node:os";
 import { parseArgs } from "node:util";
 import { Stryker } from "@stryker-mutator/core";
 import { type Area, areas } from "./mutate/areas.ts";
+import { mutateMachine, mutateTemplate, type Outcome } from "./mutate/definitions.ts";
 
 /**
- * Changes the code in small ways and counts the changes that no test notices: `npm run mutate [-- area…]`. One worker at
- * low priority, because a full run takes hours.
+ * Changes the code in small ways and counts the changes that no test notices: `npm run mutate [-- area…] [--fast]`
+ * (docs/testing.md). One worker at low priority, because a full run takes hours.
  */
-const { positionals } = parseArgs({ allowPositionals: true });
-const unknown = positionals.filter((name) => !(name in areas));
-if (unknown.length > 0) {
-  console.error(`There is no area ${unknown.join(", ")}. The areas are ${Object.keys(areas).join(", ")}.`);
-  process.exit(2);
-}
-setPriority(10);
+const { positionals, values } = parseArgs({
+  allowPositionals: true,
+  options: { fast: { type: "boolean", default: false } },
+});
 
 type Mutants = Awaited<ReturnType<Stryker["runMutationTest"]>>;
 const noticed = new Set<Mutants[number]["status"]>(["Killed", "Timeout"]);
-/** Mutants that do not run, or that the code itself marks with a reason. */
+/** Changes that do not run, or that the code itself marks with a reason. */
 const uncounted = new Set<Mutants[number]["status"]>(["CompileError", "RuntimeError", "Ignored"]);
 
-async function mutate(area: Area): Promise<Mutants> {
+async function mutateCode(area: Area): Promise<Outcome> {
   process.env.MUTATE_TESTS = area.tests.join(",");
   const stryker = new Stryker({
     testRunner: "vitest",
@@ -29,23 +27,39 @@ async function mutate(area: Area): Promise<Mutants> {
     ignorePatterns: ["cdk.out", "dist", ".slipway", "examples"],
     coverageAnalysis: "perTest",
     concurrency: 1,
-    timeoutMS: 20_000,
+    timeoutMS: 5_000,
     reporters: ["progress-append-only"],
     tempDirName: "node_modules/.cache/mutate",
     // TypeScript 7 has no API to rewrite the file with, and tests do not read it.
     tsconfigFile: "none",
   });
-  return stryker.runMutationTest();
+  const mutants = (await stryker.runMutationTest()).filter(({ status }) => !uncounted.has(status));
+  const survivors = mutants
+    .filter(({ status }) => !noticed.has(status))
+    .map(({ fileName, location: { start }, mutatorName, replacement, status }) => {
+      const file = fileName.replace(`${process.cwd()}/`, "");
+      const change = (replacement ?? "").replaceAll(/\s+/g, " ").slice(0, 90);
+      return `${file}:${start.line}:${start.column} ${mutatorName} → ${change} (${status})`;
+    });
+  return { count: mutants.length, survivors };
 }
 
-for (const [name, area] of Object.entries(areas)) {
+const runs: Record<string, () => Promise<Outcome> | Outcome> = {
+  ...Object.fromEntries(Object.entries(areas).map(([name, area]) => [name, () => mutateCode(area)])),
+  machine: () => mutateMachine(values),
+  template: mutateTemplate,
+};
+
+const unknown = positionals.filter((name) => !(name in runs));
+if (unknown.length > 0) {
+  console.error(`There is no area ${unknown.join(", ")}. The areas are ${Object.keys(runs).join(", ")}.`);
+  process.exit(2);
+}
+setPriority(10);
+for (const [name, run] of Object.entries(runs)) {
   if (positionals.length > 0 && !positionals.includes(name)) continue;
-  const mutants = (await mutate(area)).filter(({ status }) => !uncounted.has(status));
-  const survivors = mutants.filter(({ status }) => !noticed.has(status));
-  const score = (100 * (mutants.length - survivors.length)) / mutants.length;
-  console.log(`${name}: ${score.toFixed(1)} % of ${mutants.length} changes are noticed`);
-  for (const { fileName, location, mutatorName, replacement, status } of survivors) {
-    const where = `${fileName.replace(`${process.cwd()}/`, "")}:${location.start.line}:${location.start.column}`;
-    console.log(`  ${where} ${mutatorName} → ${(replacement ?? "").replaceAll(/\s+/g, " ").slice(0, 90)} (${status})`);
-  }
+  const { count, survivors } = await run();
+  const score = (100 * (count - survivors.length)) / count;
+  console.log(`${name}: ${score.toFixed(1)} % of ${count} changes are noticed`);
+  for (const survivor of survivors) console.log(`  ${survivor}`);
 }

@@ -1,0 +1,79 @@
+import { spawnSync } from "node:child_process";
+import { cpSync, mkdtempSync, readFileSync, rmSync, symlinkSync, writeFileSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { basename, join } from "node:path";
+import { machineRemovals, type Removal, templateRemovals, without } from "./definition-mutants.ts";
+
+/** How many parts were taken out of a definition, and those that no test missed. */
+export interface Outcome {
+  count: number;
+  survivors: string[];
+}
+
+const root = join(import.meta.dirname, "..", "..");
+const minutesMax = 30;
+
+/** Whether the tests pass. Tests that do not end have noticed something. */
+function pass(folder: string, tests: string[], environment: Record<string, string> = {}): boolean {
+  const { status } = spawnSync(
+    join(root, "node_modules/.bin/vitest"),
+    ["run", "--bail=1", "--maxWorkers=1", ...tests],
+    {
+      cwd: folder,
+      env: { ...process.env, ...environment },
+      stdio: "ignore",
+      timeout: minutesMax * 60_000,
+    },
+  );
+  return status === 0;
+}
+
+function tryAll(removals: Removal[], notices: (removal: Removal) => boolean): Outcome {
+  const survivors: string[] = [];
+  for (const [index, removal] of removals.entries()) {
+    const noticed = notices(removal);
+    if (!noticed) survivors.push(removal.what);
+    console.log(`${index + 1}/${removals.length} ${noticed ? "noticed" : "NOT NOTICED"} ${removal.what}`);
+  }
+  return { count: removals.length, survivors };
+}
+
+const machineFile = "statemachines/deployment.asl.json";
+const fastTests = [["--project=unit", "test/unit/statemachines"]];
+const slowTests = [
+  ["--project=synth", "test/synth/deployment.test.ts"],
+  ["--project=pipeline", "test/pipeline"],
+];
+
+/** Takes each rule out of the state machine, in a copy of the project. `fast` leaves out the tests that deploy apps. */
+export function mutateMachine(options: { fast: boolean }): Outcome {
+  const work = mkdtempSync(join(tmpdir(), "mutate-machine-"));
+  const left = new Set(["node_modules", ".git", "cdk.out", "dist", ".slipway"]);
+  cpSync(root, work, { recursive: true, filter: (path) => !left.has(basename(path)) });
+  symlinkSync(join(root, "node_modules"), join(work, "node_modules"));
+  const machine = JSON.parse(readFileSync(join(root, machineFile), "utf8"));
+  const suites = options.fast ? fastTests : [...fastTests, ...slowTests];
+  try {
+    if (!suites.every((tests) => pass(work, tests))) throw new Error("The tests fail without a change");
+    return tryAll(machineRemovals(machine), ({ path }) => {
+      writeFileSync(join(work, machineFile), JSON.stringify(without(machine, path), null, 2));
+      return suites.some((tests) => !pass(work, tests));
+    });
+  } finally {
+    rmSync(work, { recursive: true, force: true });
+  }
+}
+
+/** Takes each condition, statement and protection out of the synthesized template. */
+export function mutateTemplate(): Outcome {
+  const work = mkdtempSync(join(tmpdir(), "mutate-template-"));
+  const file = join(work, "template.json");
+  const tests = ["--config=scripts/mutate/template.config.ts"];
+  try {
+    if (!pass(root, tests, { MUTATE_TEMPLATE: file })) throw new Error("The tests fail without a change");
+    const template = JSON.parse(readFileSync(file, "utf8"));
+    return tryAll(templateRemovals(template), ({ path }) => !pass(root, tests, { MUTATE_PATH: JSON.stringify(path) }));
+  } finally {
+    rmSync(work, { recursive: true, force: true });
+  }
+}
