@@ -1,4 +1,4 @@
-import { isVendored, normaliseText, type SourceTree } from "./tree.ts";
+import { isVendored, normalizeText, type SourceTree } from "./tree.ts";
 
 /** One folder of an archive seen as an app: every path is relative to `root`. */
 export interface App {
@@ -34,7 +34,7 @@ export function appAt(tree: SourceTree, root: string): App {
     const file = tree.files.get(prefix + path);
     if (file === undefined || file.kind === "symlink") return undefined;
     const text = file.text?.();
-    return text === undefined || text.includes("\0") ? undefined : normaliseText(text);
+    return text === undefined || text.includes("\0") ? undefined : normalizeText(text);
   };
   return {
     root,

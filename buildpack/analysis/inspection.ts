@@ -1,8 +1,9 @@
 import type { Finding, Runtime } from "../../api/builds.ts";
-import { type OnFile, openArchive, packedBytes } from "../zip/archive.ts";
+import { openArchive } from "../zip/archive.ts";
 import type { ArchiveEntry } from "../zip/entry.ts";
 import { ArchiveRefused } from "../zip/refused.ts";
 import type { ByteSource } from "../zip/source.ts";
+import { type OnFile, packedBytes } from "../zip/visitors.ts";
 import { analyze, withSecrets } from "./analyze.ts";
 import { wrapperOf } from "./app.ts";
 import type { AnalysisOutcome, Plan, Suggestion } from "./plan.ts";
@@ -17,7 +18,7 @@ export type Inspection =
 
 const MiB = 1024 * 1024;
 
-/** The most that is kept of an archive's texts for detection, in bytes; what is beyond is only looked through for secrets. */
+/** How much of an archive's texts is kept for detection, in bytes; the rest is only searched for secrets. */
 const keptBytesMax = { packed: 48 * MiB, unpacked: 256 * MiB };
 
 /** The most text that the rules for secrets look at, in bytes. A real app has far less text that could hold a secret. */
@@ -49,7 +50,7 @@ export async function analyzeArchive(source: ByteSource): Promise<AnalysisOutcom
     return secretsOf(shown, text).then((found) => void secrets.push(...found));
   };
   const isWanted = (entry: ArchiveEntry) => wanted.has(entry);
-  if (source.size > readWholeBytesMax) await archive.pick(isWanted, take);
+  if (source.size > readWholeBytesMax) await archive.verifySelected(isWanted, take);
   else await archive.verify(take, { wants: isWanted });
   return withSecrets(analyze(tree), inOrder(secrets));
 }

@@ -16,7 +16,7 @@ export interface AnalysisReport {
   error: { code: string; message: string; entry?: string } | null;
 }
 
-/** The report of an analysed path, also of one that its caller refused (archive_refused, archive_too_large). */
+/** The report of an analyzed path, also of one that its caller refused (archive_refused, archive_too_large). */
 export function analysisReport(
   path: string,
   outcome:

@@ -58,7 +58,7 @@ export const isForDetection = (path: string): boolean =>
 export function decodeText(bytes: Uint8Array): string | undefined {
   const text = decoders[encodingOf(bytes)].decode(bytes);
   if (text.includes("\0")) return undefined;
-  return normaliseText(text);
+  return normalizeText(text);
 }
 
 const decoders = {
@@ -79,7 +79,7 @@ function encodingOf(bytes: Uint8Array): keyof typeof decoders {
 }
 
 /** Text without BOM and with `\n` at the end of its lines. */
-export function normaliseText(text: string): string {
+export function normalizeText(text: string): string {
   const body = text.charCodeAt(0) === 0xfeff ? text.slice(1) : text;
   return body.includes("\r") ? body.replace(/\r\n?/g, "\n") : body;
 }

@@ -1,48 +1,26 @@
 import { inMiB, readDirectory } from "./directory.ts";
 import { readEndRecord } from "./end-record.ts";
 import type { ArchiveEntry, StoredEntry } from "./entry.ts";
-import type { PieceSink } from "./inflate.ts";
 import { layOut } from "./layout.ts";
 import { type ArchiveLimits, archiveLimits } from "./limits.ts";
-import { checkLinks, readTarget } from "./links.ts";
-import { pick } from "./pick.ts";
+import { checkLinks } from "./links.ts";
 import { ArchiveRefused } from "./refused.ts";
+import { readSelected } from "./selective-read.ts";
+import { type ArchiveLayout, checkRecord, readSequentially } from "./sequential-read.ts";
 import { type ByteSource, readExactly, readTail } from "./source.ts";
-import { atOnceBytesMax, checkRecord, type SweepVisitor, type SweptArchive, sweep } from "./sweep.ts";
 import { checkTree } from "./tree.ts";
+import { contentBytesMax, fileVisitor, linkVisitor, type OnFile, type VerifyOptions } from "./visitors.ts";
 
-const contentBytesMax = 32 * 1024 * 1024;
-
-/**
- * Takes the proved contents of one file; `bytes` may be kept. `pack` keeps them as small as they were in the archive and gives
- * a function that unpacks them again. A promise holds the check up until it is settled.
- */
-export type OnFile = (entry: ArchiveEntry, bytes: Uint8Array, pack: () => () => Uint8Array) => void | Promise<void>;
-
-export interface VerifyOptions {
-  /** Which files go to `onFile`; all when not given. Files over 32 MiB are checked but never given as a whole. */
-  wants?: (entry: ArchiveEntry) => boolean;
-  /**
-   * Asked for each file over 2 MiB: where it wants the contents, `write` gets them piece by piece (each valid during the call
-   * only, and proved when `close` is called), and `onFile` does not.
-   */
-  streams?: (entry: ArchiveEntry) => { write: PieceSink; close: () => void } | null;
-}
-
-/** How many bytes `pack` keeps of a file: what is unpacked piece by piece is not packed again. */
-export const packedBytes = ({ size, compressedSize }: ArchiveEntry): number =>
-  Math.max(size, compressedSize) > atOnceBytesMax ? size : compressedSize;
-
-/** An archive whose directory keeps all rules; whether its contents do, `verify` tells. */
+/** An archive whose directory keeps all rules; `verify` checks whether its contents do. */
 export class Archive {
-  readonly #swept: SweptArchive;
+  readonly #layout: ArchiveLayout;
   #byPath: Map<string, StoredEntry> | null = null;
   readonly #stored: readonly StoredEntry[];
   /** In the order of the directory; no two with one path. */
   readonly entries: readonly ArchiveEntry[];
 
-  constructor(swept: SweptArchive, entries: readonly StoredEntry[]) {
-    this.#swept = swept;
+  constructor(layout: ArchiveLayout, entries: readonly StoredEntry[]) {
+    this.#layout = layout;
     this.entries = entries;
     this.#stored = entries;
   }
@@ -62,7 +40,7 @@ export class Archive {
     const stored = this.#storedAt(entry.path);
     if (stored === undefined) throw new RangeError("the entry is of another archive");
     if (Math.max(stored.size, stored.compressedSize) > bytesMax) throw new ArchiveRefused("file_too_large", entry.path);
-    const { source, directory } = this.#swept;
+    const { source, directory } = this.#layout;
     const record = await readExactly(source, stored.offset, stored.end - stored.offset);
     const bytes = checkRecord(record, stored, directory);
     return stored.deflated ? bytes : Buffer.from(bytes);
@@ -74,86 +52,34 @@ export class Archive {
    */
   async verify(onFile?: OnFile, options: VerifyOptions = {}): Promise<void> {
     const links = new Map<string, string>();
-    const { directory } = this.#swept;
-    const visitor = onFile === undefined ? checkOnly(links, options) : handOver(links, onFile, options, directory);
-    await sweep(this.#swept, visitor);
-    this.#settle(links);
+    const { directory } = this.#layout;
+    const visitor = onFile === undefined ? linkVisitor(links, options) : fileVisitor(links, onFile, options, directory);
+    await readSequentially(this.#layout, visitor);
+    this.#resolveLinks(links);
   }
 
   /**
    * `verify` for an archive that is too large to be read as a whole: reads and checks the links and the files that are wanted,
-   * those over 32 MiB excepted, and neighbours in one read. Of all others only what the directory says has been checked.
+   * those over 32 MiB excepted, and neighbors in one read. Of all others only what the directory says has been checked.
    */
-  async pick(wants: (entry: ArchiveEntry) => boolean, onFile: OnFile): Promise<void> {
+  async verifySelected(wants: (entry: ArchiveEntry) => boolean, onFile: OnFile): Promise<void> {
     const links = new Map<string, string>();
-    const picked = this.#swept.ordered.filter(
+    const picked = this.#layout.ordered.filter(
       (entry) =>
         entry.kind === "symlink" ||
         (entry.kind === "file" && Math.max(entry.size, entry.compressedSize) <= contentBytesMax && wants(entry)),
     );
-    await pick(this.#swept, picked, handOver(links, onFile, {}, this.#swept.directory));
-    this.#settle(links);
+    await readSelected(this.#layout, picked, fileVisitor(links, onFile, {}, this.#layout.directory));
+    this.#resolveLinks(links);
   }
 
-  #settle(links: ReadonlyMap<string, string>): void {
+  #resolveLinks(links: ReadonlyMap<string, string>): void {
     checkLinks(links);
     for (const [path, target] of links) {
       const entry = this.#storedAt(path);
       if (entry !== undefined) entry.linkTarget = target;
     }
   }
-}
-
-function checkOnly(links: Map<string, string>, { streams }: VerifyOptions): SweepVisitor {
-  let stream: { write: PieceSink; close: () => void } | null = null;
-  return {
-    small(entry, bytes) {
-      if (entry.kind === "symlink") links.set(entry.path, readTarget(bytes, entry.path));
-    },
-    large(entry) {
-      stream = entry.kind === "file" ? (streams?.(entry) ?? null) : null;
-      return stream?.write ?? null;
-    },
-    largeDone() {
-      stream?.close();
-      stream = null;
-    },
-  };
-}
-
-function handOver(links: Map<string, string>, onFile: OnFile, options: VerifyOptions, directory: Buffer): SweepVisitor {
-  const base = checkOnly(links, options);
-  const wanted = (entry: StoredEntry) => entry.kind === "file" && (options.wants?.(entry) ?? true);
-  let gathered: Buffer[] | null = null;
-  return {
-    small(entry, bytes, record) {
-      base.small(entry, bytes, record);
-      if (!wanted(entry)) return;
-      const pack = () => {
-        // Not of the shared pool, most of which would be kept with it.
-        const packed = Buffer.allocUnsafeSlow(record.length);
-        record.copy(packed);
-        return () => checkRecord(packed, entry, directory);
-      };
-      // What is stored is a view into a window, which whoever keeps it would keep with it.
-      return onFile(entry, entry.deflated ? bytes : Buffer.from(bytes), pack);
-    },
-    large(entry) {
-      const sink = base.large(entry);
-      if (sink !== null || entry.size > contentBytesMax || !wanted(entry)) return sink;
-      const parts: Buffer[] = [];
-      gathered = parts;
-      return (piece) => void parts.push(Buffer.from(piece));
-    },
-    async largeDone(entry) {
-      await base.largeDone(entry);
-      const parts = gathered;
-      gathered = null;
-      if (parts === null) return;
-      const bytes = Buffer.concat(parts);
-      await onFile(entry, bytes, () => () => bytes);
-    },
-  };
 }
 
 /** Opens an archive: reads its end and its directory, and refuses what breaks a rule there. */

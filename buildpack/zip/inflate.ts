@@ -6,7 +6,7 @@ function codeOf(error: unknown): string {
   return error instanceof Error && "code" in error && typeof error.code === "string" ? error.code : "";
 }
 
-/** zlib's complaints about the data become refusals; anything else stays what it is. */
+/** Turns zlib's errors about the data into refusals; other errors are returned unchanged. */
 function asRefusal(error: unknown, entry: StoredEntry): unknown {
   const code = codeOf(error);
   if (code === "ERR_BUFFER_TOO_LARGE") return new ArchiveRefused("size_mismatch", entry.path);
@@ -18,7 +18,7 @@ interface Inflated {
   engine: { bytesWritten: number };
 }
 
-// The declared type of inflateRawSync knows nothing of what `info: true` changes.
+// The declared type of inflateRawSync does not cover `info: true`.
 function isInflated(value: unknown): value is Inflated {
   return typeof value === "object" && value !== null && "buffer" in value && "engine" in value;
 }
@@ -28,7 +28,7 @@ function inflate(packed: Buffer, entry: StoredEntry): Buffer {
   const options = { info: true, chunkSize, maxOutputLength: Math.max(1, entry.size) };
   try {
     const result: unknown = inflateRawSync(packed, options);
-    if (!isInflated(result)) throw new TypeError("zlib gave no account of its input");
+    if (!isInflated(result)) throw new TypeError("zlib did not report how much input it read");
     if (result.engine.bytesWritten !== packed.length) throw new ArchiveRefused("size_mismatch", entry.path);
     return result.buffer;
   } catch (error) {
@@ -41,7 +41,7 @@ function isEmptyFolder(entry: StoredEntry): boolean {
   return entry.kind === "directory" && entry.compressedSize === 0;
 }
 
-/** Unpacks contents that are at hand and proves their size and checksum; what is stored comes back as it is, uncopied. */
+/** Unpacks contents and checks their size and checksum; contents that are stored are returned without a copy. */
 export function unpack(packed: Buffer, entry: StoredEntry): Buffer {
   const bytes = entry.deflated && !isEmptyFolder(entry) ? inflate(packed, entry) : packed;
   if (bytes.length !== entry.size) throw new ArchiveRefused("size_mismatch", entry.path);
@@ -52,8 +52,8 @@ export function unpack(packed: Buffer, entry: StoredEntry): Buffer {
 /** Takes large contents piece by piece; the pieces are only valid during the call. */
 export type PieceSink = (piece: Uint8Array) => void;
 
-/** Counts and sums pieces, and stops at the first byte too many. */
-class Tally {
+/** Counts the bytes of pieces and computes their checksum; stops at the first byte too many. */
+class ChecksumCounter {
   readonly #entry: StoredEntry;
   readonly #sink: PieceSink | null;
   #size = 0;
@@ -83,20 +83,24 @@ export async function unpackLarge(
   entry: StoredEntry,
   sink: PieceSink | null,
 ): Promise<void> {
-  const tally = new Tally(entry, sink);
-  if (entry.deflated) await inflatePieces(pieces, entry, tally);
-  else for await (const piece of pieces) tally.add(piece);
-  tally.finish();
+  const counter = new ChecksumCounter(entry, sink);
+  if (entry.deflated) await inflatePieces(pieces, entry, counter);
+  else for await (const piece of pieces) counter.add(piece);
+  counter.finish();
 }
 
-async function inflatePieces(pieces: AsyncIterable<Buffer>, entry: StoredEntry, tally: Tally): Promise<void> {
+async function inflatePieces(
+  pieces: AsyncIterable<Buffer>,
+  entry: StoredEntry,
+  counter: ChecksumCounter,
+): Promise<void> {
   const inflater = createInflateRaw({ chunkSize: 256 * 1024 });
   const { promise: ended, resolve, reject } = Promise.withResolvers<void>();
   inflater.once("end", resolve);
   inflater.once("error", reject);
   inflater.on("data", (piece: Buffer) => {
     try {
-      tally.add(piece);
+      counter.add(piece);
     } catch (error) {
       inflater.destroy(error instanceof Error ? error : new Error(String(error)));
     }

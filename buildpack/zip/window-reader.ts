@@ -27,7 +27,7 @@ export class WindowReader {
     return bytes;
   }
 
-  /** The next bytes, of which the caller knows that they exist. */
+  /** The next bytes; the caller knows that there are so many. */
   async take(length: number): Promise<Buffer> {
     const bytes = Buffer.allocUnsafe(length);
     for (let filled = 0; filled < length; ) filled += (await this.piece(length - filled)).copy(bytes, filled);
@@ -70,7 +70,7 @@ export class WindowReader {
   }
 }
 
-/** Gives the memory of a window back at once, where nothing else lies in it: the collector is not in such a hurry. */
+/** Frees the memory of a window at once, if nothing else lies in it, instead of waiting for the garbage collector. */
 function release(window: Buffer): void {
   const { buffer } = window;
   if (buffer instanceof ArrayBuffer && buffer.byteLength === window.byteLength) buffer.transfer(0);

@@ -120,7 +120,7 @@ function application(
 export const imports = (text: string, module: string): boolean =>
   new RegExp(`^[ \\t]*(?:from|import)\\s+${escapeRegExp(module)}[.\\s]`, "m").test(text);
 
-/** True when a module imports its neighbours by their bare names, so its own folder has to be on the path. */
+/** True when a module imports its neighbors by their bare names, so its own folder has to be on the path. */
 function importsSiblings(app: App, folder: string, text: string): boolean {
   const itself = [folder.replaceAll("/", "."), folder.slice(folder.lastIndexOf("/") + 1)];
   if (itself.some((module) => imports(text, module)) || /^[ \t]*from\s+\./m.test(text)) return false;

@@ -22,7 +22,7 @@ test.each<[string, Record<string, string>, number, string]>([
   ["Quart's default", { "main.py": "from quart import Quart\nmake().app.run()\napp.run()\n" }, 5000, "main.py:3"],
   ["Sanic's default", { "main.py": 'from sanic import Sanic\napp = Sanic("a")\napp.run()\n' }, 8000, "main.py:3"],
   [
-    "a neighbour that a package imports with a dot",
+    "a neighbor that a package imports with a dot",
     {
       "shop/__main__.py": "from .server import serve_all\nserve_all()\n",
       "shop/server.py": "def serve_all():\n    app.run(port=9002)\n",

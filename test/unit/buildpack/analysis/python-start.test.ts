@@ -69,7 +69,7 @@ test.each<[string, Files, string]>([
   ["src", { "src/main.py": fastapi }, uvicorn("src.main:app")],
   ["app", { "app/main.py": `from app.db import x\n${fastapi}`, "app/db.py": "" }, uvicorn("app.main:app")],
   [
-    "a folder whose module imports its neighbours by bare names",
+    "a folder whose module imports its neighbors by bare names",
     { "backend/main.py": `from db import x\n${fastapi}`, "backend/db.py": "" },
     "uvicorn --app-dir backend --host 0.0.0.0 --port $PORT main:app",
   ],

@@ -1,13 +1,13 @@
 import type { StoredEntry } from "./entry.ts";
+import { type ArchiveLayout, checkRecord, type EntryVisitor } from "./sequential-read.ts";
 import { readExactly } from "./source.ts";
-import { checkRecord, type SweepVisitor, type SweptArchive } from "./sweep.ts";
 
 const gapBytesMax = 128 * 1024;
 const spanBytesMax = 2 * 1024 * 1024;
 const readsAheadMax = 8;
 const bytesAheadMax = 16 * 1024 * 1024;
 
-/** Neighbours that are read at once, with the little between them that nobody asked for. */
+/** Neighbors that are read at once, with the few bytes between them that were not asked for. */
 interface Span {
   offset: number;
   end: number;
@@ -15,10 +15,10 @@ interface Span {
 }
 
 /** Reads and checks some entries, given in file order, each small enough to be held as a whole; several reads are in flight. */
-export async function pick(
-  archive: SweptArchive,
+export async function readSelected(
+  archive: ArchiveLayout,
   entries: readonly StoredEntry[],
-  visitor: Pick<SweepVisitor, "small">,
+  visitor: Pick<EntryVisitor, "small">,
 ): Promise<void> {
   const spans = spansOf(entries);
   const ahead: Promise<Buffer>[] = [];

@@ -10,12 +10,12 @@ import { WindowReader } from "./window-reader.ts";
 export const atOnceBytesMax = 2 * 1024 * 1024;
 const headerRoom = 70_000;
 const pieceBytes = 1024 * 1024;
-/** How much is unpacked before others get their turn; an entry counts as some bytes even when it is empty. */
+/** How much is unpacked before other work gets its turn, in bytes; an empty entry counts as some bytes, too. */
 const turnBytes = 8 * 1024 * 1024;
 const entryCost = 16 * 1024;
 
-/** The order of bytes of an archive whose directory has been read and found sound. */
-export interface SweptArchive {
+/** Where the entries of an archive lie in its file, by a directory that has been checked. */
+export interface ArchiveLayout {
   source: ByteSource;
   directory: Buffer;
   directoryOffset: number;
@@ -23,10 +23,10 @@ export interface SweptArchive {
   ordered: readonly StoredEntry[];
 }
 
-/** Receives the contents as they are proved; `bytes` of small ones, and the `record` they came from, are valid during the call only. */
-export interface SweepVisitor {
+/** Receives contents once their size and checksum are checked; `bytes` of small ones, and the `record` they came from, are valid during the call only. */
+export interface EntryVisitor {
   small(entry: StoredEntry, bytes: Buffer, record: Buffer): void | Promise<void>;
-  /** Asked before contents over 2 MiB are unpacked; null when nobody wants them. */
+  /** Asked before contents over 2 MiB are unpacked; null when they are only to be checked. */
   large(entry: StoredEntry): PieceSink | null;
   largeDone(entry: StoredEntry): void | Promise<void>;
 }
@@ -36,8 +36,8 @@ function fitsAtOnce(entry: StoredEntry): boolean {
   return entry.size <= atOnceBytesMax && entry.end - entry.offset <= atOnceBytesMax + headerRoom;
 }
 
-/** Goes through the whole file once and accounts for each of its bytes. */
-export async function sweep(archive: SweptArchive, visitor: SweepVisitor): Promise<void> {
+/** Reads the whole file once, in its order, and checks that each byte belongs to an entry. */
+export async function readSequentially(archive: ArchiveLayout, visitor: EntryVisitor): Promise<void> {
   const reader = new WindowReader(archive.source, archive.directoryOffset);
   let sinceTurn = 0;
   try {
@@ -61,7 +61,7 @@ export async function sweep(archive: SweptArchive, visitor: SweepVisitor): Promi
   }
 }
 
-/** Checks one entry that is at hand from its local header to the next entry, and gives its contents. */
+/** Checks one entry, given from its local header to the next entry, and returns its contents. */
 export function checkRecord(record: Buffer, entry: StoredEntry, directory: Buffer): Buffer {
   const start = localHeaderLength(record, entry);
   const end = start + entry.compressedSize;
@@ -75,7 +75,7 @@ async function checkLarge(
   reader: WindowReader,
   entry: StoredEntry,
   directory: Buffer,
-  visitor: SweepVisitor,
+  visitor: EntryVisitor,
 ): Promise<void> {
   const fixed = await reader.take(localHeaderBytes);
   const headerLength = localHeaderLength(fixed, entry);
