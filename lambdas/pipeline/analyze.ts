@@ -1,7 +1,6 @@
 import { inspect } from "../../buildpack/analysis/inspection.ts";
 import { renderDockerfile, renderDockerignore } from "../../buildpack/image/dockerfile.ts";
 import type { ImageRecipe } from "../../buildpack/image/recipe.ts";
-import { staticServerText } from "../../buildpack/image/static-server/text.ts";
 import { archiveKey, isFinished } from "../builds/model/replies.ts";
 import { Build, type BuildRow } from "../builds/model/rows.ts";
 import { advance, type BuildKey } from "../builds/model/transitions.ts";
@@ -71,7 +70,7 @@ export const handler = step("analyze", async ({ deployment, archive }, { table, 
     plan,
     dockerfile: renderDockerfile(plan, { variableNames: variables.map(({ name }) => name), projectId }),
     dockerignore: renderDockerignore(plan),
-    staticServer: plan.static === null ? null : await staticServerText(),
+    staticServer: plan.static === null ? null : await staticServer(),
     variables,
   };
   await Promise.all([
@@ -92,6 +91,12 @@ export const handler = step("analyze", async ({ deployment, archive }, { table, 
     port: plan.port,
   };
 });
+
+/** Loaded where it is needed: most apps serve themselves. */
+async function staticServer(): Promise<string> {
+  const { staticServerText } = await import("../../buildpack/image/static-server/text.ts");
+  return staticServerText();
+}
 
 async function recordRuntime(table: Table, key: BuildKey, runtime: NonNullable<BuildRow["runtime"]>): Promise<void> {
   const id = { projectId: key.projectId, id: key.buildId };

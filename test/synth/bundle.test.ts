@@ -71,8 +71,12 @@ it("no function carries a byte of the CDK, of lib/, of local/ or of a test", () 
   expect(inputs(Object.keys(meta.outputs)).filter((input) => strangers.test(input))).toEqual([]);
 });
 
-it("the analysis carries the static server as text, as esbuild makes it of its sources", async () => {
-  const code = await readFile(join(folder, "pipeline/analyze.mjs"), "utf8");
+it("the analysis loads the static server as text, as esbuild makes it of its sources, where it is needed", async () => {
+  const [, analysis] =
+    Object.entries(meta.outputs).find(([, one]) => one.entryPoint === "lambdas/pipeline/analyze.ts") ?? [];
+  const later = analysis?.imports.filter(({ kind, external }) => kind === "dynamic-import" && !external) ?? [];
+  const texts = await Promise.all(later.map(({ path }) => readFile(join(root, path), "utf8")));
+  const code = texts.join("");
   for (const sentence of ["Serving files", "The build wrote no folder"]) {
     expect(await staticServerText()).toContain(sentence);
     expect(code).toContain(sentence);
