@@ -12,7 +12,7 @@ const depth = 2;
 const fallback = 3;
 /** The length of the longest pattern that ends here, 0 where none does. */
 const matched = 4;
-/** Most states are left by one character only; `#branches` holds the others. */
+/** Most states go on with one character only; `#branches` holds the others. */
 const code = 5;
 const next = 6;
 const columns = 8;
@@ -29,6 +29,8 @@ export class Automaton {
   #states = new Int32Array(columns * 256);
   #count = 0;
   readonly #branches = new Map<number, Map<number, number>>();
+  /** The states after the first one, plus one; most of a text that names no pattern stays there. */
+  readonly #fromStart = new Int32Array(0x10000);
   /** Reused by `#advance`. */
   readonly #made: number[] = [];
   /** States looked at to make transitions: what a text costs beyond its length. */
@@ -62,6 +64,7 @@ export class Automaton {
   }
 
   #after(state: number, unit: number): number {
+    if (state === start) return (this.#fromStart[unit] ?? 0) - 1;
     return this.#get(state, code) === unit ? this.#get(state, next) : (this.#branches.get(state)?.get(unit) ?? none);
   }
 
@@ -130,12 +133,14 @@ export class Automaton {
   }
 
   #connect(state: number, unit: number, to: number): void {
-    if (this.#get(state, code) === none) {
+    if (state === start) {
+      this.#fromStart[unit] = to + 1;
+    } else if (this.#get(state, code) === none) {
       this.#set(state, code, unit);
       this.#set(state, next, to);
-      return;
+    } else {
+      const branches = this.#branches.get(state) ?? new Map<number, number>();
+      this.#branches.set(state, branches.set(unit, to));
     }
-    const branches = this.#branches.get(state) ?? new Map<number, number>();
-    this.#branches.set(state, branches.set(unit, to));
   }
 }
