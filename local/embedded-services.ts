@@ -92,7 +92,7 @@ function createBuilds({ home, logs }: Base, s3: S3Server, ecs: Ecs) {
       const [imagesDir, cacheDir] = [join(home, "images"), join(home, "cache")];
       const { buildAtAddress } = await import("./moved-address.ts");
       const buildImage = createImageBuilder({ imagesDir, cacheDir, runtimes, open: s3.open });
-      return buildAtAddress(build, buildImage, (serviceName) => ecs.claimAddress(serviceName));
+      return buildAtAddress(build, buildImage, (serviceName) => ecs.reserveAddress(serviceName));
     },
   });
 }

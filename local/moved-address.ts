@@ -19,9 +19,9 @@ export async function rememberAddress(tableName: string, serviceName: string, ur
 export async function buildAtAddress(
   build: ImageBuild,
   builder: ImageBuilder,
-  claimAddress: Ecs["claimAddress"],
+  reserveAddress: Ecs["reserveAddress"],
 ): Promise<BuiltImage> {
-  const move = await claimAddress(`${servicePrefix}${build.variables.PROJECT_ID}`);
+  const move = await reserveAddress(`${servicePrefix}${build.variables.PROJECT_ID}`);
   if (!move) return builder(build);
   const moved = `Port ${move.from} of this machine is in use by ${move.holder}. The app's address is now http://127.0.0.1:${move.to}.`;
   build.put(moved);

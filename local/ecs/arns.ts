@@ -22,7 +22,7 @@ export function createArns({ region, accountId, clusterName }: ArnScope) {
     revision: (service: string, id: string) => arn(`service-revision/${clusterName}/${service}/${id}`),
     deployment: (service: string, id: string) => arn(`service-deployment/${clusterName}/${service}/${id}`),
     route: (service: string, portName: string) => arn(`gateway-route/local/${digest(service)}/${digest(portName)}`),
-    /** ECS falls back to a cluster named "default"; any other but ours is not found. */
+    /** Throws ClusterNotFoundException for any other cluster; as in ECS, a call without a cluster means "default". */
     requireCluster(cluster: string | undefined): void {
       if ((cluster ?? "default") !== clusterName && cluster !== clusterArn)
         throw new AwsError("ClusterNotFoundException", "Cluster not found.");

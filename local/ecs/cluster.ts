@@ -4,7 +4,7 @@ import type { AddressBook } from "./public-address.ts";
 import type { Store } from "./store.ts";
 import type { TaskHost } from "./task.ts";
 
-/** What all services of a cluster share. */
+/** The parts that all services of a cluster share. */
 export interface Cluster {
   arns: Arns;
   store: Store;

@@ -3,7 +3,7 @@ import { awaitHooks, type HookRun } from "./hooks.ts";
 import { type DeploymentRecord, isShifted, type Stage, stages } from "./records.ts";
 import type { TaskSet } from "./task-set.ts";
 
-/** What a deployment does to its service. */
+/** The methods of a service that its deployment calls. */
 export interface DeployedService {
   route: { test?: TaskSet | undefined };
   taskSet(revisionArn: string): TaskSet;
@@ -11,7 +11,7 @@ export interface DeployedService {
   cleanUp(deployment: DeploymentRecord): void;
 }
 
-/** Enters a stage; one that was reached before a restart is not entered again, and none is after a rollback. */
+/** Enters a stage, unless the deployment reached it before a restart; throws after a rollback. */
 function enter({ deployment, signal, now, onChange }: HookRun, stage: Stage): void {
   signal.throwIfAborted();
   if (stages.indexOf(stage) <= stages.indexOf(deployment.lifecycleStage)) return;
@@ -34,13 +34,13 @@ async function scaleUpAndTest(run: HookRun, service: DeployedService, green: Tas
   await awaitHooks(run, "POST_TEST_TRAFFIC_SHIFT");
   enter(run, "PRE_PRODUCTION_TRAFFIC_SHIFT");
   await awaitHooks(run, "PRE_PRODUCTION_TRAFFIC_SHIFT");
-  // The task may have ended while the deployment was paused; the traffic only ever goes to one that answers.
+  // The task may have ended while the deployment was paused, so it is checked again before it gets traffic.
   await green.whenStillHealthy(run.signal);
 }
 
 /**
- * Takes a BLUE_GREEN deployment through its stages. Resolves when the target has the production traffic for good and
- * the previous revision has been told to end; rejects with RollBack, or when the run's signal aborts.
+ * Runs all stages of a BLUE_GREEN deployment. Resolves when the target revision has the production traffic and the
+ * tasks of the previous revision have started to drain; rejects with RollBack, or when the run's signal aborts.
  */
 export async function runStages(run: HookRun, service: DeployedService): Promise<void> {
   const { deployment, signal } = run;

@@ -1,7 +1,7 @@
 import { chmodSync, mkdirSync, readFileSync, writeFileSync } from "node:fs";
 import { delimiter, join } from "node:path";
 
-/** What a container runtime gives a process that was told nothing else. */
+/** The PATH that a container runtime sets when the image has none. */
 const defaultPath = "/usr/local/sbin:/usr/local/bin:/usr/sbin:/usr/bin:/sbin:/bin";
 
 export interface PortMap {
@@ -9,7 +9,7 @@ export interface PortMap {
   pythonFolder: string;
 }
 
-/** Python writes its byte code beside the module, so it gets a copy in a folder of ours. */
+/** Copies the Python module to `dir`, because Python writes its byte code beside the module. */
 export function installPortMap(dir: string): PortMap {
   const pythonFolder = join(dir, "port-map");
   mkdirSync(pythonFolder, { recursive: true, mode: 0o700 });
@@ -21,12 +21,12 @@ export function installPortMap(dir: string): PortMap {
 
 const quoted = (path: string) => `"${path.replaceAll(/["\\]/g, "\\$&")}"`;
 
-/** The variable that tells which task a process belongs to. */
+/** The variable that holds the id of the task that a process belongs to. */
 export const taskMark = "SLIPWAY_TASK";
 
 /**
- * The environment of a task, later layers winning. The container's port becomes the task's own port on this machine,
- * and an address that means "everywhere" becomes the address at which the gateway reaches the task.
+ * The environment of a task; later layers override earlier ones. PORT becomes the task's own port on this machine, and
+ * a HOST or HOSTNAME that means all interfaces becomes the address at which the gateway reaches the task.
  */
 export function taskEnvironment(
   taskId: string,

@@ -11,7 +11,7 @@ export function addEvent(service: ServiceRecord, now: number, message: string): 
   service.events.length = Math.min(service.events.length, eventsMax);
 }
 
-/** Adds an event, or only its latest time when it was said since `since`; gives whether it is new. */
+/** Adds an event, or updates the time of an equal one that is not older than `since`. Returns true if it was added. */
 export function repeatEvent(service: ServiceRecord, now: number, since: number, message: string): boolean {
   const text = `(service ${service.name}) ${message}`;
   const index = service.events.findIndex((event) => event.createdAt >= since && event.message === text);
@@ -25,7 +25,7 @@ export function repeatEvent(service: ServiceRecord, now: number, since: number, 
   return false;
 }
 
-/** Stopped tasks can be described for about an hour, the last 20 of a service. */
+/** Keeps a stopped task for DescribeTasks: the last 20 of a service, for at most an hour. */
 export function keepStopped(service: ServiceRecord, now: number, task: TaskRecord): void {
   service.stoppedTasks.unshift(task);
   service.stoppedTasks = service.stoppedTasks

@@ -5,8 +5,8 @@ import type { Lease } from "./task-set.ts";
 
 export const headerBytesMax = 64 * 1024;
 
-/** Answers in the gateway's own name, in a short plain text. */
-export function answerPlainly(response: ServerResponse, status: 502 | 503): void {
+/** Answers with an error of the gateway itself, as plain text. */
+export function answerError(response: ServerResponse, status: 502 | 503): void {
   if (response.headersSent || response.destroyed) {
     response.destroy();
     return;
@@ -28,7 +28,7 @@ function passOn(answer: IncomingMessage, request: IncomingMessage, response: Ser
     request.httpVersion === "1.1" && request.method !== "HEAD" && answer.headers["transfer-encoding"] !== undefined;
   response.sendDate = false;
   response.writeHead(answer.statusCode ?? 502, answer.statusMessage ?? "", responseHeaders(answer, trailersCanFollow));
-  // The first event of a stream may come long after the head.
+  // A streaming app may send its first body bytes long after the headers.
   response.flushHeaders();
   answer.once("end", () => {
     if (trailersCanFollow && answer.rawTrailers.length > 0) response.addTrailers(pairs(answer.rawTrailers));
@@ -40,7 +40,7 @@ function pairs(raw: string[]): [string, string][] {
   return raw.flatMap((name, i) => (i % 2 === 0 ? [[name, raw[i + 1] ?? ""] satisfies [string, string]] : []));
 }
 
-/** Nothing of the body is taken before there is a connection, so that a refused request can be sent again whole. */
+/** Reads the body only after the connection is open, so that a refused request can be sent again with its whole body. */
 function sendBody(request: IncomingMessage, upstream: ClientRequest): void {
   request.once("end", () => {
     if (request.rawTrailers.length > 0) upstream.addTrailers(pairs(request.rawTrailers));
@@ -52,9 +52,9 @@ function sendBody(request: IncomingMessage, upstream: ClientRequest): void {
 }
 
 /**
- * Passes one request to a task, body and answer streaming. Only what can be repeated safely goes over a pooled
- * connection: the app may close an idle one at the moment it is chosen, and then the request is sent once more over a
- * fresh one. `onRefused` is called instead of an answer when the connection is refused; nothing has been sent or read then.
+ * Forwards one request to a task and streams both bodies. Only requests that are safe to repeat use a pooled
+ * connection: the app may close an idle connection at the moment it is chosen, and then the request is sent again on a
+ * new one. If the connection is refused, `onRefused` is called instead of an answer; no part of the body was read then.
  */
 export function forward(
   request: IncomingMessage,
@@ -82,16 +82,16 @@ export function forward(
       try {
         passOn(answer, request, response);
       } catch {
-        // What the app sent cannot be said in HTTP (a status of 42).
+        // Node.js cannot write the app's answer as HTTP (a status of 42).
         answer.destroy();
-        answerPlainly(response, 502);
+        answerError(response, 502);
       }
     });
     upstream.on("error", (error) => {
       if (answered) return;
       if ("code" in error && error.code === "ECONNREFUSED" && !response.destroyed) onRefused();
       else if (pooled && upstream.reusedSocket && !response.destroyed) send(false);
-      else answerPlainly(response, 502);
+      else answerError(response, 502);
     });
     const abandon = () => {
       if (!response.writableFinished) upstream.destroy();

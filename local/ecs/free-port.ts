@@ -1,7 +1,9 @@
 import { createServer } from "node:net";
 
-/** Below the ranges that operating systems take outgoing ports from, so that no connection of ours can be in the way. */
-/** The range of tasks; local/ports.ts has those of the addresses that are kept. */
+/**
+ * The ports of tasks. The range is below those from which operating systems choose outgoing ports, so that no outgoing
+ * connection can use one of them. local/ports.ts has the ports of the addresses that stay the same.
+ */
 const first = 25_000;
 const last = 30_000;
 
@@ -15,7 +17,7 @@ function canListen(port: number, host: string): Promise<boolean> {
 
 const recent: number[] = [];
 
-/** A port that is free on every address and was not given to another task a moment ago. */
+/** A port that is free on every address and is not one of the last 200 that were returned. */
 export async function freePort(): Promise<number> {
   for (let tries = 0; tries < 1000; tries++) {
     const port = first + Math.floor(Math.random() * (last - first));

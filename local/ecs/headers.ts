@@ -1,6 +1,6 @@
 import type { IncomingMessage } from "node:http";
 
-/** RFC 9110 §7.6.1; `trailer` passes, since trailers do. */
+/** RFC 9110 §7.6.1; `trailer` is not in the list because the gateway forwards trailers. */
 const hopByHop = new Set([
   "connection",
   "keep-alive",
@@ -27,7 +27,7 @@ function endToEnd(message: IncomingMessage, dropped: Set<string>): string[] {
 // The gateway's own server has already answered `Expect: 100-continue`.
 const replacedInRequests = new Set(["expect", "x-forwarded-for", "x-forwarded-proto", "x-forwarded-port"]);
 
-/** The headers of a request as the app gets them: all end-to-end headers, Host included, and what a load balancer adds. */
+/** The headers of a request for the app: all end-to-end headers with Host, and those that a load balancer adds. */
 export function requestHeaders(request: IncomingMessage, gatewayPort: number): string[] {
   const headers = endToEnd(request, replacedInRequests);
   const before = request.headers["x-forwarded-for"];
@@ -40,7 +40,7 @@ export function requestHeaders(request: IncomingMessage, gatewayPort: number): s
 
 const trailerOnly = new Set(["trailer"]);
 
-/** The headers of an answer as the client gets them; trailers are announced only where they can follow. */
+/** The headers of an answer for the client; without `Trailer` where no trailers can follow. */
 export function responseHeaders(response: IncomingMessage, trailersCanFollow: boolean): string[] {
   return endToEnd(response, trailersCanFollow ? new Set() : trailerOnly);
 }

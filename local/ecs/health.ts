@@ -9,7 +9,7 @@ export interface HealthCheck {
   isHealthy(statusCode: number): boolean;
 }
 
-/** The gateway's own values where a connector names none: GET /, 5 s, 200-499. */
+/** The health check of a connector. Defaults: GET /, 5 s, status 200-499. */
 export function healthCheckOf({ healthCheck }: GatewayConnector): HealthCheck {
   const ranges = (healthCheck?.matcher?.httpCode ?? "200-499").split(",").map((range) => range.split("-").map(Number));
   return {
@@ -19,7 +19,7 @@ export function healthCheckOf({ healthCheck }: GatewayConnector): HealthCheck {
   };
 }
 
-/** Where a task is reached on this machine. */
+/** The address and port of a task on this machine. */
 interface Place {
   address: string;
   port: number;
@@ -42,7 +42,7 @@ function probe({ address, port }: Place, check: HealthCheck, signal: AbortSignal
         clearTimeout(timer);
         resolve({ kind: "answered", statusCode: response.statusCode ?? 0 });
         response.on("error", () => {}).resume();
-        // The verdict is known; an endless body must not hold the connection.
+        // The status is enough; an endless body must not keep the connection open.
         setTimeout(() => response.destroy(), 1000).unref();
       },
     );
@@ -58,8 +58,8 @@ function probe({ address, port }: Place, check: HealthCheck, signal: AbortSignal
   });
 }
 
-/** One check, now. */
-export async function passes(place: Place, check: HealthCheck, signal: AbortSignal): Promise<boolean> {
+/** Runs the check once. */
+export async function passesCheck(place: Place, check: HealthCheck, signal: AbortSignal): Promise<boolean> {
   const result = await probe(place, check, signal);
   return result.kind === "answered" && check.isHealthy(result.statusCode);
 }
@@ -69,36 +69,36 @@ export interface HealthWatch extends Place {
   pgid: number;
   check: HealthCheck;
   signal: AbortSignal;
-  /** The app answers, though perhaps not as the check wants. */
+  /** The app answers, but with a status that the check does not accept. */
   onAnswer(): void;
-  /** In the words of a service event: "Health checks failed with these codes: [500]". */
+  /** Gets the reason as a service event states it: "Health checks failed with these codes: [500]". */
   onUnhealthy(reason: string): void;
-  /** The app listens, but not where requests arrive: said to its developer, in words. */
-  onMisplaced(notice: string): void;
+  /** The app listens on another port or address than the gateway uses; `notice` is a message for its developer. */
+  onWrongAddress(notice: string): void;
 }
 
 const intervalMsMin = 25;
 const intervalMsMax = 1000;
-/** An app that has just been started does not listen yet; that alone is no news. */
+/** A refused connection is usual right after a start, so it is reported only this often. */
 const refusedReportedEveryMs = 1000;
 
 function inAddress(address: string, port: number): string {
   return `${address.includes(":") ? `[${address}]` : address}:${port}`;
 }
 
-/** Why nothing answers, in the words of a service event; tells the developer when the app listens elsewhere. */
+/** The reason why the connection is refused, for a service event; also notifies the developer if the app listens elsewhere. */
 async function refusedReason(watch: HealthWatch): Promise<string> {
   const { pgid, port, containerPort } = watch;
   const sockets = await listeningSockets(pgid).catch(() => undefined);
   if (!sockets) return "Health checks failed";
   const atPort = sockets.filter((socket) => socket.port === port);
-  // It has begun to listen since it was asked.
+  // The app has started to listen since the probe.
   if (atPort.some(({ address }) => ["0.0.0.0", "::", watch.address].includes(address))) return "Health checks failed";
   const own = atPort.map(({ address }) => inAddress(address, containerPort));
   const places = own.length > 0 ? `${[...new Set(own)].join(", ")} only` : portsOf(sockets);
-  if (own.length > 0) watch.onMisplaced(`Slipway: the app listens on ${places}. Listen on 0.0.0.0.`);
+  if (own.length > 0) watch.onWrongAddress(`Slipway: the app listens on ${places}. Listen on 0.0.0.0.`);
   else if (places)
-    watch.onMisplaced(`Slipway: the app listens on ${places}, but requests arrive on port ${containerPort} (PORT).`);
+    watch.onWrongAddress(`Slipway: the app listens on ${places}, but requests arrive on port ${containerPort} (PORT).`);
   return `Health checks failed; the task listens on ${places || "no port"}`;
 }
 
@@ -107,9 +107,9 @@ function portsOf(sockets: readonly { port: number }[]): string {
 }
 
 /**
- * Checks a task until it is healthy; resolves then, rejects only when `signal` aborts. While nothing listens a check
- * costs next to nothing, so it is repeated every few milliseconds and a start is noticed at once; an app that answers
- * badly is asked less and less often, up to once a second.
+ * Checks a task until it is healthy; rejects only when `signal` aborts. While the connection is refused, a check is
+ * cheap, so it is repeated every few milliseconds to notice a start at once. For an app that answers with an unhealthy
+ * status, the interval doubles up to one second.
  */
 export async function untilHealthy(watch: HealthWatch): Promise<void> {
   const { check, signal } = watch;

@@ -1,7 +1,7 @@
 import { randomBytes } from "node:crypto";
 import type { DeploymentRecord, HookRecord, HookStage } from "./records.ts";
 
-/** A deployment that ends here and puts the previous revision back; the message is its reason. */
+/** Ends the deployment and restores the previous revision; the message is the reason. */
 export class RollBack extends Error {}
 
 const timeoutMinutes = 1440;
@@ -31,13 +31,13 @@ export interface HookRun {
   deployment: DeploymentRecord;
   signal: AbortSignal;
   now(): number;
-  /** Called when a hook begins to wait or is decided. */
+  /** Called when a hook starts to wait and when it has been decided. */
   onChange(): void;
-  /** Resolves when a call has acted on a hook, or when `signal` aborts. */
+  /** Resolves when ContinueServiceDeployment has decided a hook, when `signal` aborts, or after `timeoutMs`. */
   acted(timeoutMs: number): Promise<void>;
 }
 
-/** Waits at a stage for all of its PAUSE hooks; throws RollBack when the time of one is over and it says so. */
+/** Waits for all PAUSE hooks of a stage; throws RollBack when a hook times out and its time-out action is ROLLBACK. */
 export async function awaitHooks(run: HookRun, stage: HookStage): Promise<void> {
   for (const hook of ensureHooks(run.deployment, stage, run.now())) {
     if (hook.status === "AWAITING_ACTION") run.onChange();

@@ -2,7 +2,7 @@ import type { Cluster } from "./cluster.ts";
 import { addEvent, repeatEvent } from "./events.ts";
 import type { ServiceRecord } from "./records.ts";
 
-/** What a service writes down: its record on disk and its events. */
+/** Saves the record of one service and adds its events. */
 export class Journal {
   readonly record: ServiceRecord;
   readonly #cluster: Cluster;
@@ -19,7 +19,7 @@ export class Journal {
   save(): Promise<void> {
     return this.#cluster.store.saveService(this.record);
   }
-  /** Saves without anybody waiting; what cannot be written now is written with the next change. */
+  /** Saves in the background; after a failed write, the next save contains the change. */
   saveSoon(): void {
     if (!this.#closed) this.save().catch(() => {});
   }
@@ -27,11 +27,11 @@ export class Journal {
     addEvent(this.record, this.now(), message);
     this.saveSoon();
   }
-  /** An event that is said once from `since` on, then only dated anew. */
+  /** Adds an event, or updates the time of an equal one that is not older than `since`. */
   repeated(message: string, since: number): void {
     if (repeatEvent(this.record, this.now(), since, message)) this.saveSoon();
   }
-  /** Writes what there is; from then on nothing is written. */
+  /** Saves the record a last time; later events are not saved. */
   async close(): Promise<void> {
     await this.save();
     this.#closed = true;

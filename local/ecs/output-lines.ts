@@ -2,14 +2,14 @@ const newline = 10;
 const carriageReturn = 13;
 const lineBytesMax = 16 * 1024;
 
-/** The last place at or before `end` where no UTF-8 character is cut. */
+/** The last index at or before `end` that does not split a UTF-8 character. */
 function characterBoundary(bytes: Buffer, end: number): number {
   let at = end;
   while (at > end - 4 && at > 0 && ((bytes[at] ?? 0) & 0xc0) === 0x80) at--;
   return at;
 }
 
-/** Cuts output into lines; like the awslogs driver, one longer than 16 KiB is cut into several. */
+/** Splits output into lines; as the awslogs driver does, it splits a line longer than 16 KiB into several. */
 export function createLineCutter(onLine: (line: string) => void): { write(chunk: Buffer): void; end(): void } {
   let rest: Buffer = Buffer.alloc(0);
   const emit = (bytes: Buffer) => {

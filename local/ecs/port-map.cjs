@@ -1,5 +1,5 @@
-// Preloaded into the Node processes of a task. In its own network namespace an app may listen on the container's
-// port whatever PORT says; on one shared machine that port becomes the task's own.
+// Preloaded into the Node.js processes of a task. A container has its own network namespace, so an app may listen on
+// the container's port and ignore PORT. Tasks share this machine's ports, so this module changes that port to the task's own.
 const [from, to] = (process.env.SLIPWAY_PORT_MAP ?? "").split(":").map(Number);
 
 if (from > 0 && to > 0) {

@@ -5,24 +5,24 @@ import type { Journal } from "./journal.ts";
 
 const retryMs = 1000;
 const closeMsMax = 500;
-/** A port that another program has kept for this long is given up. */
+/** After this time a port that another program uses is given up and another one is chosen. */
 const takenMsMax = 10_000;
 
-/** Where the ports of addresses come from, and who must know when one changes. */
+/** Chooses the ports of public addresses and announces changes. */
 export interface AddressBook {
-  /** The port kept for a service, or another one that is free and kept from now on. */
+  /** The port that is reserved for a service, or else a free port that is then reserved for it. */
   freePortFor(serviceName: string): Promise<number>;
   onMoved(serviceName: string, url: string): Promise<void>;
 }
 
-/** An address that had to change: the port that was taken, the program that has it, and the new port. */
+/** A changed address: the port that is in use, the program that uses it, and the new port. */
 export interface Move {
   from: number;
   holder: string;
   to: number;
 }
 
-/** The address of one service: its port is remembered in the record, so it stays the same while the port can be had. */
+/** The public address of one service. Its port is saved in the record and changes only if another program uses it. */
 export class PublicAddress {
   readonly #journal: Journal;
   readonly #route: Route;
@@ -39,7 +39,7 @@ export class PublicAddress {
     this.#book = book;
   }
 
-  /** One attempt at a time; later ones see what an earlier one has opened. */
+  /** Runs one attempt at a time, so that a later attempt sees the gateway of an earlier one. */
   #inTurn<T>(work: () => Promise<T>): Promise<T> {
     const result = this.#turn.then(work);
     this.#turn = result.catch(() => {});
@@ -53,7 +53,7 @@ export class PublicAddress {
     record.port = this.#gateway.port;
   }
 
-  /** Takes another port; the move is in the record before it is announced, so that a crash does not lose it. */
+  /** Changes to another port. The change is saved before it is announced, so that a crash does not lose it. */
   async #move(): Promise<Move | undefined> {
     if (this.#gateway || this.#closing.signal.aborted) return undefined;
     const { record } = this.#journal;
@@ -70,7 +70,7 @@ export class PublicAddress {
     return { from, holder, to: record.port };
   }
 
-  /** Tells a move that has not been told yet. */
+  /** Announces a changed port that has not been announced yet. */
   async announce(): Promise<void> {
     const { record } = this.#journal;
     if (!record.hasMoved) return;
@@ -83,7 +83,7 @@ export class PublicAddress {
     }
   }
 
-  /** Binds the address, of which the port may be 0 the first time, unless it is bound; at another port when it is taken. */
+  /** Binds the address if it is not bound yet (port 0: any port); changes to another port if its port is in use. */
   open(): Promise<Move | undefined> {
     return this.#inTurn(async () => {
       try {
@@ -98,7 +98,7 @@ export class PublicAddress {
 
   async #openWhenFree(): Promise<void> {
     const { signal } = this.#closing;
-    const late = performance.now() + takenMsMax;
+    const deadline = performance.now() + takenMsMax;
     while (!signal.aborted) {
       try {
         await this.#inTurn(() => this.#bind());
@@ -106,18 +106,21 @@ export class PublicAddress {
       } catch {
         const { port } = this.#journal.record;
         this.#journal.repeated(`port ${port} of this machine is in use by ${await portHolder(port)}.`, 0);
-        if (performance.now() > late) await this.#inTurn(() => this.#move()).catch(() => undefined);
+        if (performance.now() > deadline) await this.#inTurn(() => this.#move()).catch(() => undefined);
         else await delay(retryMs, undefined, { signal }).catch(() => {});
       }
     }
   }
 
-  /** Binds the address now, or when the program that has its port lets it go, or elsewhere; resolves after the first attempt. */
+  /**
+   * Binds the address. While another program uses the port, it retries in the background and finally changes the port.
+   * Resolves after the first attempt.
+   */
   async reopen(): Promise<void> {
     await Promise.race([this.#openWhenFree(), delay(retryMs / 2, undefined, { ref: false })]);
   }
 
-  /** Takes no more requests; `how` says what becomes of those on their way. */
+  /** Stops listening; the requests in flight finish or are cut off. */
   async close(how: "finish" | "cut"): Promise<void> {
     this.#closing.abort();
     const closed = this.#gateway?.close(how === "cut");

@@ -1,6 +1,6 @@
 import * as z from "zod";
 
-/** The fields of a container definition that the local service acts on; the others are kept and described back. */
+/** The fields of a container definition that the local ECS uses; the others are stored and returned unchanged. */
 export const containerDefinition = z.looseObject({
   name: z.string().min(1).max(255),
   image: z.string().min(1),
@@ -92,7 +92,7 @@ export type GatewayConnector = z.infer<typeof gatewayConnector>;
 
 const revisionRecord = z.object({
   arn: z.string(),
-  /** `ecs-svc/<digits>`: what tasks of this revision are started by. */
+  /** `ecs-svc/<digits>`: the startedBy value of this revision's tasks. */
   startedBy: z.string(),
   taskDefinition: z.string(),
   gatewayConnectors: z.tuple([gatewayConnector]),
@@ -164,14 +164,14 @@ export const serviceRecord = z.object({
   status: z.enum(["ACTIVE", "DRAINING", "INACTIVE"]),
   clientToken: z.string().optional(),
   createdAt: z.number(),
-  /** What the caller asked for; a service without a live revision runs nothing all the same. */
+  /** The number that the caller requested; a service without a live revision still runs no tasks. */
   desiredCount: z.number(),
   port: z.number(),
-  /** The port has changed, and not everybody who must know has been told. */
+  /** The port has changed, and the change has not been announced yet. */
   hasMoved: z.boolean().optional(),
   configuration: deploymentConfiguration,
   gatewayConnectors: z.tuple([gatewayConnector]),
-  /** Fields that are described back as they came (network, launch type, tags). */
+  /** Fields that are returned unchanged (network, launch type, tags). */
   described: z.record(z.string(), z.unknown()),
   revisions: z.array(revisionRecord),
   /** The revision that has the production traffic. */
@@ -183,6 +183,6 @@ export const serviceRecord = z.object({
 export type ServiceRecord = z.infer<typeof serviceRecord>;
 
 export const isRunning = ({ status }: DeploymentRecord): boolean => status === "IN_PROGRESS";
-/** True once the production traffic goes to the deployment's own revision. */
+/** True after the production traffic has shifted to the deployment's target revision. */
 export const isShifted = ({ lifecycleStage }: DeploymentRecord): boolean =>
   stages.indexOf(lifecycleStage) >= stages.indexOf("PRODUCTION_TRAFFIC_SHIFT");

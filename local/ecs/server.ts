@@ -4,7 +4,7 @@ import { createArns } from "./arns.ts";
 import type { Cluster } from "./cluster.ts";
 import { installPortMap } from "./environment.ts";
 import type { TestHeader } from "./gateway.ts";
-import { claimAddress, gatewayRouteOperations } from "./operations/gateway-routes.ts";
+import { gatewayRouteOperations, reserveAddress } from "./operations/gateway-routes.ts";
 import type { Services } from "./operations/known-services.ts";
 import { serviceDeploymentOperations } from "./operations/service-deployments.ts";
 import { serviceOperations } from "./operations/services.ts";
@@ -16,33 +16,33 @@ import { Store } from "./store.ts";
 import type { TaskHost } from "./task.ts";
 
 export interface EcsOptions {
-  /** Holds the state of the cluster; belongs to one process at a time. */
+  /** The folder of the cluster's state; only one process may use it at a time. */
   dir: string;
   region?: string;
   accountId?: string;
   clusterName: string;
   gateway: { testHeader: TestHeader };
   logs: Pick<Logs, "put">;
-  /** The public port of a new service; 0 takes any free one. It is remembered from then on. */
+  /** The public port of a new service; 0 means any free port. The port is saved. */
   portFor(serviceName: string): number | Promise<number>;
-  /** As `portFor`, but a free port when that one is taken, remembered from then on; without it, any free one. */
+  /** Like `portFor`, but another free port if that one is in use; the port is saved. Default: any free port. */
   freePortFor?(serviceName: string): Promise<number>;
-  /** Called when a service's address had to change, and again after a restart until it has resolved. */
+  /** Called when a service's address has changed; called again after a restart until it resolves once. */
   onMoved?(serviceName: string, url: string): Promise<void>;
-  /** What an image reference stands for here; a rejection is a failed image pull. */
+  /** Finds the local image of a reference; a rejection is a failed image pull. */
   resolveImage: TaskHost["resolveImage"];
-  /** Variables to add to a task's environment; those of its task definition win. */
+  /** Variables to add to a task's environment; the task definition overrides them. */
   taskCredentials?: TaskHost["taskCredentials"];
   now?: () => number;
 }
 
 export interface Ecs {
   service: JsonService;
-  /** Starts again what was live or being deployed when the last process ended; resolves when its addresses listen. */
+  /** Starts the services and deployments that ran when the last process ended; resolves when their addresses listen. */
   resume(): Promise<void>;
-  /** Makes sure of a service's address, existing or not yet, and gives the move when its port was taken. */
-  claimAddress(serviceName: string): Promise<Move | undefined>;
-  /** Ends every task (SIGTERM, after 3 s SIGKILL) within 4 s; the state is kept for the next start. */
+  /** Reserves the address of a service, which need not exist yet; returns the new port if the old one is in use. */
+  reserveAddress(serviceName: string): Promise<Move | undefined>;
+  /** Ends every task within 4 s (SIGTERM, after 3 s SIGKILL); the state is kept for the next start. */
   close(): Promise<void>;
 }
 
@@ -85,7 +85,7 @@ export function createEcs(options: EcsOptions): Ecs {
     resume: async () => {
       await Promise.all([...controllers.values()].map((service) => service.resume()));
     },
-    claimAddress: (serviceName) => claimAddress(services, serviceName),
+    reserveAddress: (serviceName) => reserveAddress(services, serviceName),
     close: async () => {
       await Promise.all([...controllers.values()].map((service) => service.close(closeGraceMs)));
       await store.close();

@@ -18,11 +18,11 @@ interface RunningDeployment {
 }
 
 const deploymentsKept = 20;
-const goneOnMs = 50;
-/** A rollback is reported when the rejected tasks are gone, but a task that is slow to end does not hold it up. */
+const actWaitMs = 50;
+/** A rollback is reported when the rejected tasks have ended, or after this time. */
 const rejectedAwaitedMs = 2000;
 
-/** One service: its public address, the task sets behind it, and the one deployment that may be changing them. */
+/** One service: its public address, its task sets and at most one running deployment. */
 export class ServiceController {
   readonly record: ServiceRecord;
   readonly route: Route = {};
@@ -32,7 +32,7 @@ export class ServiceController {
   readonly #address: PublicAddress;
   readonly #actions = new EventEmitter().setMaxListeners(0);
   #running: RunningDeployment | undefined;
-  /** Resolves when no task of a rejected revision is left, so that there are never two greens. */
+  /** Resolves when the tasks of a rejected revision have ended; the next deployment waits for it. */
   #rejected: Promise<void> = Promise.resolve();
 
   constructor(cluster: Cluster, record: ServiceRecord) {
@@ -47,7 +47,7 @@ export class ServiceController {
   get tasks(): Task[] {
     return this.#sets.tasks;
   }
-  /** What should run now: nothing while nothing is live or being deployed. */
+  /** The number of tasks that should run now: 0 while no revision is live or being deployed. */
   get desiredCount(): number {
     return this.record.live || this.#running ? this.record.desiredCount : 0;
   }
@@ -57,7 +57,7 @@ export class ServiceController {
   save(): Promise<void> {
     return this.#journal.save();
   }
-  /** Binds the public address, at another port when its own is taken; gives the move then. */
+  /** Binds the public address; if its port is in use, changes to another port and returns the change. */
   open(): Promise<Move | undefined> {
     return this.#address.open();
   }
@@ -65,7 +65,7 @@ export class ServiceController {
     return this.#sets.ensure(arn);
   }
 
-  /** Starts a deployment of a revision; one that is under way is stopped and rolled back first. */
+  /** Starts a deployment of a revision; a running deployment is rolled back first. */
   deploy(revision: RevisionRecord): void {
     this.rollBack("Service deployment stopped because a newer service deployment was started.", "STOPPED");
     const { record } = this;
@@ -90,10 +90,10 @@ export class ServiceController {
     else this.#deployNothing(deployment);
   }
 
-  /** Without wanted tasks there is nothing to wait for: the revision is live without a task. */
+  /** With a desired count of 0, the revision becomes live at once, without a task. */
   #deployNothing(deployment: DeploymentRecord): void {
     this.route.production = undefined;
-    void this.#sets.leave(this.record.live, "drain");
+    void this.#sets.end(this.record.live, "drain");
     this.record.live = deployment.target;
     this.#finish(deployment, "SUCCESSFUL", "CLEAN_UP");
   }
@@ -138,7 +138,7 @@ export class ServiceController {
     this.#journal.saveSoon();
   }
 
-  /** The production traffic goes to the target from here on: one step, nothing in between. */
+  /** Shifts the production traffic to the target revision in one step. */
   shift(deployment: DeploymentRecord, green: TaskSet): void {
     this.route.production = green;
     this.route.test = undefined;
@@ -148,20 +148,20 @@ export class ServiceController {
     this.#journal.saveSoon();
   }
 
-  /** Ends the revision that had the traffic before, without waiting for it. */
+  /** Drains the tasks of the previous revision in the background. */
   cleanUp(deployment: DeploymentRecord): void {
-    void this.#sets.leave(deployment.source, "drain");
+    void this.#sets.end(deployment.source, "drain");
   }
 
-  /** Lets the deployment look at its hooks again, and a moment to go on: who asks next finds its traffic moved. */
+  /** Lets the deployment read its hooks again, and waits briefly so that the caller's next call sees the traffic shifted. */
   async act(deployment: DeploymentRecord): Promise<void> {
-    const over = AbortSignal.timeout(goneOnMs);
+    const over = AbortSignal.timeout(actWaitMs);
     this.#actions.emit("acted");
     while (isRunning(deployment) && !isShifted(deployment) && !over.aborted)
       await once(this.#actions, "changed", { signal: over }).catch(() => {});
   }
 
-  /** Ends the deployment under way, if any, and puts the previous revision back; the routes have changed on return. */
+  /** Ends the running deployment, if any, and restores the previous revision; its traffic is back on return. */
   rollBack(reason: string, end: "ROLLBACK_SUCCESSFUL" | "STOPPED" = "ROLLBACK_SUCCESSFUL"): void {
     const running = this.#running;
     if (!running) return;
@@ -180,20 +180,20 @@ export class ServiceController {
     deployment.rollback = { reason, startedAt: now, ...(source ? { serviceRevisionArn: source } : {}) };
     deployment.updatedAt = now;
     this.#journal.event(`(deployment ${this.revision(target)?.startedBy}) deployment failed: ${reason}`);
-    const left = this.#sets.leave(target, hadTraffic ? "drain" : "reject");
+    const left = this.#sets.end(target, hadTraffic ? "drain" : "reject");
     if (!hadTraffic) this.#rejected = left;
     const awaited = delay(rejectedAwaitedMs, undefined, { ref: false });
     void Promise.race([left, awaited]).then(() => this.#finish(deployment, end));
   }
 
-  /** Starts or ends the tasks of the live revision; a deployment under way ends with a count of 0. */
+  /** Starts or ends the tasks of the live revision; a count of 0 also rolls back a running deployment. */
   scale(desiredCount: number): void {
     const { record } = this;
     record.desiredCount = desiredCount;
     if (desiredCount === 0) {
       this.rollBack("The service was scaled to 0.");
       this.route.production = undefined;
-      void this.#sets.leave(record.live, "drain");
+      void this.#sets.end(record.live, "drain");
     } else if (record.live && !this.#running) {
       this.route.production = this.taskSet(record.live);
       this.route.production.start();
@@ -201,7 +201,7 @@ export class ServiceController {
     this.#journal.saveSoon();
   }
 
-  /** Takes up what a previous process left: live tasks, the public address, a deployment that was under way. */
+  /** Continues after a restart: starts the live tasks, binds the public address and resumes a running deployment. */
   async resume(): Promise<void> {
     const { record } = this;
     if (record.status === "DRAINING") record.status = "INACTIVE";
@@ -232,19 +232,19 @@ export class ServiceController {
     void this.#run(deployment);
   }
 
-  /** Ends the service: its address is closed and its tasks are drained and stopped. */
+  /** Deletes the service: closes its address and drains its tasks. */
   async delete(): Promise<void> {
     const { record } = this;
     record.status = "DRAINING";
     this.rollBack("The service was deleted.");
     this.route.production = undefined;
     delete record.live;
-    await Promise.all([this.#address.close("finish"), this.#sets.leaveAll()]);
+    await Promise.all([this.#address.close("finish"), this.#sets.endAll()]);
     record.status = "INACTIVE";
     await this.#journal.close();
   }
 
-  /** Stops everything within `graceMs`, leaving the record as it is, so that `resume` takes it up again. */
+  /** Stops everything within `graceMs`; the record is kept, so that `resume` can continue from it. */
   async close(graceMs: number): Promise<void> {
     this.#running?.abort.abort();
     this.#running = undefined;

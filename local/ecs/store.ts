@@ -5,12 +5,12 @@ import { setImmediate as nextTurn } from "node:timers/promises";
 import * as z from "zod";
 import { type ServiceRecord, serviceRecord, type TaskDefinitionRecord, taskDefinitionRecord } from "./records.ts";
 
-/** Older revisions of a family are forgotten, unless a service still names them. */
+/** Older revisions of a family are deleted, unless a service still uses them. */
 const revisionsKeptPerFamily = 50;
 
 const rows = z.array(z.object({ name: z.string(), body: z.string() }));
 
-/** Records as JSON by kind and name; what is saved in one turn of the event loop is one write. */
+/** Records as JSON by kind and name; several saves of one record in one turn of the event loop are one write. */
 class Records {
   readonly #database: DatabaseSync;
   readonly #unsaved = new Map<string, { record: object; saved: Promise<void> }>();
@@ -32,7 +32,7 @@ class Records {
     });
   }
 
-  /** Resolves when the record, as it stands at the end of this turn, is on disk. */
+  /** Resolves when the record, with all changes of this turn of the event loop, is on disk. */
   save(name: string, record: object): Promise<void> {
     const saved = this.#unsaved.get(name)?.saved ?? nextTurn().then(() => this.#write(name));
     this.#unsaved.set(name, { record, saved });
@@ -59,7 +59,7 @@ class Records {
 
 const nameOf = ({ family, revision }: TaskDefinitionRecord) => `task-definition/${family}:${revision}`;
 
-/** What the cluster remembers: a record per service and one per task definition, so that each write is small. */
+/** The saved state of the cluster: one record per service and one per task definition, so that each write is small. */
 export class Store {
   readonly services: Map<string, ServiceRecord>;
   readonly taskDefinitions: Map<string, TaskDefinitionRecord>;
@@ -100,7 +100,7 @@ export class Store {
     }
   }
 
-  /** Nothing can be saved any more. */
+  /** Finishes the pending writes and closes the database. */
   close(): Promise<void> {
     return this.#records.close();
   }

@@ -1,6 +1,6 @@
 import { createServer } from "node:net";
 
-const apart = "127.0.0.2";
+const preferred = "127.0.0.2";
 let known: Promise<string> | undefined;
 
 function canListen(host: string): Promise<boolean> {
@@ -12,11 +12,11 @@ function canListen(host: string): Promise<boolean> {
 }
 
 /**
- * The address at which tasks are reached. An app that listens on 127.0.0.1 only cannot be reached from outside its
- * container; it is not reached at 127.0.0.2 either, while one that listens on all interfaces is. Linux has the whole of
- * 127.0.0.0/8; where this address does not exist (macOS), such an app is served here all the same.
+ * The address at which the gateway reaches tasks. In a container, an app that listens only on 127.0.0.1 cannot be
+ * reached from outside. With 127.0.0.2 the same app fails here too, while an app that listens on all interfaces works.
+ * Linux has all addresses of 127.0.0.0/8. Where 127.0.0.2 does not exist (macOS), 127.0.0.1 is used and the app works.
  */
 export function taskAddress(): Promise<string> {
-  known ??= canListen(apart).then((can) => (can ? apart : "127.0.0.1"));
+  known ??= canListen(preferred).then((can) => (can ? preferred : "127.0.0.1"));
   return known;
 }

@@ -1,10 +1,10 @@
 import { Agent } from "node:http";
 import { setTimeout as delay } from "node:timers/promises";
-import { healthCheckOf, passes, untilHealthy } from "./health.ts";
+import { healthCheckOf, passesCheck, untilHealthy } from "./health.ts";
 import type { RevisionRecord, TaskDefinitionRecord } from "./records.ts";
 import { containerPortOf, startTask, type Task, type TaskHost } from "./task.ts";
 
-/** The right to send one request to a task; the task is not stopped for a deployment before it is released. */
+/** Permission to send one request to a task; a deployment does not stop the task before the lease is released. */
 export interface Lease {
   address: string;
   port: number;
@@ -20,12 +20,12 @@ export interface TaskSetEvents {
 
 const backOffMsMin = 250;
 const backOffMsMax = 30_000;
-/** A task that ran this long ended for a reason of its own: the next one is started soon again. */
-const provenMs = 60_000;
+/** After a task that ran at least this long, the restart delay starts again at its minimum. */
+const stableMs = 60_000;
 const drainMsMax = 30_000;
 const recheckMs = 100;
 
-/** Keeps one task of a revision running, as the service scheduler of ECS would, and says where its traffic goes. */
+/** Keeps one task of a revision running, as the service scheduler of ECS does, and leases it to requests. */
 export class TaskSet {
   readonly revision: RevisionRecord;
   readonly #host: TaskHost;
@@ -37,7 +37,7 @@ export class TaskSet {
   #task: Task | undefined;
   #target: { address: string; port: number; agent: Agent } | undefined;
   #healthy = false;
-  #provedItself = false;
+  #wasHealthy = false;
   #failures = 0;
   #inFlight = 0;
 
@@ -48,7 +48,7 @@ export class TaskSet {
     this.#events = events;
   }
 
-  /** True while a request had better wait a moment: the task is being started for the first or second time. */
+  /** True while a request should wait because the task is being started for the first or second time. */
   get isExpected(): boolean {
     return this.#loop !== undefined && !this.#ending.signal.aborted && this.#failures <= 1;
   }
@@ -66,7 +66,7 @@ export class TaskSet {
       const startedAt = performance.now();
       await this.#serve(task);
       this.#task = undefined;
-      this.#failures = performance.now() - startedAt > provenMs ? 1 : this.#failures + 1;
+      this.#failures = performance.now() - startedAt > stableMs ? 1 : this.#failures + 1;
       this.#events.onStopped(task);
       this.#wake();
       if (signal.aborted) return;
@@ -83,7 +83,7 @@ export class TaskSet {
     over.abort();
     await watching;
     this.#healthy = false;
-    // Its connections are left alone: an answer may have arrived that has not been read yet.
+    // The connections stay open: they may hold an answer that has not been read yet.
     this.#target = undefined;
   }
 
@@ -98,20 +98,20 @@ export class TaskSet {
         pgid,
         check,
         signal,
-        // When every target is unhealthy, a load balancer sends requests all the same.
-        onAnswer: () => this.#provedItself && this.#open(task),
+        // A load balancer sends requests to unhealthy targets when it has no healthy one.
+        onAnswer: () => this.#wasHealthy && this.#open(task),
         onUnhealthy: (reason) => {
           task.record.health = "UNHEALTHY";
           this.#events.onUnhealthy(reason);
         },
-        onMisplaced: (notice) => task.note(notice),
+        onWrongAddress: (notice) => task.note(notice),
       });
     } catch {
       return;
     }
     task.record.health = "HEALTHY";
     this.#healthy = true;
-    this.#provedItself = true;
+    this.#wasHealthy = true;
     this.#open(task);
   }
 
@@ -124,7 +124,7 @@ export class TaskSet {
     for (const wake of [...this.#waiting]) wake();
   }
 
-  /** Resolves at the next change, or when `signal` aborts or the time is over. */
+  /** Resolves at the next change, when `signal` aborts, or after `timeoutMs`. */
   async changed(signal?: AbortSignal, timeoutMs?: number): Promise<void> {
     await new Promise<void>((resolve) => {
       const done = () => {
@@ -140,7 +140,7 @@ export class TaskSet {
     });
   }
 
-  /** Resolves when the current task passes the gateway's health check; rejects when `signal` aborts. */
+  /** Resolves when the current task passesCheck the gateway's health check; rejects when `signal` aborts. */
   async whenHealthy(signal: AbortSignal): Promise<void> {
     signal.throwIfAborted();
     while (!this.#healthy) {
@@ -149,20 +149,20 @@ export class TaskSet {
     }
   }
 
-  /** Like `whenHealthy`, but the task has just been asked again: it may have hung or died since it was found healthy. */
+  /** Like `whenHealthy`, but runs the health check again, because the task may have hung or exited since the last one. */
   async whenStillHealthy(signal: AbortSignal): Promise<void> {
     const check = healthCheckOf(this.revision.gatewayConnectors[0]);
     for (;;) {
       await this.whenHealthy(signal);
       const task = this.#task;
-      const passed = task !== undefined && (await passes(task, check, signal));
+      const passed = task !== undefined && (await passesCheck(task, check, signal));
       signal.throwIfAborted();
       if (passed && this.#healthy && this.#task === task) return;
       await delay(recheckMs, undefined, { signal });
     }
   }
 
-  /** A lease on the running task, or undefined while there is none to send a request to. */
+  /** A lease on the running task, or undefined if no task can take a request. */
   lease(): Lease | undefined {
     const target = this.#target;
     if (!target) return undefined;
@@ -177,7 +177,7 @@ export class TaskSet {
     return { ...target, release };
   }
 
-  /** Ends the set now; nothing is started again. The time between SIGTERM and SIGKILL is at most `graceMsMax`. */
+  /** Ends the task and starts no other. The time between SIGTERM and SIGKILL is at most `graceMsMax`. */
   async stop(reason: string, graceMsMax?: number): Promise<void> {
     this.#ending.abort();
     this.#wake();
@@ -185,14 +185,14 @@ export class TaskSet {
     await this.#loop;
   }
 
-  /** Lets the requests that are on their way finish, for at most 30 s, then ends the set. */
+  /** Waits up to 30 s for the requests in flight, then ends the task. */
   async drain(reason: string): Promise<void> {
     this.#ending.abort();
-    const late = performance.now() + drainMsMax;
-    while (this.#inFlight > 0 && this.#task && performance.now() < late) {
-      await this.changed(undefined, Math.max(1, late - performance.now()));
+    const deadline = performance.now() + drainMsMax;
+    while (this.#inFlight > 0 && this.#task && performance.now() < deadline) {
+      await this.changed(undefined, Math.max(1, deadline - performance.now()));
     }
-    // An app that waits for its idle connections to close would otherwise be ended by SIGKILL.
+    // Some apps exit only after their idle connections are closed; without this they would end by SIGKILL.
     if (this.#inFlight === 0) this.#target?.agent.destroy();
     await this.stop(reason);
   }

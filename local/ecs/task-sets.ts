@@ -6,15 +6,15 @@ import { isRunning, type RevisionRecord } from "./records.ts";
 import { containerPortOf, type Task } from "./task.ts";
 import { TaskSet } from "./task-set.ts";
 
-/** A revision that never had the traffic is not given long to say goodbye. */
+/** The time between SIGTERM and SIGKILL for a revision that never had production traffic. */
 const rejectedGraceMs = 5000;
 
-/** The task sets of one service, by revision; those that are leaving are only known until they are gone. */
+/** The task sets of one service, by revision. */
 export class TaskSets {
   readonly #cluster: Cluster;
   readonly #journal: Journal;
   readonly #sets = new Map<string, TaskSet>();
-  readonly #leaving = new Set<Promise<void>>();
+  readonly #ending = new Set<Promise<void>>();
   readonly #tasks = new Set<Task>();
 
   constructor(cluster: Cluster, journal: Journal) {
@@ -31,7 +31,7 @@ export class TaskSets {
     return arn === undefined ? undefined : this.#sets.get(arn);
   }
 
-  /** The task set of a revision, made when there is none yet; throws RollBack when there is nothing to make it of. */
+  /** The task set of a revision, created if needed; throws RollBack if the task definition does not exist. */
   ensure(arn: string): TaskSet {
     const known = this.#sets.get(arn);
     if (known) return known;
@@ -69,24 +69,24 @@ export class TaskSets {
     else this.#journal.event(`has stopped 1 running tasks: (task ${task.id}).`);
   }
 
-  /** Lets go of a task set, its requests finished or, when it was rejected, at once; resolves when it is gone. */
-  leave(arn: string | undefined, how: "drain" | "reject"): Promise<void> {
+  /** Ends a task set, after its requests in flight ("drain") or at once ("reject"); resolves when its tasks have ended. */
+  end(arn: string | undefined, how: "drain" | "reject"): Promise<void> {
     const set = this.find(arn);
     if (!set || arn === undefined) return Promise.resolve();
     this.#sets.delete(arn);
     const reason = `Scaling activity initiated by (deployment ${set.revision.startedBy})`;
     const left = how === "drain" ? set.drain(reason) : set.stop(reason, rejectedGraceMs);
-    this.#leaving.add(left);
-    return left.finally(() => this.#leaving.delete(left));
+    this.#ending.add(left);
+    return left.finally(() => this.#ending.delete(left));
   }
 
-  /** Lets go of all of them; resolves when the last is gone. */
-  async leaveAll(): Promise<void> {
-    for (const arn of [...this.#sets.keys()]) void this.leave(arn, "drain");
-    await Promise.all(this.#leaving);
+  /** Drains all task sets; resolves when all tasks have ended. */
+  async endAll(): Promise<void> {
+    for (const arn of [...this.#sets.keys()]) void this.end(arn, "drain");
+    await Promise.all(this.#ending);
   }
 
-  /** Ends every task, those that are leaving too, with at most `graceMs` between SIGTERM and SIGKILL. */
+  /** Ends every task, also those that are draining, with at most `graceMs` between SIGTERM and SIGKILL. */
   async stopAll(graceMs: number): Promise<void> {
     const reason = "The local service is stopping.";
     const sets = [...this.#sets.values()].map((set) => set.stop(reason, graceMs));

@@ -8,14 +8,14 @@ import { createLineCutter } from "./output-lines.ts";
 import type { RevisionRecord, TaskDefinitionRecord, TaskRecord } from "./records.ts";
 import { taskAddress } from "./task-address.ts";
 
-/** What an image reference stands for on this machine. */
+/** The local image of an image reference. */
 export interface ResolvedImage {
   cwd: string;
   command: string[];
   env: Record<string, string>;
 }
 
-/** What tasks need from their surroundings. */
+/** The functions and settings of the host that tasks need. */
 export interface TaskHost {
   resolveImage(imageRef: string): Promise<ResolvedImage>;
   taskCredentials?(taskId: string): Record<string, string> | Promise<Record<string, string>>;
@@ -27,15 +27,15 @@ export interface TaskHost {
 export interface Task {
   record: TaskRecord;
   definition: TaskDefinitionRecord;
-  /** Where the gateway reaches it, once it has started. */
+  /** The address at which the gateway reaches the task, set when it starts. */
   address: string;
   port: number;
-  /** Adds a line of ours to its output, once. */
+  /** Adds a line to the task's output; repeated lines are ignored. */
   note(text: string): void;
-  /** Resolves when the process runs (with its process group), or with undefined when it could not be started. */
+  /** Resolves with the process group id when the process runs, or with undefined if it could not be started. */
   started: Promise<number | undefined>;
   stopped: Promise<void>;
-  /** Ends the task with SIGTERM, after its stopTimeout (at most `graceMsMax`) with SIGKILL. */
+  /** Sends SIGTERM, and SIGKILL after the task's stopTimeout (at most `graceMsMax`). */
   stop(code: "ServiceSchedulerInitiated" | "UserInitiated", reason: string, graceMsMax?: number): Promise<void>;
 }
 
@@ -184,7 +184,7 @@ class LocalTask implements Task {
   }
 }
 
-/** Starts one task of a revision; what goes wrong is written in its record, nothing is thrown. */
+/** Starts one task of a revision. It throws no errors; a failed start is in the task's record. */
 export function startTask(host: TaskHost, definition: TaskDefinitionRecord, revision: RevisionRecord): Task {
   return new LocalTask(host, definition, revision);
 }

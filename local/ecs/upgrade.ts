@@ -10,7 +10,7 @@ function head(answer: IncomingMessage, extra: string[]): string {
   return `HTTP/1.1 ${answer.statusCode} ${answer.statusMessage}\r\n${lines.join("\r\n")}\r\n\r\n`;
 }
 
-/** Answers a handshake that cannot be passed on. */
+/** Answers a WebSocket handshake that cannot be forwarded. */
 export function refuseUpgrade(socket: Duplex, status: "502 Bad Gateway" | "503 Service Unavailable"): void {
   socket.end(`HTTP/1.1 ${status}\r\nConnection: close\r\nContent-Length: 0\r\n\r\n`);
 }
@@ -26,7 +26,7 @@ function join(client: Duplex, app: Duplex): void {
   }
 }
 
-/** Passes a WebSocket handshake to a task and joins the two connections; the lease is held until they close. */
+/** Forwards a WebSocket handshake to a task and connects both sides; the lease is released when they close. */
 export function forwardUpgrade(
   request: IncomingMessage,
   client: Duplex,

@@ -19,7 +19,7 @@ function describeRevisionUse(service: ServiceController, arn: string, weights: {
   };
 }
 
-/** A service deployment as DescribeServiceDeployments gives it. */
+/** A service deployment as DescribeServiceDeployments returns it. */
 export function describeDeployment(arns: Arns, service: ServiceController, deployment: DeploymentRecord) {
   const { record } = service;
   const live = record.live === deployment.target;
@@ -60,7 +60,7 @@ export function describeDeployment(arns: Arns, service: ServiceController, deplo
   };
 }
 
-/** A service deployment as ListServiceDeployments gives it. */
+/** A service deployment as ListServiceDeployments returns it. */
 export function describeDeploymentBriefly(arns: Arns, service: ServiceController, deployment: DeploymentRecord) {
   const { serviceDeploymentArn, serviceArn, clusterArn, createdAt, startedAt, finishedAt, status, statusReason } =
     describeDeployment(arns, service, deployment);

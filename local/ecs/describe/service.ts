@@ -3,7 +3,7 @@ import { isRunning, type RevisionRecord } from "../records.ts";
 import type { ServiceController } from "../service-controller.ts";
 import { seconds } from "./seconds.ts";
 
-/** How many tasks of a revision there are, and should be. */
+/** The running, pending and wanted number of a revision's tasks. */
 export function countsOf(service: ServiceController, revision: RevisionRecord, wanted: number) {
   const tasks = service.tasks.filter(({ record }) => record.startedBy === revision.startedBy);
   const running = tasks.filter(({ record }) => record.lastStatus === "RUNNING").length;
@@ -11,11 +11,11 @@ export function countsOf(service: ServiceController, revision: RevisionRecord, w
   return { wanted, running, pending: Math.max(pending, Math.min(1, wanted) - running, 0) };
 }
 
-/** The revisions of a service that have tasks: the one that is being deployed first, then the live one. */
+/** The revisions of a service that have tasks: first the target of a running deployment, then the live one. */
 function current(service: ServiceController) {
   const deployment = service.record.deployments.find(isRunning);
   const target = service.revision(deployment?.target);
-  // Once the traffic has shifted, the revision that is kept for a rollback is the other one.
+  // After the traffic shift the target is live, so `other` is the source, which is kept for a rollback.
   const liveArn = service.record.live === deployment?.target ? deployment?.source : service.record.live;
   return { deployment, target, other: service.revision(liveArn) };
 }
@@ -46,7 +46,7 @@ function describeRollout(
   };
 }
 
-/** PRIMARY is the newest revision that is wanted, ACTIVE the one that it replaces. */
+/** PRIMARY is the newest revision; ACTIVE is the revision that it replaces. */
 function describeRollouts(service: ServiceController) {
   const { target, other } = current(service);
   const newest = service.revision(service.record.deployments[0]?.target);

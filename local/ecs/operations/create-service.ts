@@ -16,7 +16,7 @@ const createInput = z.looseObject({
   gatewayConnectors: z.tuple([gatewayConnector]),
 });
 
-/** CreateService; the same clientToken gives the service that is already there. */
+/** CreateService; a repeated clientToken returns the existing service. */
 export function createService(services: Services): Operation {
   const creating = new Map<string, Promise<object>>();
   const run = async (input: z.infer<typeof createInput>): Promise<object> => {
@@ -56,7 +56,7 @@ export function createService(services: Services): Operation {
   };
   return operation(createInput, async (input) => {
     services.arns.requireCluster(input.cluster);
-    // Of two calls at the same time the second sees what the first has made.
+    // Concurrent calls for the same name run one after the other, so the second call sees the service of the first.
     const before = creating.get(input.serviceName);
     const result = (before ?? Promise.resolve()).catch(() => {}).then(() => run(input));
     creating.set(input.serviceName, result);

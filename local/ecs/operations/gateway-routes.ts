@@ -24,8 +24,8 @@ function existing({ controllers }: Services): ServiceController[] {
 }
 
 /**
- * The address of a service is fixed on this machine before the service exists; it can be asked for by name, so that a
- * project has its address from the beginning. The ARN tells nothing of the name, so those asked for are remembered.
+ * Routes of services that do not exist yet. The port of a service is chosen before its creation, so that a project has
+ * its address from the beginning. The ARN does not contain the name, so the requested names are kept by ARN.
  */
 function createReservations(services: Services) {
   const names = new Map<string, string>();
@@ -49,8 +49,11 @@ function createReservations(services: Services) {
 }
 const reservedPortName = "http";
 
-/** The address of a service that exists is bound by it; one that is only reserved must be free when the service comes. */
-export async function claimAddress(services: Services, name: string): Promise<Move | undefined> {
+/**
+ * Reserves the address of a service. An existing service opens its port; otherwise the port only has to be free.
+ * Returns the new port if another program uses the old one.
+ */
+export async function reserveAddress(services: Services, name: string): Promise<Move | undefined> {
   const service = services.controllers.get(name);
   if (service?.record.status === "ACTIVE") return service.open();
   const from = service?.record.port || (await services.portFor(name));
@@ -58,7 +61,7 @@ export async function claimAddress(services: Services, name: string): Promise<Mo
   const holder = await portHolder(from);
   const to = await services.addresses.freePortFor(name);
   if (service) {
-    // A service that was deleted has been deployed, so its address is known already.
+    // A deleted service was deployed before, so its address is already published and the change must be announced.
     service.record.port = to;
     await service.save();
     await services.addresses.onMoved(name, `http://127.0.0.1:${to}`);

@@ -12,26 +12,26 @@ export interface Services extends Cluster {
   portFor(serviceName: string): number | Promise<number>;
 }
 
-/** Which cluster a call is about. */
+/** The cluster parameter that most calls share. */
 export const clusterInput = { cluster: z.string().optional() };
-/** What ECS says of a parameter that cannot be. */
+/** The error of ECS for an invalid parameter. */
 export const invalid = (message: string) => new AwsError("InvalidParameterException", message);
 
-/** The service that a name or an ARN names; throws ServiceNotFoundException. */
+/** Finds a service by name or ARN; throws ServiceNotFoundException. */
 export function findService({ controllers }: Services, nameOrArn: string): ServiceController {
   const service = controllers.get(nameOf(nameOrArn));
   if (!service) throw new AwsError("ServiceNotFoundException", "Service not found.");
   return service;
 }
 
-/** The same; throws ServiceNotActiveException for one that was deleted. */
+/** Finds a service by name or ARN; throws ServiceNotFoundException, or ServiceNotActiveException if it was deleted. */
 export function activeService(services: Services, nameOrArn: string): ServiceController {
   const service = findService(services, nameOrArn);
   if (service.record.status !== "ACTIVE") throw new AwsError("ServiceNotActiveException", "Service was not ACTIVE.");
   return service;
 }
 
-/** A task definition that a service with this connector can be deployed with. */
+/** Finds a task definition; throws if it is inactive or has no port mapping with the connector's name. */
 export function deployable(
   services: Services,
   reference: string,
@@ -45,7 +45,7 @@ export function deployable(
   return definition;
 }
 
-/** A new revision of a service, as it is configured now. */
+/** A new revision with the current configuration of the service. */
 export function newRevision(
   services: Services,
   service: ServiceRecord,

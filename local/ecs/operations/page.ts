@@ -1,7 +1,7 @@
 import * as z from "zod";
 import { AwsError } from "../../aws/service.ts";
 
-/** The fields of a list call that pages. */
+/** The input fields of a list call with pages. */
 export const pageInput = {
   maxResults: z.int().min(1).max(100).default(100),
   nextToken: z.string().optional(),

@@ -84,7 +84,7 @@ function proceed(services: Services): Operation {
   });
 }
 
-const over = new Set(["SUCCESSFUL", "STOPPED", "ROLLBACK_SUCCESSFUL"]);
+const endedStatuses = new Set(["SUCCESSFUL", "STOPPED", "ROLLBACK_SUCCESSFUL"]);
 
 function stop(services: Services): Operation {
   const schema = z.object({
@@ -93,7 +93,7 @@ function stop(services: Services): Operation {
   });
   return operation(schema, async ({ serviceDeploymentArn }) => {
     const { service, deployment } = find(services, serviceDeploymentArn);
-    if (over.has(deployment.status))
+    if (endedStatuses.has(deployment.status))
       throw new AwsError("ConflictException", `The service deployment is in the ${deployment.status} state.`);
     if (isRunning(deployment)) service.rollBack("Service deployment rollback was requested.");
     await service.save();

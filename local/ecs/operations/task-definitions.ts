@@ -5,7 +5,7 @@ import type { Cluster } from "../cluster.ts";
 import { describeTaskDefinition } from "../describe/task.ts";
 import { containerDefinition, type TaskDefinitionRecord } from "../records.ts";
 
-/** The task definition that `family`, `family:revision` or an ARN names; a bare family means its latest ACTIVE one. */
+/** Finds a task definition by `family`, `family:revision` or ARN; a family alone means its latest ACTIVE revision. */
 export function findTaskDefinition({ store }: Cluster, reference: string): TaskDefinitionRecord {
   const [family = "", revision] = nameOf(reference).split(":");
   const known = store.family(family);

@@ -5,7 +5,7 @@ import { deploymentConfiguration, gatewayConnector, isRunning, type TaskDefiniti
 import type { ServiceController } from "../service-controller.ts";
 import { activeService, clusterInput, deployable, newRevision, type Services } from "./known-services.ts";
 
-/** True when a deployment of exactly this is under way or has succeeded: asking again changes nothing. */
+/** True if this task definition is already being deployed or live. */
 function isCurrent(service: ServiceController, definition: TaskDefinitionRecord): boolean {
   const { record } = service;
   const newest = record.deployments.find(isRunning)?.target ?? record.live;
@@ -22,7 +22,7 @@ const updateInput = z.looseObject({
   gatewayConnectors: z.tuple([gatewayConnector]).optional(),
 });
 
-/** UpdateService; asking for what is already being deployed or live changes nothing. */
+/** UpdateService; starts no deployment if the task definition is already being deployed or live. */
 export function updateService(services: Services): Operation {
   return operation(updateInput, async (input) => {
     services.arns.requireCluster(input.cluster);

@@ -1,4 +1,4 @@
-"""Put before the modules of a task's Python processes: see port-map.cjs."""
+"""Loaded into the Python processes of a task through PYTHONPATH: see port-map.cjs."""
 import os
 import sys
 
@@ -20,7 +20,7 @@ def map_port():
 
 
 def run_shadowed():
-    """This file stands in front of the app's own sitecustomize, which still has to run."""
+    """Runs the app's own sitecustomize module, which this file hides."""
     from importlib.machinery import PathFinder
     from importlib.util import module_from_spec
 

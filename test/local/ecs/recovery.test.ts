@@ -139,13 +139,13 @@ test("an address that stays taken moves to another port, which is told until it 
   const holder = process.platform === "linux" ? new RegExp(`in use by .+ \\(process ${process.pid}\\)`) : /in use by/;
   expect((await second.describe("moves")).events?.[0]?.message).toMatch(holder);
   // A build asks before it begins.
-  const move = await second.ecs.claimAddress("moves");
+  const move = await second.ecs.reserveAddress("moves");
   expect(move).toMatchObject({ from: port });
   const url = await second.url("moves");
   expect(url).toBe(`http://127.0.0.1:${move?.to}`);
   expect(move?.to).not.toBe(port);
   expect(await versionAt(url)).toBe("1");
-  expect(await second.ecs.claimAddress("moves")).toBeUndefined();
+  expect(await second.ecs.reserveAddress("moves")).toBeUndefined();
   expect(told).toEqual([`moves ${url}`]);
   await second.stop();
 
