@@ -58,8 +58,8 @@ const hinted = {
 } as const;
 
 /**
- * What PostgreSQL is given for a parameter. A string without a hint is a varchar, as on AWS, so that a statement which
- * forgets a cast or a hint fails here too.
+ * The PostgreSQL type and text of a parameter. A string without a type hint is a varchar, as on AWS, so that a statement
+ * without a needed cast or hint fails here too.
  */
 export function boundValue(parameter: Parameter): { type: number; text: string | null } {
   const { value } = parameter;
@@ -73,12 +73,12 @@ export function boundValue(parameter: Parameter): { type: number; text: string |
   return { type: oid.bytea, text: `\\x${Buffer.from(value.blobValue, "base64").toString("hex")}` };
 }
 
-/** `2026-11-20 01:02:03.456+00` without its offset: the Data API gives every instant in UTC. */
+/** Removes the offset of `2026-11-20 01:02:03.456+00`: the Data API returns timestamps in UTC without an offset. */
 function withoutOffset(text: string): string {
   return text.replace(/[+-]00(:00)?$/, "");
 }
 
-/** A value of a result in the Data API's form; `text` is PostgreSQL's own. */
+/** Converts a result value from PostgreSQL's text format to the Data API's format. */
 export function resultField(type: number, text: string | null, longAsString: boolean): object {
   if (text === null) return { isNull: true };
   switch (type) {
@@ -101,7 +101,7 @@ export function resultField(type: number, text: string | null, longAsString: boo
   }
 }
 
-/** A value as it stands in `formattedRecords`. */
+/** Converts a result value for `formattedRecords`. */
 export function plainValue(type: number, text: string | null): unknown {
   if (text === null) return null;
   const field = resultField(type, text, false);

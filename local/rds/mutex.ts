@@ -1,6 +1,6 @@
-/** Lets one caller at a time through, in the order in which they came. */
+/** A mutex; callers get it in the order of their calls. */
 export interface Mutex {
-  /** Waits for the lock and gives its release; gives undefined when `waitMs` have passed before. */
+  /** Waits for the lock and returns its release function, or undefined after `waitMs`. */
   acquire(waitMs: number): Promise<(() => void) | undefined>;
 }
 

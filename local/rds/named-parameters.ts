@@ -1,10 +1,10 @@
-/** What may hold a colon that is no parameter: strings, quoted names, dollar quotes, comments, casts, words; then `:name`. */
+/** Matches text in which a colon is no parameter (strings, quoted names, dollar quotes, comments, casts, words) or `:name`. */
 const token =
   /[eE]'(?:[^'\\]|\\[\s\S]|'')*'|'(?:[^']|'')*'|"(?:[^"]|"")*"|\$([A-Za-z_]\w*)?\$[\s\S]*?\$\1\$|--[^\n]*|\/\*[\s\S]*?\*\/|::|[A-Za-z_][\w$]*|:([A-Za-z_]\w*|\d+)/g;
 
 export interface Positional {
   sql: string;
-  /** The name that stands behind $1, $2, …; a name used twice has one number. */
+  /** The parameter names of $1, $2, …; a name that is used twice has one number. */
   names: string[];
 }
 

@@ -34,7 +34,7 @@ const batchInput = place.extend({
 });
 const endInput = target.extend({ transactionId });
 
-/** The calls of the RDS Data API that the service makes, by their path. */
+/** The RDS Data API calls that the service uses, by path. */
 export function rdsDataOperations(engine: Engine, transactions: Transactions): Record<string, Operation> {
   return {
     "/Execute": operation(executeInput, (input) =>

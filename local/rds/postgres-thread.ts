@@ -5,28 +5,28 @@ import { Worker } from "node:worker_threads";
 /** A thread in which PostgreSQL has started. */
 export interface PostgresThread {
   worker: Worker;
-  /** Resolves when the thread has ended, for whatever reason. */
+  /** Resolves when the thread has ended, for any reason. */
   ended: Promise<void>;
-  /** Lets PostgreSQL shut down; ends the thread if that takes longer than `graceMs`. Resolves when the thread has ended. */
+  /** Shuts PostgreSQL down, and ends the thread if that takes longer than `graceMs`. Resolves when the thread has ended. */
   close(graceMs: number): Promise<void>;
 }
 
 export interface StartingThread {
-  /** Resolves when PostgreSQL accepts statements; rejects when the thread ends before. */
+  /** Resolves when PostgreSQL accepts statements; rejects if the thread ends before that. */
   ready: Promise<PostgresThread>;
-  /** As PostgresThread's; while PostgreSQL starts it cannot listen, so the thread is ended. */
+  /** Like `close` of PostgresThread; a thread that is still starting reads no messages, so it is ended at once. */
   close(graceMs: number): Promise<void>;
 }
 
 /**
- * PostgreSQL refuses to start when this file is empty, as a SIGKILL between its creation and its first write leaves it.
- * The home's lock proves that no other process uses the folder, so the file is always stale here.
+ * PostgreSQL does not start if this file is empty, which a SIGKILL between its creation and first write can cause. The
+ * lock of the data folder ensures that no other process uses it, so the file is always stale here.
  */
 function removeStalePidFile(folder: string): void {
   rmSync(join(folder, "postmaster.pid"), { force: true });
 }
 
-/** Starts PostgreSQL on a folder, in a thread of its own: WebAssembly does not yield, and the service has to go on serving. */
+/** Starts PostgreSQL in its own thread, because WebAssembly does not yield to the event loop of the service. */
 export function startPostgresThread(folder: string): StartingThread {
   removeStalePidFile(folder);
   const worker = new Worker(new URL("./postgres-worker.ts", import.meta.url), {

@@ -13,7 +13,7 @@ const task = z.object({
   sql: z.string(),
   bound: z.array(z.object({ type: z.int(), text: z.string().nullable() })),
 });
-const complaint = z.object({
+const postgresError = z.object({
   message: z.string(),
   code: z.string().regex(/^[0-9A-Z]{5}$/),
   detail: z.string().optional(),
@@ -33,10 +33,10 @@ async function run({ id, sql, bound }: z.infer<typeof task>): Promise<Answer> {
     const outcome = { columns, rows: result.rows, command: result.command ?? "", affected: result.affectedRows ?? 0 };
     return { id, outcome, inTransaction: database.isInTransaction() };
   } catch (error) {
-    const known = complaint.safeParse(error);
-    // Anything but a complaint of PostgreSQL's means that the WebAssembly has crashed: the thread ends with it.
+    const known = postgresError.safeParse(error);
+    // Any other error than PostgreSQL's own means that the WebAssembly has crashed, so the thread ends.
     if (!known.success) throw error;
-    return { id, complaint: known.data, inTransaction: database.isInTransaction() };
+    return { id, postgresError: known.data, inTransaction: database.isInTransaction() };
   }
 }
 

@@ -2,36 +2,36 @@ import { AwsError, jsonError, parseJson, type RawService } from "../aws/service.
 import { rdsDataOperations } from "./operations.ts";
 import { createEngine } from "./store.ts";
 import { templateIn } from "./template.ts";
-import { patience as awsPatience, createTransactions, type Patience } from "./transactions.ts";
+import { awsTimeouts, createTransactions, type Timeouts } from "./transactions.ts";
 
 const requestBytesMax = 4 * 1024 * 1024;
-/** Well below the time-out of a client's call, so that a slow start is answered as a start and not as a fault. */
+/** Below the time-out of clients, so that during a slow start they get DatabaseResumingException instead of a time-out. */
 const startWaitMsDefault = 15_000;
 
 export interface RdsData {
   service: RawService;
-  /** Makes the database's folder ahead of its first statement, which then need not wait for it; optional. */
+  /** Optional: creates the database's folder in advance, so that the first statement does not wait for it. */
   prepare(): Promise<void>;
   close(): Promise<void>;
 }
 
 export interface RdsDataOptions {
   dir: string;
-  /** Keeps a fresh data folder between homes, so that only the first home on a machine waits for one to be made. */
+  /** Caches a fresh data folder, so that only the first use on a machine waits for its creation. */
   cacheDir?: string;
-  patience?: Patience;
+  timeouts?: Timeouts;
   startWaitMs?: number;
 }
 
 /**
- * The RDS Data API over one PostgreSQL in `dir`, which starts with the first statement. It has one connection: a
- * transaction makes all others wait, at most as long as AWS lets a statement run.
+ * The RDS Data API on one PostgreSQL in `dir`, which starts with the first statement. It has one connection: during a
+ * transaction, other statements wait, at most for the statement time-out of AWS.
  */
 export function createRdsData(options: RdsDataOptions): RdsData {
-  const { dir, cacheDir, patience = awsPatience, startWaitMs = startWaitMsDefault } = options;
+  const { dir, cacheDir, timeouts = awsTimeouts, startWaitMs = startWaitMsDefault } = options;
   const template = cacheDir === undefined ? undefined : templateIn(cacheDir);
-  const engine = createEngine({ dir, template, statementMs: patience.statementMs, startWaitMs });
-  const transactions = createTransactions(engine, patience);
+  const engine = createEngine({ dir, template, statementMs: timeouts.statementMs, startWaitMs });
+  const transactions = createTransactions(engine, timeouts);
 
   const operations = rdsDataOperations(engine, transactions);
 

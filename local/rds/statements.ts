@@ -3,7 +3,7 @@ import { boundValue, type Parameter, plainValue, resultField, typeName } from ".
 import { positional } from "./named-parameters.ts";
 import type { Bound, Engine, Outcome } from "./store.ts";
 
-/** AWS: an answer of at most 1 MiB, a row of at most 64 KiB. */
+/** Limits of AWS: 1 MiB for a response, 64 KiB for a row. */
 const answerBytesMax = 1024 * 1024;
 const rowBytesMax = 64 * 1024;
 
@@ -22,7 +22,8 @@ function bind(names: string[], parameters: Parameter[]): Bound[] {
 /** Runs one statement with its parameters. */
 export async function runStatement(engine: Engine, statement: string, parameters: Parameter[]): Promise<Outcome> {
   if (transactionControl.test(statement)) {
-    throw new AwsError("BadRequestException", "Transactions are controlled by BeginTransaction and its companions");
+    const message = "Use BeginTransaction, CommitTransaction and RollbackTransaction instead of SQL commands";
+    throw new AwsError("BadRequestException", message);
   }
   const { sql, names } = positional(statement);
   try {
@@ -56,7 +57,7 @@ function tooLarge(): AwsError {
   return new AwsError("UnsupportedResultException", "Database returned more than the allowed response size limit");
 }
 
-/** A result as ExecuteStatement answers it. */
+/** A result as ExecuteStatement returns it. */
 export function statementAnswer(outcome: Outcome, options: AnswerOptions): object {
   const { columns, rows } = outcome;
   const changed = /^(INSERT|UPDATE|DELETE|MERGE)$/.test(outcome.command) && columns.length === 0;

@@ -17,7 +17,7 @@ export interface Bound {
   text: string | null;
 }
 
-export interface Complaint {
+export interface PostgresErrorFields {
   message: string;
   code: string;
   detail?: string | undefined;
@@ -26,21 +26,24 @@ export interface Complaint {
 }
 
 /** The PostgreSQL thread's answer to one statement. */
-export type Answer = { id: number; inTransaction: boolean } & ({ outcome: Outcome } | { complaint: Complaint });
+export type Answer = { id: number; inTransaction: boolean } & (
+  | { outcome: Outcome }
+  | { postgresError: PostgresErrorFields }
+);
 
-/** One PostgreSQL on one folder; it starts with its first statement, and again after it has crashed. */
+/** One PostgreSQL on one folder; it starts with the first statement and restarts after a crash. */
 export interface Engine {
-  /** Makes the folder when there is none, which takes seconds; PostgreSQL does not stay up for it. */
+  /** Creates the data folder if needed, which takes seconds; does not leave PostgreSQL running. */
   make(): Promise<void>;
-  /** Resolves when PostgreSQL runs; rejects with DatabaseResumingException when that takes long, while it goes on starting. */
+  /** Resolves when PostgreSQL runs; rejects with DatabaseResumingException if that takes too long (the start continues). */
   started(): Promise<void>;
   run(sql: string, bound?: Bound[]): Promise<Outcome>;
   inTransaction(): boolean;
   close(): Promise<void>;
 }
 
-/** PostgreSQL's complaint as the Data API words it; clients find the SQLSTATE at its end. */
-function databaseError({ message, code, detail, hint, position }: Complaint): AwsError {
+/** An error of PostgreSQL in the format of the Data API; the SQLSTATE is at the end. */
+function databaseError({ message, code, detail, hint, position }: PostgresErrorFields): AwsError {
   const lines = [
     `ERROR: ${message}`,
     detail && `  Detail: ${detail}`,
@@ -55,25 +58,25 @@ interface Waiting {
   reject(error: Error): void;
 }
 
-/** How long a database may take to close by itself; committed rows are on disk either way. */
+/** The time that PostgreSQL gets for a clean shutdown; committed rows are on disk in any case. */
 const closeMs = 2_500;
-/** A start takes a second, or several for a new folder. A thread that needs longer than this hangs and is ended. */
+/** A start takes a second, or several seconds for a new folder. A thread that needs longer than this is ended. */
 const startMsMax = 300_000;
 
 export interface EngineOptions {
   dir: string;
-  /** A fresh data folder to copy instead of making one; written when it is not there yet. */
+  /** A cached fresh data folder to copy; created if it does not exist. */
   template?: string | undefined;
-  /** A statement that takes longer ends with the whole engine, which then starts again. */
+  /** A statement that takes longer fails; PostgreSQL is ended and restarts with the next statement. */
   statementMs: number;
-  /** A call that has waited this long for PostgreSQL to start is told to come back, as AWS does for a paused cluster. */
+  /** A call that waits longer for the start fails with DatabaseResumingException, as on AWS for a paused cluster. */
   startWaitMs: number;
 }
 
 const resuming = () =>
   new AwsError("DatabaseResumingException", "The database is starting. Please retry in a few seconds.", 400);
 
-/** Starts PostgreSQL with the first statement, and again with the first one after it has ended. */
+/** Starts PostgreSQL with the first statement, and again with the first statement after it has ended. */
 export function createEngine({ dir, template, statementMs, startWaitMs }: EngineOptions): Engine {
   const waiting = new Map<number, Waiting>();
   let starting: Promise<PostgresThread> | undefined;
@@ -83,18 +86,18 @@ export function createEngine({ dir, template, statementMs, startWaitMs }: Engine
   let closed = false;
   let lastId = 0;
 
-  function settle(answer: Answer): void {
+  function onAnswer(answer: Answer): void {
     inTransaction = answer.inTransaction;
     const statement = waiting.get(answer.id);
     waiting.delete(answer.id);
     if ("outcome" in answer) statement?.resolve(answer.outcome);
-    else statement?.reject(databaseError(answer.complaint));
+    else statement?.reject(databaseError(answer.postgresError));
   }
 
   function ended(): void {
     starting = undefined;
     inTransaction = false;
-    const error = new AwsError("InternalServerErrorException", "The database has stopped and starts again", 500);
+    const error = new AwsError("InternalServerErrorException", "The database has stopped and will restart", 500);
     for (const statement of waiting.values()) statement.reject(error);
     waiting.clear();
   }
@@ -111,7 +114,7 @@ export function createEngine({ dir, template, statementMs, startWaitMs }: Engine
     }
   }
 
-  /** The folder is made beside its place and then renamed, so that a crash never leaves half of one. */
+  /** Creates the folder under another name and then renames it, so that a crash leaves no incomplete folder. */
   async function make(): Promise<void> {
     const unfinished = `${dir}.new`;
     rmSync(unfinished, { recursive: true, force: true });
@@ -135,16 +138,16 @@ export function createEngine({ dir, template, statementMs, startWaitMs }: Engine
   async function start(): Promise<PostgresThread> {
     await made();
     const started = await thread(dir);
-    started.worker.on("message", settle);
+    started.worker.on("message", onAnswer);
     void started.ended.then(ended);
     return started;
   }
 
-  /** The running PostgreSQL. A failed start is forgotten, so that the next statement tries again. */
+  /** The running PostgreSQL. After a failed start, the next statement tries again. */
   async function running(): Promise<PostgresThread> {
     starting ??= start().catch((error: unknown) => {
       starting = undefined;
-      throw new AwsError("InternalServerErrorException", `The database does not start: ${error}`, 500);
+      throw new AwsError("InternalServerErrorException", `The database could not be started: ${error}`, 500);
     });
     const late = new AbortController();
     try {

@@ -3,7 +3,7 @@ import { findPackageJSON } from "node:module";
 import { dirname, join } from "node:path";
 import * as z from "zod";
 
-/** Where this version of PostgreSQL keeps a fresh data folder for later homes, below `cacheDir`. */
+/** The path of the cached fresh data folder for this version of PostgreSQL. */
 export function templateIn(cacheDir: string): string {
   const file = findPackageJSON("@electric-sql/pglite", import.meta.url);
   if (file === undefined) throw new Error("PGlite is not installed");
@@ -11,14 +11,14 @@ export function templateIn(cacheDir: string): string {
   return join(cacheDir, `postgres-${version}`);
 }
 
-/** Copies the template to `dir`; false when there is none. Making a data folder takes seconds, copying one does not. */
+/** Copies the template to `dir`; returns false if there is none. A copy is much faster than creating a data folder. */
 export function copyTemplate(template: string, dir: string): boolean {
   if (!existsSync(template)) return false;
   cpSync(template, dir, { recursive: true });
   return true;
 }
 
-/** Keeps a copy of a fresh data folder. A cache that cannot be written, or that another process fills, is left alone. */
+/** Caches a copy of a fresh data folder. Errors are ignored: the cache may be read-only or filled by another process. */
 export function keepTemplate(template: string, dir: string): void {
   const unfinished = `${template}.${process.pid}`;
   try {

@@ -4,29 +4,29 @@ import { AwsError } from "../aws/service.ts";
 import { createMutex } from "./mutex.ts";
 import type { Engine } from "./store.ts";
 
-/** AWS: a transaction whose id is not used for 3 minutes is rolled back; a call ends after 45 seconds. */
-export interface Patience {
+/** Limits of AWS: a transaction is rolled back after 3 minutes without a call; a statement times out after 45 seconds. */
+export interface Timeouts {
   idleMs: number;
   statementMs: number;
 }
-export const patience: Patience = { idleMs: 180_000, statementMs: 45_000 };
+export const awsTimeouts: Timeouts = { idleMs: 180_000, statementMs: 45_000 };
 
 interface Open {
-  leave(): void;
+  release(): void;
   timer: NodeJS.Timeout;
-  /** The calls of one transaction run one after the other, in the order they came. */
+  /** Resolves after the last call of the transaction: its calls run one after the other. */
   tail: Promise<unknown>;
 }
 
-/** What is still open when the service stops is lost either way, so a long statement is not waited for. */
+/** When the service stops, open transactions are lost in any case, so long statements are not awaited. */
 const closeMsMax = 1_000;
 
 export interface Transactions {
   begin(): Promise<string>;
-  /** Commits; an aborted transaction is rolled back and refused, as the driver on AWS does. */
+  /** Commits; an aborted transaction is rolled back and throws, as on AWS. */
   commit(id: string): Promise<void>;
   rollback(id: string): Promise<void>;
-  /** Runs work in the transaction of this id, or by itself. */
+  /** Runs `work` in the transaction with this id, or outside any transaction. */
   within<T>(id: string | undefined, work: () => Promise<T>): Promise<T>;
   close(): Promise<void>;
 }
@@ -35,22 +35,22 @@ function notFound(id: string): AwsError {
   return new AwsError("TransactionNotFoundException", `Transaction ${id} is not found`, 404);
 }
 
-/** One connection for all: a transaction holds it until it ends, everyone else waits their turn. */
-export function createTransactions(engine: Engine, { idleMs, statementMs }: Patience): Transactions {
+/** All calls share one connection: a transaction keeps it until it ends, and other calls wait. */
+export function createTransactions(engine: Engine, { idleMs, statementMs }: Timeouts): Transactions {
   const connection = createMutex();
   const open = new Map<string, Open>();
 
-  async function enter(): Promise<() => void> {
-    // Before the turn is taken: while PostgreSQL starts, each caller is answered after its own wait, not after all others'.
+  async function acquire(): Promise<() => void> {
+    // Awaited before the mutex, so that during a slow start each call fails after its own wait instead of after all others'.
     await engine.started();
-    const leave = await connection.acquire(statementMs);
-    if (leave) return leave;
-    throw new AwsError("StatementTimeoutException", "The statement has waited too long for another transaction", 400, {
+    const release = await connection.acquire(statementMs);
+    if (release) return release;
+    throw new AwsError("StatementTimeoutException", "The statement timed out while another transaction was open", 400, {
       dbConnectionId: 0,
     });
   }
 
-  function touch(id: string, transaction: Open): void {
+  function restartIdleTimer(id: string, transaction: Open): void {
     clearTimeout(transaction.timer);
     transaction.timer = setTimeout(() => end(id, "ROLLBACK").catch(() => undefined), idleMs);
     transaction.timer.unref();
@@ -71,58 +71,58 @@ export function createTransactions(engine: Engine, { idleMs, statementMs }: Pati
         "ERROR: the transaction was aborted and is rolled back; SQLState: 25P02",
       );
     } finally {
-      transaction.leave();
+      transaction.release();
     }
   }
 
-  async function alone<T>(work: () => Promise<T>): Promise<T> {
-    const leave = await enter();
+  async function outsideTransaction<T>(work: () => Promise<T>): Promise<T> {
+    const release = await acquire();
     try {
       return await work();
     } finally {
       if (engine.inTransaction()) await engine.run("ROLLBACK").catch(() => undefined);
-      leave();
+      release();
     }
   }
 
-  function inside<T>(id: string, work: () => Promise<T>): Promise<T> {
+  function insideTransaction<T>(id: string, work: () => Promise<T>): Promise<T> {
     const transaction = open.get(id);
     if (!transaction) return Promise.reject(notFound(id));
     clearTimeout(transaction.timer);
     const turn = transaction.tail.then(() => {
-      // The database has started anew since: its transaction is lost, and no statement may run outside it.
+      // The database has restarted, so its transaction is lost and the statement must not run outside it.
       if (!engine.inTransaction()) throw notFound(id);
       return work();
     });
     transaction.tail = turn.then(
-      () => touchIfOpen(id, transaction),
-      () => touchIfOpen(id, transaction),
+      () => restartIdleTimerIfOpen(id, transaction),
+      () => restartIdleTimerIfOpen(id, transaction),
     );
     return turn;
   }
 
-  function touchIfOpen(id: string, transaction: Open): void {
-    if (open.has(id)) touch(id, transaction);
+  function restartIdleTimerIfOpen(id: string, transaction: Open): void {
+    if (open.has(id)) restartIdleTimer(id, transaction);
   }
 
   return {
     async begin() {
-      const leave = await enter();
+      const release = await acquire();
       try {
         await engine.run("BEGIN");
       } catch (error) {
-        leave();
+        release();
         throw error;
       }
       const id = randomUUID();
-      const transaction: Open = { leave, timer: setTimeout(() => undefined, 0), tail: Promise.resolve() };
+      const transaction: Open = { release, timer: setTimeout(() => undefined, 0), tail: Promise.resolve() };
       open.set(id, transaction);
-      touch(id, transaction);
+      restartIdleTimer(id, transaction);
       return id;
     },
     commit: (id) => end(id, "COMMIT"),
     rollback: (id) => end(id, "ROLLBACK"),
-    within: (id, work) => (id === undefined ? alone(work) : inside(id, work)),
+    within: (id, work) => (id === undefined ? outsideTransaction(work) : insideTransaction(id, work)),
     async close() {
       const ended = Promise.allSettled([...open.keys()].map((id) => end(id, "ROLLBACK")));
       await Promise.race([ended, sleep(closeMsMax, undefined, { ref: false })]);

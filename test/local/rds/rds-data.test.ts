@@ -24,14 +24,14 @@ const target = {
   resourceArn: "arn:aws:rds:us-east-1:000000000000:cluster:local",
   secretArn: "arn:aws:secretsmanager:us-east-1:000000000000:secret:local",
 };
-const patience = { idleMs: 1_500, statementMs: 5_000 };
+const timeouts = { idleMs: 1_500, statementMs: 5_000 };
 
 let data: RdsData;
 let server: AwsServer;
 let client: RDSDataClient;
 
 async function open(): Promise<void> {
-  data = createRdsData({ dir: join(dir, "pg"), cacheDir: join(dir, "cache"), patience, startWaitMs: 100_000 });
+  data = createRdsData({ dir: join(dir, "pg"), cacheDir: join(dir, "cache"), timeouts, startWaitMs: 100_000 });
   server = await startAwsServer({ raw: [data.service], credentials: testKeys });
   client = new RDSDataClient({
     endpoint: server.endpoint,
