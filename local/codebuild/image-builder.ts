@@ -28,10 +28,10 @@ const inputSchema = z.object({
 });
 
 const buildMinutes = 20;
-/** The variable that tells which build a process belongs to, so that daemons end with the command that started them. */
+/** The variable that marks the processes of a build, so that daemons end with the command that started them. */
 const buildMark = "SLIPWAY_BUILD";
 
-/** Opens an object in the local S3 and gives a descriptor, which the caller closes. */
+/** Opens an object of the local S3 and returns a file descriptor, which the caller closes. */
 export type OpenObject = (bucket: string, key: string, versionId?: string) => number;
 
 function textOf(descriptor: number): string {
@@ -70,15 +70,15 @@ async function writeStaticServer(path: string, text: string): Promise<void> {
   await writeFile(path, text);
 }
 
-/** npm comes with Node.js itself and pip with a virtual environment, in the version at hand. */
-function onThisMachine(plan: Plan): ReadonlySet<string> {
+/** The package managers that the runtime itself brings: npm with Node.js, pip with a virtual environment. */
+function includedManagers(plan: Plan): ReadonlySet<string> {
   return new Set(plan.language === "nodejs" ? ["npm"] : ["pip"]);
 }
 
-/** Where package managers that the runtime does not bring are installed. */
+/** The folder for package managers that the runtime does not bring. */
 const toolsOf = (image: string) => join(image, "tools");
 
-/** Cuts output into lines; a line that is still growing waits for its end. */
+/** Splits output into lines; an unfinished line is kept until its end arrives. */
 function lineWriter(put: (line: string) => void): (chunk: Buffer) => void {
   const rest = { text: "" };
   return (chunk) => {
@@ -89,8 +89,8 @@ function lineWriter(put: (line: string) => void): (chunk: Buffer) => void {
 }
 
 /**
- * Builds an image without a container engine: the archive's files in a folder, the plan's commands run in it with the
- * runtime's own Node.js or Python, and beside it how to start it.
+ * Builds an image without a container engine: it extracts the archive to a folder, runs the plan's commands there with
+ * Node.js or Python of this machine, and writes the start command to image.json beside it.
  */
 export function createImageBuilder(options: {
   imagesDir: string;
@@ -102,13 +102,13 @@ export function createImageBuilder(options: {
     const input = inputSchema.parse(build.variables);
     const identity = `${input.IMAGE_TAG} ${input.SOURCE_VERSION} ${Date.now()}`;
     const digest = `sha256:${createHash("sha256").update(identity).digest("hex")}`;
-    // Built where it will run: what installers write into files are absolute paths.
+    // The image is built in its final folder, because installers write absolute paths into files.
     const image = imageFolder(options.imagesDir, digest);
     try {
       const warning = await fill(image, input, build);
       return { IMAGE_DIGEST: digest, ...(warning && { IMAGE_WARNING: warning }) };
     } catch (error) {
-      // Its files are of no more use, and a failure to remove them must not hide why the build failed.
+      // A failure to remove the files must not hide the reason why the build failed.
       await rm(image, { recursive: true, force: true, maxRetries: 3 }).catch(() => undefined);
       throw error;
     }
@@ -141,7 +141,7 @@ export function createImageBuilder(options: {
     return home.warning;
   }
 
-  /** PATH as the image has it: the app's own programs, then the runtime, `python` being the one that was chosen. */
+  /** PATH of the image: the app's own programs first, then the chosen runtime (also as `python`). */
   async function searchPathOf(plan: Plan, home: RuntimeHome, image: string): Promise<string> {
     const app = join(image, imageRoot, plan.root);
     const own = join(app, plan.language === "nodejs" ? "node_modules/.bin" : `${virtualEnvironment}/bin`);
@@ -167,7 +167,7 @@ export function createImageBuilder(options: {
     const cwd = join(image, imageRoot, plan.root);
     const shown = inContainerPaths(cwd);
     const tools = toolsOf(image);
-    const commands = localCommands(plan, { python: home.program, tools, managers: onThisMachine(plan) });
+    const commands = localCommands(plan, { python: home.program, tools, managers: includedManagers(plan) });
     for (const { stage, command, env } of commands) {
       build.put(`${stage}: ${command}`);
       const write = lineWriter((line) => build.put(shown(line)));

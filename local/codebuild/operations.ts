@@ -16,7 +16,7 @@ export interface Project {
   logGroup: string;
 }
 
-/** A build as BatchGetBuilds gives it. */
+/** A build as BatchGetBuilds returns it. */
 export function describeRun({ name, region, logGroup }: Project, run: ImageBuildRun) {
   return {
     id: run.id,

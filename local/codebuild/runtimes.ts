@@ -9,16 +9,16 @@ export interface RuntimeHome {
   path: string[];
   /** The runtime's own program. */
   program: string;
-  /** Said to the user when the runtime is not exactly the one that was asked for. */
+  /** A warning for the user if the runtime is not exactly the requested version. */
   warning?: string;
 }
 
-/** The runtime cannot be had on this machine. */
+/** The runtime is not available on this machine. */
 export class RuntimeMissing extends Error {}
 
 const systemPath = ["/usr/local/bin", "/usr/bin", "/bin"];
 
-/** What every local build and app finds on PATH behind its own runtime. */
+/** PATH of a local build or app: its runtime, `more`, then the system folders. */
 export function searchPath(home: RuntimeHome, ...more: string[]): string {
   return [...home.path, ...more, ...systemPath].join(delimiter);
 }
@@ -29,7 +29,7 @@ function findOnPath(program: string, folders: readonly string[]): string | undef
 
 const ownPath = () => (process.env.PATH ?? "").split(delimiter).filter((folder) => folder !== "");
 
-/** The folder of npm's own program; without the project's tools that npm puts before it. */
+/** The folder of npm; folders in node_modules, which npm adds to PATH, are skipped. */
 function npmFolder(): string[] {
   const npm = findOnPath(
     "npm",
@@ -43,7 +43,7 @@ export interface Runtimes {
   python(version: string): Promise<RuntimeHome>;
 }
 
-/** Finds the runtimes of this machine; another Node.js line is fetched from npm once and kept in `dir`. */
+/** Finds the runtimes of this machine; another Node.js release line is installed from npm once and kept in `dir`. */
 export function createRuntimes(dir: string): Runtimes {
   const fetching = new Map<string, { done: Promise<void>; waiting: number; abort: AbortController }>();
 
@@ -77,7 +77,7 @@ export function createRuntimes(dir: string): Runtimes {
     await rename(temporary, target);
   }
 
-  /** Builds that need the same line wait for one fetch; it is given up when the last of them is. */
+  /** Builds that need the same release line share one download; it is canceled when the last of them is canceled. */
   async function fetchShared(
     major: string,
     target: string,
@@ -96,20 +96,20 @@ export function createRuntimes(dir: string): Runtimes {
     };
     fetching.set(major, shared);
     shared.waiting += 1;
-    const left = Promise.withResolvers<never>();
-    const leave = () => {
+    const canceled = Promise.withResolvers<never>();
+    const onCanceled = () => {
       shared.waiting -= 1;
-      // What was started is ended before the build is over.
+      // The last build waits until the download has ended, so that no process of it is left.
       if (shared.waiting === 0) {
         fetching.delete(major);
         abort.abort();
-      } else left.reject(signal.reason);
+      } else canceled.reject(signal.reason);
     };
-    signal.addEventListener("abort", leave, { once: true });
+    signal.addEventListener("abort", onCanceled, { once: true });
     try {
-      await Promise.race([shared.done, left.promise]);
+      await Promise.race([shared.done, canceled.promise]);
     } finally {
-      signal.removeEventListener("abort", leave);
+      signal.removeEventListener("abort", onCanceled);
     }
   }
 
@@ -146,7 +146,7 @@ export function createRuntimes(dir: string): Runtimes {
   };
 }
 
-/** The first of these interpreters that runs and is of this version; version managers leave programs that only complain. */
+/** The first of these interpreters that runs and has this version; a version manager's shim may exist and not run. */
 async function firstWorking(programs: readonly string[], version: string): Promise<string | undefined> {
   for (const program of new Set(programs)) {
     if (!existsSync(program)) continue;
@@ -173,7 +173,7 @@ async function pyenvFolders(version: string): Promise<string[]> {
   return installed.filter((name) => name.startsWith(`${version}.`)).map((name) => join(versions, name, "bin"));
 }
 
-/** A machine's own certificates and registry, without which nothing can be fetched behind a company's proxy. */
+/** The variables for a company's proxy and certificates, which downloads need behind such a proxy. */
 export function certificates(): Record<string, string> {
   const kept = [
     "NODE_EXTRA_CA_CERTS",

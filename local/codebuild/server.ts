@@ -4,7 +4,7 @@ import { type BuildRunsOptions, openBuildRuns } from "./store.ts";
 
 export interface CodeBuild {
   service: JsonService;
-  /** Resolves with the build, as BatchGetBuilds gives it, when it is over; an abort stops it. */
+  /** Resolves with the build, as BatchGetBuilds returns it, when it has ended; an abort stops the build. */
   finished(id: string, signal: AbortSignal): Promise<{ buildStatus?: string }>;
   close(): Promise<void>;
 }
@@ -13,7 +13,7 @@ export interface CodeBuildOptions extends BuildRunsOptions {
   region: string;
 }
 
-/** The local CodeBuild: runs the plan of one image build in a clean folder, with the runtime's own Node.js or Python. */
+/** The local CodeBuild. Each build runs in a clean folder with Node.js or Python of this machine. */
 export async function createCodeBuild(options: CodeBuildOptions): Promise<CodeBuild> {
   const project = { name: options.projectName, region: options.region, logGroup: options.logGroup };
   const runs = await openBuildRuns(options);

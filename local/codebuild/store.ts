@@ -5,7 +5,7 @@ import { BuildFailed, type ImageBuilder } from "./image.ts";
 
 type Status = "IN_PROGRESS" | "SUCCEEDED" | "FAILED" | "STOPPED";
 
-/** One image build. It lives as long as this process: what a SIGKILL ends is started again by its execution. */
+/** One image build, kept only in memory: after a SIGKILL, its state machine execution starts a new one. */
 export interface ImageBuildRun {
   id: string;
   stream: string;
@@ -19,7 +19,7 @@ export interface ImageBuildRun {
 
 export interface BuildRunsOptions {
   projectName: string;
-  /** Folder for the work of running builds; emptied at the start. */
+  /** The folder for running builds; emptied at the start. */
   workDir: string;
   logGroup: string;
   log(line: { logGroup: string; logStream: string; timestamp: number; message: string }): void;
@@ -28,9 +28,9 @@ export interface BuildRunsOptions {
 
 export interface BuildRuns {
   find(id: string): ImageBuildRun | undefined;
-  /** Starts a build; the same token gives the one that was started with it. */
+  /** Starts a build; a repeated token returns the build of the first call. */
   start(variables: Record<string, string>, token?: string): ImageBuildRun;
-  /** Stops every build; resolves when none runs any more. */
+  /** Stops every build; resolves when all have ended. */
   stopAll(): Promise<void>;
 }
 

@@ -10,15 +10,15 @@ export type ThreadAnswer = z.infer<typeof answerSchema>;
 
 type Pending = PromiseWithResolvers<unknown>;
 
-/** A function that runs in a thread of its own, and the end of that thread. */
+/** A function that runs in its own thread. */
 export interface FunctionThread {
   handler: Handler;
   close(): Promise<void>;
 }
 
 /**
- * Runs a function's calls in one thread of its own, started with the first call: what computes for long would hold up every
- * other request. A thread that ends, as for lack of memory, fails the calls under way; the next call starts another.
+ * Runs a function's calls in its own thread, which the first call starts, so that long computations do not block other
+ * requests. If the thread ends (out of memory), its running calls fail and the next call starts a new thread.
  */
 export function functionThread(path: string): FunctionThread {
   let running: { worker: Worker; pending: Map<number, Pending> } | undefined;

@@ -21,11 +21,11 @@ export interface Functions {
   /** Runs a function in this process; its module is loaded on the first call. Throws FunctionError. */
   invoke(name: string, event: unknown): Promise<unknown>;
   handler(name: string): Promise<Handler>;
-  /** Ends the threads in which functions run; calls under way fail. */
+  /** Ends the threads of functions; running calls fail. */
   close(): Promise<void>;
 }
 
-/** The module of each function's handler; the names are those of the deployed functions without the stack's prefix. */
+/** The handler module of each function, by the name of the deployed function without the stack's prefix. */
 const modules: Record<string, string> = {
   "not-found": "service/not-found",
   operator: "operator/operator",
@@ -33,8 +33,8 @@ const modules: Record<string, string> = {
   ...Object.fromEntries([...Object.keys(steps), ...Object.keys(listeners)].map((id) => [id, `pipeline/${id}`])),
 };
 
-/** Functions that compute for long: each has a thread of its own, as on AWS it has a machine of its own. */
-const apart: ReadonlySet<string> = new Set(["analyze"]);
+/** Functions with long computations: each runs in its own thread, so that it does not block other requests. */
+const threaded: ReadonlySet<string> = new Set(["analyze"]);
 
 function contextOf(name: string) {
   return {
@@ -58,7 +58,7 @@ export function createFunctions(): Functions {
     if (known) return known;
     const path = modules[name];
     if (!path) throw new AwsError("ResourceNotFoundException", `Function not found: ${name}`, 404);
-    if (apart.has(name)) {
+    if (threaded.has(name)) {
       const thread = functionThread(path);
       threads.push(thread);
       loaded.set(name, Promise.resolve(thread.handler));
@@ -67,7 +67,7 @@ export function createFunctions(): Functions {
     const loading = import(new URL(`../../lambdas/${path}.ts`, import.meta.url).href).then(
       (module: { handler: Handler }) => module.handler,
       (error: unknown) => {
-        // As Lambda's runtime does: the function's own log does not exist yet.
+        // The function's own logger is not loaded yet, so the error is logged here, as Lambda's runtime does.
         log("error", `${name} could not be loaded`, errorFields(error));
         throw error;
       },

@@ -13,15 +13,15 @@ function readPayload(body: Buffer): unknown {
   }
 }
 
-/** What Invoke is asked for beside the event; what this service cannot do is refused, never ignored. */
+/** Checks the options of Invoke; unsupported options are refused instead of ignored. */
 function isDryRun({ headers, query }: RawRequest, name: string): boolean {
   const type = headers["x-amz-invocation-type"] ?? "RequestResponse";
   if (type !== "RequestResponse" && type !== "DryRun") {
-    const message = "The local Lambda knows the invocation types RequestResponse and DryRun";
+    const message = "The local Lambda supports only the invocation types RequestResponse and DryRun";
     throw new AwsError("InvalidParameterValueException", message);
   }
   if ((headers["x-amz-log-type"] ?? "None") !== "None") {
-    throw new AwsError("InvalidParameterValueException", "The local Lambda gives no log with its answers");
+    throw new AwsError("InvalidParameterValueException", "The local Lambda does not support LogType");
   }
   if ((query.get("Qualifier") ?? "$LATEST") !== "$LATEST") {
     throw new AwsError("ResourceNotFoundException", `Function not found: ${name}:${query.get("Qualifier")}`, 404);

@@ -9,7 +9,7 @@ function foldersIn(dir: string): string[] {
   return readdirSync(dir, { withFileTypes: true }).flatMap((entry) => (entry.isDirectory() ? [entry.name] : []));
 }
 
-/** A line of an earlier version; undefined for one that a crash left half written. */
+/** Parses a line of an earlier version; returns undefined if a crash left the line incomplete. */
 function parsed(line: string): z.infer<typeof storedEvent> | undefined {
   try {
     return storedEvent.parse(JSON.parse(line));
@@ -19,8 +19,8 @@ function parsed(line: string): z.infer<typeof storedEvent> | undefined {
 }
 
 /**
- * Takes over the logs of an earlier version, which kept a folder of JSON lines for each stream. A folder is removed when
- * its events are written. A crash in the middle of one costs that stream the events that were not written yet.
+ * Imports the logs of an earlier version, which had a folder of JSON lines for each stream. A folder is removed after its
+ * events are written. If the process crashes during the import of a stream, the stream's other events are lost.
  */
 export function importSegments(dir: string, store: LogStore): void {
   for (const groupFolder of foldersIn(dir)) {

@@ -1,6 +1,6 @@
 import * as z from "zod";
 import { AwsError, type Operation, operation } from "../aws/service.ts";
-import { type Place, page, parseToken, termsOf, token } from "./reading.ts";
+import { type Cursor, page, parseToken, termsOf, token } from "./reading.ts";
 import type { LogStore, LogStream, PlacedEvent } from "./store.ts";
 
 const group = z.string().min(1).max(512);
@@ -33,7 +33,7 @@ const getLogEvents = (store: LogStore): Operation =>
     }),
     async (input) => {
       const stream = streamOf(store, input.logGroupName, input.logStreamName);
-      const from: Place = input.nextToken
+      const from: Cursor = input.nextToken
         ? parseToken(input.nextToken)
         : input.startFromHead
           ? { direction: "f", position: stream.start }
@@ -71,7 +71,7 @@ const filterLogEvents = (store: LogStore): Operation =>
           name.startsWith(input.logStreamNamePrefix ?? "") && (input.logStreamNames?.includes(name) ?? true),
       );
       const offset = Number(input.nextToken ?? 0);
-      // One more than asked for tells whether there is another page.
+      // One more event than the limit shows whether there is another page.
       const wanted = { from: input.startTime, to: input.endTime, terms, limit: input.limit + 1, offset };
       const found = [...store.find(streams, wanted)];
       const events = found.slice(0, input.limit).map(({ stream, position, timestamp, ingestionTime, message }) => ({
@@ -149,7 +149,7 @@ const createLogGroup = (store: LogStore): Operation =>
     return {};
   });
 
-/** The calls of CloudWatch Logs that the service makes. */
+/** The CloudWatch Logs calls that the service uses. */
 export function logOperations(store: LogStore): Record<string, Operation> {
   return {
     CreateLogGroup: createLogGroup(store),

@@ -3,26 +3,26 @@ import type { LogStore, LogStream, PlacedEvent } from "./store.ts";
 
 const answerBytesMax = 1024 * 1024;
 
-/** A place in a stream from which to read, as the tokens of GetLogEvents carry it. */
-export interface Place {
+/** A position in a stream and a direction to read in; the tokens of GetLogEvents contain it. */
+export interface Cursor {
   direction: "f" | "b";
   position: number;
 }
-/** Throws InvalidParameterException for a token that was not given out here. */
-export function parseToken(token: string): Place {
+/** Throws InvalidParameterException for an invalid token. */
+export function parseToken(token: string): Cursor {
   const [, direction, position] = /^([fb])\/(\d{1,15})\/s$/.exec(token) ?? [];
   if ((direction !== "f" && direction !== "b") || position === undefined)
     throw new AwsError("InvalidParameterException", "The specified nextToken is invalid.");
   return { direction, position: Number(position) };
 }
-/** The token of a place. */
-export const token = ({ direction, position }: Place) => `${direction}/${position}/s`;
+/** The token of a cursor. */
+export const token = ({ direction, position }: Cursor) => `${direction}/${position}/s`;
 
-/** Up to `count` events and 1 MiB from a place on, oldest first, with the places before and after them. */
+/** Reads up to `count` events and 1 MiB from a cursor; returns them oldest first, with the positions before and after them. */
 export function page(
   store: LogStore,
   stream: LogStream,
-  from: Place,
+  from: Cursor,
   wanted: (event: PlacedEvent) => boolean,
   count: number,
 ): { events: PlacedEvent[]; start: number; end: number } {
@@ -45,7 +45,7 @@ export function page(
   return { events: events.reverse(), start, end: from.position };
 }
 
-/** The terms that must all occur, of words and quoted phrases: the part of the pattern language that has no operators. */
+/** The terms that must all occur: words and quoted phrases. Patterns with operators are refused. */
 export function termsOf(pattern: string | undefined): string[] {
   if (!pattern) return [];
   if (/^[{[%]/.test(pattern.trim()) || /(^|\s)[?-]/.test(pattern))

@@ -12,21 +12,21 @@ export interface LogLine {
 
 export interface Logs {
   service: JsonService;
-  /** Adds a line; the group and the stream are made when they do not exist, as the awslogs driver is set to do. */
+  /** Adds a line; creates its group and stream if they do not exist, as the awslogs driver does. */
   put(line: LogLine): void;
   close(): void;
 }
 
 export interface LogsOptions {
   dir: string;
-  /** A stream keeps at least this many of its newest bytes and at most twice as many. */
+  /** A stream keeps its newest bytes: at least this many, at most twice as many. */
   streamBytesMax?: number;
-  /** A group keeps this many streams, those written last. */
+  /** A group keeps this many streams: those with the newest events. */
   streamsMax?: number;
   now?: () => number;
 }
 
-/** CloudWatch Logs over a SQLite file in a folder. State survives a restart and a SIGKILL. */
+/** CloudWatch Logs on a SQLite file in `dir`. The state survives a restart and a SIGKILL. */
 export function createLogs(options: LogsOptions): Logs {
   const store = new LogStore({
     dir: options.dir,
@@ -38,7 +38,7 @@ export function createLogs(options: LogsOptions): Logs {
   return {
     service: { target: "Logs_20140328", operations: logOperations(store) },
     put: ({ logGroup, logStream, timestamp, message }) => {
-      // The last output of a process may come after the end.
+      // The last output of a process may arrive after `close`.
       if (!store.isOpen) return;
       const stream = store.group(logGroup)?.get(logStream) ?? store.createStream(logGroup, logStream);
       store.append(stream, timestamp, message);

@@ -11,7 +11,7 @@ export interface LogEvent {
   message: string;
 }
 
-/** An event with its place in its stream: positions grow with the bytes written and never change. */
+/** An event with its position in its stream: the number of bytes written before it, which never changes. */
 export interface PlacedEvent extends LogEvent {
   position: number;
   /** The position after it. */
@@ -25,24 +25,24 @@ export interface LogStream {
   firstEventTimestamp?: number;
   lastEventTimestamp?: number;
   lastIngestionTime?: number;
-  /** The position of the oldest event that is kept, and the one after the newest. */
+  /** `start`: the position of the oldest kept event. `end`: the position after the newest event. */
   start: number;
   end: number;
 }
 
 export interface LogStoreOptions {
   dir: string;
-  /** A stream keeps at least this many of its newest bytes and at most twice as many. */
+  /** A stream keeps its newest bytes: at least this many, at most twice as many. */
   streamBytesMax: number;
-  /** A group keeps this many streams, those written last. */
+  /** A group keeps this many streams: those with the newest events. */
   streamsMax: number;
   messageBytesMax: number;
   now: () => number;
 }
 
-/** What waits for the end of this turn of the event loop is written earlier when it is larger than this. */
+/** Pending events are written at the end of this turn of the event loop, or earlier if they are larger than this. */
 const pendingBytesMax = 256 * 1024;
-/** What CloudWatch Logs counts for each event beside its message. */
+/** CloudWatch Logs counts this many bytes for each event in addition to its message. */
 const eventBytes = 26;
 
 const schema = `
@@ -90,15 +90,15 @@ function open(dir: string): DatabaseSync {
   } catch (error) {
     database.close();
     if (!(error instanceof Error && "errcode" in error && (error.errcode === 11 || error.errcode === 26))) throw error;
-    // A damaged file (SQLITE_CORRUPT, SQLITE_NOTADB) must not keep the service from starting: logs are made anew.
+    // A damaged file (SQLITE_CORRUPT, SQLITE_NOTADB) is renamed and a new one is created, so that the service still starts.
     renameSync(path, `${path}.damaged`);
     return open(dir);
   }
 }
 
 /**
- * Log groups and streams in one SQLite file. What was put is read at once; it is written in one transaction at the end
- * of the turn of the event loop.
+ * Log groups and streams in one SQLite file. Events are written in one transaction at the end of the turn of the event
+ * loop; a read writes the pending events first, so that it finds them.
  */
 export class LogStore {
   readonly #options: LogStoreOptions;
@@ -149,7 +149,7 @@ export class LogStore {
     }
   }
 
-  /** The streams of a group by name, or undefined when there is no such group. */
+  /** The streams of a group by name, or undefined if the group does not exist. */
   group(name: string): ReadonlyMap<string, LogStream> | undefined {
     return this.#groups.get(name)?.streams;
   }
@@ -167,7 +167,7 @@ export class LogStore {
     return group;
   }
 
-  /** Makes a stream, and its group when there is none; the group's streams beyond the limit that were written first go. */
+  /** Creates a stream, and its group if needed; deletes the group's oldest streams if it has more than the limit. */
   createStream(groupName: string, name: string): LogStream {
     const { id: groupId, streams } = this.#ensureGroup(groupName);
     const creationTime = this.#options.now();
@@ -213,7 +213,7 @@ export class LogStore {
     }
   }
 
-  /** A full disk costs lines of output, not the service. */
+  /** On a full disk the events are lost, but the service continues. */
   #flushSoon(): void {
     try {
       this.flush();
@@ -222,7 +222,7 @@ export class LogStore {
     }
   }
 
-  /** Writes what waits. */
+  /** Writes the pending events. */
   flush(): void {
     clearImmediate(this.#flushing);
     this.#flushing = undefined;
@@ -255,7 +255,7 @@ export class LogStore {
     });
   }
 
-  /** The events of a stream from a position on, oldest first, or those before it, newest first; read as they are asked for. */
+  /** Iterates a stream's events from a position: forward oldest first, backward newest first. Rows are read on demand. */
   *read(stream: LogStream, direction: "f" | "b", position: number): Generator<PlacedEvent> {
     this.flush();
     const statement = direction === "f" ? this.#statements.forward : this.#statements.backward;
@@ -264,7 +264,7 @@ export class LogStore {
     }
   }
 
-  /** Events of these streams by time that hold every term, `from` and `to` included. */
+  /** The events of these streams that contain every term, by time; `from` and `to` are inclusive. */
   *find(
     streams: readonly LogStream[],
     wanted: { from: number; to: number; terms: readonly string[]; limit: number; offset: number },
@@ -279,7 +279,7 @@ export class LogStore {
     found.setReturnArrays(true);
     const ids = JSON.stringify([...names.keys()]);
     const { from, to, limit, offset } = wanted;
-    // Bytes are compared: a text of SQLite's would end at a NUL.
+    // Bytes are compared, because a text value of SQLite ends at a NUL.
     const bytes = wanted.terms.map((term) => Buffer.from(term));
     for (const row of found.iterate(ids, from, to, ...bytes, limit, offset)) {
       const event = eventOf(row);
@@ -287,12 +287,12 @@ export class LogStore {
     }
   }
 
-  /** False when nothing can be put any more. */
+  /** False after `close`. */
   get isOpen(): boolean {
     return this.#database.isOpen;
   }
 
-  /** Writes what waits and lets go of the file; safe to call twice. */
+  /** Writes the pending events and closes the file; may be called twice. */
   close(): void {
     if (!this.isOpen) return;
     this.flush();
