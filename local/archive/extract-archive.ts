@@ -20,14 +20,14 @@ import { checkLinks } from "../../buildpack/zip/links.ts";
 const entriesPerTurn = 512;
 
 export interface ExtractOptions {
-  /** A folder of the archive, such as "app": only what is below it is written, without this part of its path. */
+  /** A folder of the archive, such as "app": only the files below it are written, and their paths start after it. */
   root?: string;
 }
 
 /**
- * Checks the whole archive and writes it below `targetDir` in the same pass; junk is left out. The folder must not exist or be empty,
- * which is what keeps any link already there from being followed, and is empty again when this throws (ArchiveRefused, or an
- * error of the file system). Writing is synchronous, with a pause for others every few MiB.
+ * Checks the whole archive and writes it below `targetDir` in the same pass, without junk files. `targetDir` must be
+ * empty or not exist, so that no existing link is followed. It is empty again after an error (ArchiveRefused, or an
+ * error of the file system). Writing is synchronous, and yields to the event loop every few MiB.
  */
 export async function extractArchive(archive: Archive, targetDir: string, options: ExtractOptions = {}): Promise<void> {
   const prefix = options.root ? `${options.root}/` : "";
@@ -65,7 +65,7 @@ async function makeLinks(
     const path = entry.linkTarget === null ? null : placed(entry);
     if (path !== null && entry.linkTarget !== null) links.set(path, entry.linkTarget);
   }
-  // A link may point inside the archive and still outside the folder that is extracted.
+  // The archive's own check allows links that point outside the extracted folder, so they are checked again.
   if (prefix !== "") checkLinks(links, prefix);
   let made = 0;
   for (const [path, target] of links) {
@@ -77,7 +77,7 @@ async function makeLinks(
 
 const newFile = constants.O_WRONLY | constants.O_CREAT | constants.O_EXCL | constants.O_NOFOLLOW;
 
-/** A folder in which everything was made by us, so that no path can lead elsewhere. */
+/** A folder whose whole content was written by this class, so that no existing link can lead out of it. */
 class WrittenTree {
   readonly #top: string;
   readonly #folders = new Set<string>(["", "."]);
@@ -86,14 +86,14 @@ class WrittenTree {
   constructor(top: string) {
     mkdirSync(top, { recursive: true });
     if (lstatSync(top).isSymbolicLink() || readdirSync(top).length > 0) {
-      throw new Error("The folder to unpack into must be a real and empty one");
+      throw new Error("The target folder must be empty and must not be a symbolic link");
     }
     this.#top = top;
   }
 
   folder(path: string): void {
     if (this.#folders.has(path)) return;
-    // Where case does not count, a folder can be there already under another spelling; nothing else can.
+    // On a case-insensitive file system, the folder may already exist with another spelling.
     mkdirSync(join(this.#top, path), { recursive: true, mode: 0o755 });
     this.#folders.add(path);
   }
@@ -109,7 +109,7 @@ class WrittenTree {
     const mode = executable ? 0o755 : 0o644;
     const file = openSync(join(this.#top, path), newFile, mode);
     this.#openFile = file;
-    // The mask of the process must not decide whether the app may read its files.
+    // The process's umask could otherwise remove the permission to read.
     fchmodSync(file, mode);
     return {
       write: (piece) => {
@@ -127,7 +127,7 @@ class WrittenTree {
     symlinkSync(target, join(this.#top, path));
   }
 
-  /** Takes back everything that was written. */
+  /** Removes everything that was written. */
   remove(): void {
     if (this.#openFile !== null) closeSync(this.#openFile);
     for (const name of readdirSync(this.#top)) rmSync(join(this.#top, name), { recursive: true, force: true });

@@ -1,12 +1,12 @@
 import { closeSync, fstatSync, openSync, readSync } from "node:fs";
 import type { ByteSource } from "../../buildpack/zip/source.ts";
 
-/** An archive in a file, read synchronously: no read is in flight when it is closed. */
+/** An archive in a file. Reads are synchronous, so that none is pending when it is closed. */
 export interface FileSource extends ByteSource {
   close(): void;
 }
 
-/** An open file as the source of an archive; its size is taken once, here. */
+/** An open file as the source of an archive; the size is read once, when this is called. */
 export function descriptorSource(descriptor: number): FileSource {
   return {
     size: fstatSync(descriptor).size,
@@ -24,7 +24,7 @@ export function descriptorSource(descriptor: number): FileSource {
   };
 }
 
-/** Opens a file as the source of an archive. Throws what the file system says. */
+/** Opens a file as the source of an archive. Throws the error of the file system. */
 export function fileSource(path: string): FileSource {
   return descriptorSource(openSync(path, "r"));
 }

@@ -15,15 +15,15 @@ export interface DynamoDb {
 export interface DynamoDbOptions {
   file: string;
   tableName: string;
-  /** Called once when the database has ended and cannot be started again; the sentence says so. */
-  onLost?(sentence: string): void;
+  /** Called once, with a message for the user, when the database has ended and cannot be started again. */
+  onLost?(message: string): void;
 }
 
 const startSecondsMax = 8;
 /** A database that dies this often within a minute is not started again. */
 const deathsPerMinuteMax = 5;
 
-/** The addresses that this process has put into its environment itself; they are no server that the user has named. */
+/** The addresses that this process itself has set in its environment; the user did not configure them. */
 const embedded = new Set<string>();
 
 function binaryPath(): string {
@@ -41,14 +41,14 @@ function clientOf(endpoint: string): DynamoDBClient {
   return new DynamoDBClient({ endpoint, region: "us-east-1", credentials, maxAttempts: 1 });
 }
 
-/** The names of the tables, as soon as the server answers; rejects when it has ended or says nothing for too long. */
+/** Waits for the server and returns its table names; rejects if the server ends or does not answer in time. */
 async function untilServing(client: DynamoDBClient, hasEnded: () => boolean): Promise<string[]> {
   const deadline = Date.now() + startSecondsMax * 1000;
   for (;;) {
     try {
       return (await client.send(new ListTablesCommand({}))).TableNames ?? [];
     } catch (error) {
-      if (hasEnded()) throw new Error("The embedded DynamoDB ended at once", { cause: error });
+      if (hasEnded()) throw new Error("The embedded DynamoDB ended while it started", { cause: error });
       if (Date.now() > deadline) throw new Error("The embedded DynamoDB does not answer", { cause: error });
       await sleep(10);
     }
@@ -66,8 +66,8 @@ async function prepare(endpoint: string, tableName: string, hasEnded: () => bool
 }
 
 /**
- * The embedded DynamoDB on a SQLite file, tethered to this process and started again when it dies. It knows no keys, so
- * its port is another one with every start of the service and is written nowhere.
+ * The embedded DynamoDB on a SQLite file. It ends with this process and is started again when it dies. It checks no
+ * credentials, so its port changes with every start of the service and is written to no file.
  */
 class EmbeddedDynamoDb {
   readonly endpoint: string;
@@ -108,9 +108,9 @@ class EmbeddedDynamoDb {
       await prepare(this.endpoint, tableName, () => hasEnded);
     } catch (error) {
       await child.stop(0);
-      const said = this.#lastOutput.trim();
+      const output = this.#lastOutput.trim();
       throw new StartRefused(
-        `The embedded DynamoDB could not open ${file}.${said && ` It said: ${said}`} Put the file's last good copy in its place, or move it away to start with an empty table.`,
+        `The embedded DynamoDB could not open ${file}.${output && ` Its output: ${output}`} Replace the file with its last good copy, or move it away to start with an empty table.`,
         { cause: error },
       );
     }
@@ -142,7 +142,7 @@ class EmbeddedDynamoDb {
   }
 }
 
-/** DynamoDB on this machine: a server that the user has named, or the embedded one. */
+/** DynamoDB on this machine: the server of AWS_ENDPOINT_URL_DYNAMODB, or the embedded one. */
 export async function startDynamoDb(options: DynamoDbOptions): Promise<DynamoDb> {
   const given = process.env.AWS_ENDPOINT_URL_DYNAMODB;
   if (given !== undefined && !embedded.has(given)) {

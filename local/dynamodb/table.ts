@@ -1,6 +1,6 @@
 import { CreateTableCommand, type DynamoDBClient, ResourceInUseException } from "@aws-sdk/client-dynamodb";
 
-/** Creates the single table as `lib/` does in AWS: keys pk and sk, and the sparse index of locks by the end of their lease. */
+/** Creates the table as `lib/` does on AWS: keys pk and sk, and a sparse index of locks by the end of their lease. */
 export async function createTable(client: DynamoDBClient, tableName: string): Promise<void> {
   const key = (AttributeName: string, KeyType: "HASH" | "RANGE") => ({ AttributeName, KeyType });
   try {

@@ -11,8 +11,8 @@ function isExecutable(path: string): boolean {
 }
 
 /**
- * The file that `command` names in that folder and PATH, or undefined when there is none to execute. Looked for at once:
- * each turn of a busy event loop would hold up the start of an app for longer than all the looking takes.
+ * Finds the executable file of `command` in this folder and PATH, or undefined. The search is synchronous because waiting
+ * for a busy event loop would delay the start of an app for longer than the whole search takes.
  */
 export function findExecutable(command: string, cwd: string, path: string): string | undefined {
   const candidates = command.includes("/")

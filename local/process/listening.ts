@@ -31,7 +31,7 @@ async function socketInodes(pid: string): Promise<string[]> {
 const listenState = "0A";
 const mappedPrefix = "0000000000000000FFFF0000";
 
-/** An address of /proc/net/tcp: 32-bit words in the machine's own byte order, which is little-endian where Node.js runs. */
+/** Converts an address of /proc/net/tcp: 32-bit words in the machine's byte order (Node.js runs on little-endian machines). */
 function addressOf(hex: string): string {
   const bytes = hex.match(/.{8}/g)?.flatMap((word) => word.match(/../g)?.toReversed() ?? []) ?? [];
   const ipv4 = hex.startsWith(mappedPrefix) ? bytes.slice(-4) : bytes;
@@ -55,7 +55,7 @@ async function listeners(table: "tcp" | "tcp6"): Promise<(ListeningSocket & { in
 
 const allListeners = async () => [...(await listeners("tcp")), ...(await listeners("tcp6"))];
 
-/** The sockets that the processes of a group listen on, or undefined where that cannot be found out (not on Linux). */
+/** The sockets on which a process group listens; undefined on other systems than Linux. */
 export async function listeningSockets(pgid: number): Promise<ListeningSocket[] | undefined> {
   if (process.platform !== "linux") return undefined;
   const inodes = new Set((await Promise.all((await groupMembers(pgid)).map(socketInodes))).flat());
@@ -65,7 +65,7 @@ export async function listeningSockets(pgid: number): Promise<ListeningSocket[] 
     .sort((a, b) => a.port - b.port);
 }
 
-/** The program that listens on a port, for a message: `node (process 4242)`, or `another program` where that cannot be read. */
+/** The program that listens on a port, for messages: `node (process 4242)`, or `another program` if it is unknown. */
 export async function portHolder(port: number): Promise<string> {
   const unknown = "another program";
   if (process.platform !== "linux") return unknown;

@@ -7,12 +7,12 @@ export type OutputStream = "stdout" | "stderr";
 
 export interface ProcessGroupOptions {
   cwd: string;
-  /** The whole environment: nothing of ours is inherited. */
+  /** The whole environment; variables of this process are not inherited. */
   env: Record<string, string>;
-  /** A variable in `env` whose value no other group has: processes that carry it die with the group, even after setsid. */
+  /** A variable in `env` with a unique value. Processes that have it are killed with the group, even after setsid. */
   mark?: string;
   onOutput?(stream: OutputStream, chunk: Buffer): void;
-  /** Called once, after the last output; a death by signal is 128 + its number, as a container runtime reports it. */
+  /** Called once, after the last output. The exit code after a signal is 128 + its number, as in a container runtime. */
   onExit?(exit: ProcessExit): void;
 }
 
@@ -24,35 +24,35 @@ export interface ProcessExit {
 }
 
 export interface ProcessGroup {
-  /** The first process, whose pid is also the group's id; undefined when it could not be started. */
+  /** The pid of the first process, which is also the group's id; undefined if it could not be started. */
   pid: number | undefined;
   /** Resolves when the first process has ended. */
   exited: Promise<ProcessExit>;
-  /** Resolves when the others of its group and those with its mark have been killed as well. */
+  /** Resolves when the other processes of the group and those with the mark have been killed too. */
   gone: Promise<void>;
-  /** Asks the first process to end (SIGTERM) and kills everything after `graceMs`; resolves when it has ended. */
+  /** Sends SIGTERM to the first process and kills everything after `graceMs`; resolves when the first process has ended. */
   stop(graceMs: number): Promise<ProcessExit>;
 }
 
 /**
- * The guard is a member of the group, which keeps the group's id from being given to another group. It blocks on a pipe
- * (fd 3) until our end closes, which a SIGKILL of this process does too. Then it kills the processes with the mark (only
- * where there is a /proc), the group and itself. It is forked twice, so that an app that waits for all of its children
- * does not wait for the guard.
+ * The guard process is a member of the group, so the system cannot reuse the group's id. It reads from a pipe (fd 3)
+ * until this process closes it or dies, even by SIGKILL. Then it kills the processes with the mark (only where /proc
+ * exists), the group and itself. It is forked twice, so that an app that waits for all of its children does not wait
+ * for the guard.
  */
 const guard = (ending: string) =>
   `( (trap '' HUP INT QUIT TERM; read _ <&3; ${ending}kill -KILL -$$) </dev/null >/dev/null 2>&1 & )`;
 
-/** Repeated while there was something to kill: a process may start others while the list is read. */
+/** Repeats until it finds no process to kill, because a process may start others while the list is read. */
 const killMarked = (mark: string) =>
   `read self _ </proc/self/stat; pass=0; while [ "$pass" -lt 20 ]; do pass=$((pass+1)); found=; ` +
   `for at in $(PATH=/usr/bin:/bin grep -lsF ${quoted(mark)} /proc/[0-9]*/environ); do ` +
   `at=\${at#/proc/}; at=\${at%/environ}; [ "$at" = "$self" ] || { kill -KILL "$at" && found=1; }; done; ` +
   `[ "$found" ] || break; done; `;
 
-/** How long output may still arrive after the process has ended, when a process outside the group holds its pipes. */
+/** Output is read for this long after the process has ended, if a process outside the group keeps its pipes open. */
 const lateOutputMs = 500;
-/** How long the guard may take to kill the rest. An app can kill the guard, so what it leaves is killed by us then. */
+/** The guard must kill the rest within this time. */
 const guardMs = 2_000;
 
 function spawnShell(command: string, args: string[], options: ProcessGroupOptions): ChildProcess {
@@ -77,7 +77,7 @@ function awaitExit(child: ChildProcess): Promise<ProcessExit> {
   return new Promise((resolve) => {
     child.once("error", (error) => resolve({ exitCode: 127, failedToStart: error.message }));
     const outputs = [child.stdout, child.stderr].filter((stream) => stream !== null);
-    // Not the child's own "close": that would wait for the guard's pipe too.
+    // The child's "close" event would also wait for the guard's pipe.
     const closed = Promise.all(outputs.map((stream) => new Promise<void>((done) => stream.once("close", done))));
     child.once("exit", (code, signal) => {
       const done = () => {
@@ -99,7 +99,7 @@ function send(pid: number, signal: NodeJS.Signals): void {
   }
 }
 
-/** Lets the guard kill everything; resolves when the guard itself, which dies last, has closed its end of the pipe. */
+/** Closes the pipe so that the guard kills everything. Resolves when the guard, which dies last, has closed its end. */
 function releaseGuard(child: ChildProcess): Promise<void> {
   const pipe = child.stdio[3];
   if (!(pipe instanceof Socket) || pipe.destroyed) return Promise.resolve();
@@ -114,8 +114,8 @@ function releaseGuard(child: ChildProcess): Promise<void> {
 }
 
 /**
- * Starts a process in a group of its own that cannot outlive this process: when this process ends, by SIGKILL too, the
- * whole group is killed, and when the first process ends, so are those it left behind in its group or with its mark.
+ * Starts a process in its own process group. When this process ends, even by SIGKILL, the whole group is killed. When
+ * the first process ends, the other processes in its group or with its mark are killed.
  */
 export function spawnProcessGroup(command: string, args: string[], options: ProcessGroupOptions): ProcessGroup {
   const child = spawnShell(command, args, options);
@@ -142,9 +142,9 @@ export function spawnProcessGroup(command: string, args: string[], options: Proc
   });
 
   const kill = async (pid: number) => {
-    // The guard knows the processes that left the group, so it kills; a SIGKILL of the group would end it before.
+    // The guard also kills the processes that left the group; a SIGKILL to the group would end the guard before that.
     await Promise.race([release(), exited]);
-    // Until the exit is reported, the pid is not reaped, so the group is still the app's.
+    // Before the exit is reported, the pid cannot be reused, so the group id still belongs to the app.
     if (!ended) send(-pid, "SIGKILL");
   };
   const stop = async (graceMs: number): Promise<ProcessExit> => {

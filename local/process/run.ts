@@ -4,7 +4,7 @@ export interface RunOptions {
   cwd: string;
   env: Record<string, string>;
   onOutput?(stream: OutputStream, chunk: Buffer): void;
-  /** As ProcessGroupOptions' mark. */
+  /** See `mark` of ProcessGroupOptions. */
   mark?: string;
   /** After this time the whole group is killed. */
   timeoutMs?: number;
@@ -19,8 +19,8 @@ export interface RunResult {
 }
 
 /**
- * Runs a command to its end and then kills what it left behind; resolves when nothing of it is left. Never rejects:
- * what went wrong is in the result.
+ * Runs a command to its end, then kills the processes that it started; resolves when all have ended. It never rejects:
+ * failures are in the result.
  */
 export async function runProcessGroup(command: string, args: string[], options: RunOptions): Promise<RunResult> {
   if (options.signal?.aborted) return { exitCode: 137, endedBy: "abort" };

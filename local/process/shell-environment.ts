@@ -1,18 +1,18 @@
 /**
- * Names that a POSIX shell sets, refuses or interprets for itself (dash dies of OPTIND=x, bash of a readonly UID),
- * so they cannot travel through its environment.
+ * Names that a POSIX shell sets, refuses or interprets itself (dash fails on OPTIND=x, bash on the read-only UID), so
+ * their values cannot be passed in the shell's environment.
  */
 const shellOwned =
   /^(_|BASH.*|COLUMNS|DIRSTACK|ENV|EUID|FUNCNAME|GROUPS|HISTCMD|HOSTTYPE|IFS|LANG|LC_.*|LINENO|LINES|MACHTYPE|MAIL.*|OLDPWD|OPTARG|OPTERR|OPTIND|OSTYPE|PIPESTATUS|POSIXLY_CORRECT|PPID|PS\d|PWD|RANDOM|SECONDS|SHELLOPTS|SHLVL|UID)$/;
 const identifier = /^[A-Za-z_][A-Za-z0-9_]*$/;
 
-/** A text as one word of a shell's command line. */
+/** Quotes a text as one word for a shell. */
 export const quoted = (text: string) => `'${text.replaceAll("'", "'\\''")}'`;
 
 /**
- * How to hand an environment through a shell unchanged: `env` for the shell itself, and the words of its `exec` that
- * give the app the names which the shell would spoil. Those travel under names of our own, so that no value stands on
- * a command line that stays.
+ * Passes an environment through a shell unchanged. `env` is the shell's environment; `exec` is the start of its exec
+ * command, which sets the names that the shell would change. Their values are passed in variables with other names, so
+ * that no value is visible on a command line.
  */
 export function throughShell(env: Record<string, string>): { env: Record<string, string>; exec: string } {
   const kept: Record<string, string> = {};
