@@ -17,7 +17,7 @@ export interface Monitored {
   events: Events;
 }
 
-/** An alarm goes off when the metric is above `above` in some of some five-minute periods (default: one of one). */
+/** An alarm goes off when the metric is above `above` in M of N five-minute periods: `periods` is [M, N], default [1, 1]. */
 export interface AlarmDefinition {
   id: string;
   metric: cloudwatch.IMetric;
@@ -35,7 +35,7 @@ const tableOperations = [
   Operation.UPDATE_ITEM,
 ];
 
-/** Counted over five minutes. */
+/** The sum over five minutes. */
 const sum = { statistic: "Sum", period: Duration.minutes(5) };
 
 function errorLines(functions: Functions): cloudwatch.Metric {
@@ -49,7 +49,7 @@ function errorLines(functions: Functions): cloudwatch.Metric {
   return filter.metric(sum);
 }
 
-/** The alarms. Each metric costs $0.10 a month, so problems that one of these metrics shows too have a graph only. */
+/** The alarms. Each costs $0.10 a month, so a problem that another alarm also shows has only a graph. */
 export function alarmDefinitions({ resources, service, functions, events }: Monitored): AlarmDefinition[] {
   const list: AlarmDefinition[] = [
     {
@@ -68,7 +68,7 @@ export function alarmDefinitions({ resources, service, functions, events }: Moni
     },
     {
       id: "EventsLost",
-      // Messages that EventBridge and Lambda put into the queue are sent, never received, so only this count moves.
+      // No consumer reads the queue, so the number of visible messages is the number of lost events.
       metric: events.lost.metricApproximateNumberOfMessagesVisible({ statistic: "Maximum", period: sum.period }),
       above: 0,
       text: "An event was not handled. Each message of the queue names its rule and carries the event.",
@@ -87,7 +87,7 @@ export function alarmDefinitions({ resources, service, functions, events }: Moni
   return list;
 }
 
-/** The graphs of the dashboard beside those of the alarms, by title. */
+/** The dashboard's graphs without those of the alarms, by title. */
 export function graphs({ resources, service, deployment }: Monitored): Record<string, cloudwatch.IMetric> {
   const { table } = resources.data;
   return {

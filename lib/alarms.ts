@@ -52,7 +52,7 @@ export class Alarms extends Construct {
     alarm.addOkAction(new SnsAction(topic));
   }
 
-  /** Sends a message for the event of each execution that died: an alarm would need three metrics. */
+  /** Sends a message for each execution that failed, timed out or was aborted; alarms would need three metrics. */
   #deadExecutions(topic: sns.Topic, props: Monitored): void {
     const field = events.EventField.fromPath;
     const message = `The execution ${field("$.detail.name")} ended as ${field("$.detail.status")}. Its build was ended and its project freed; the execution's history says why.`;

@@ -21,23 +21,23 @@ const describeTasks = (r: Resources): Allowance => ({
   conditions: inCluster(r),
   because: perProject,
 });
-/** Reads which version serves a project, and its address. */
+/** Reads which revision serves a project, and the address of its app. */
 export const appsRead: (r: Resources) => Allowance[] = (r) => [
   { actions: ["ecs:DescribeServices"], resources: services(r), because: perProject },
   {
     actions: ["ecs:DescribeGatewayRoute", "ecs:ListGatewayRoutes"],
     resources: ["*"],
     because:
-      "Routes get their ids from ECS, and listing has no resource; what they tell is public: the apps' addresses.",
+      "ECS chooses the ids of routes, and listing has no resource. The routes contain only public addresses of apps.",
   },
 ];
-/** Which project's app a task is. */
+/** Finds the project of a task. */
 export const appsIdentify: (r: Resources) => Allowance[] = (r) => [describeTasks(r)];
-/** Whether a deployment runs. */
+/** Finds out whether a deployment is running. */
 export const appsWatch: (r: Resources) => Allowance[] = (r) => [
   { actions: ["ecs:ListServiceDeployments"], resources: services(r), because: perProject },
 ];
-/** The app's task definition and service, under the two roles made for apps. */
+/** Creates and updates the app's task definition and service, with the two roles for apps. */
 export const appsDeploy: (r: Resources) => Allowance[] = (r) => [
   {
     actions: ["ecs:RegisterTaskDefinition"],
@@ -51,7 +51,7 @@ export const appsDeploy: (r: Resources) => Allowance[] = (r) => [
     conditions: { StringEquals: { "iam:PassedToService": "ecs-tasks.amazonaws.com" } },
   },
 ];
-/** Watching a deployment, and saying go on or go back. */
+/** Watches a deployment, and continues it or rolls it back. */
 export const appsSwitch: (r: Resources) => Allowance[] = (r) => [
   {
     actions: ["ecs:DescribeServices", "ecs:ListServiceDeployments"],
@@ -67,12 +67,12 @@ export const appsSwitch: (r: Resources) => Allowance[] = (r) => [
     actions: ["ecs:ListTasks"],
     resources: ["*"],
     conditions: inCluster(r),
-    because: "Listing tasks has no resource on Fargate; the condition holds it to this cluster.",
+    because: "Listing tasks has no resource on Fargate; the condition limits it to this cluster.",
   },
   describeTasks(r),
 ];
 
-/** Not from the group's own ARN, which ends in a `:*` of its own. */
+/** The group's `logGroupArn` is not used because it already ends in `:*`. */
 function streamsOf(r: Resources, group: string): string {
   const resourceName = `${group}:log-stream:*`;
   return Stack.of(r.apps).formatArn({
@@ -82,7 +82,7 @@ function streamsOf(r: Resources, group: string): string {
     arnFormat: ArnFormat.COLON_RESOURCE_NAME,
   });
 }
-/** Output of image builds and apps. */
+/** Reads the output of image builds and apps. */
 export const logStreams: (r: Resources) => Allowance[] = (r) => [
   {
     actions: ["logs:GetLogEvents"],

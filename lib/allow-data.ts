@@ -2,13 +2,13 @@ import { Aws } from "aws-cdk-lib";
 import type { Allowance } from "./allow.ts";
 import type { Resources } from "./resources.ts";
 
-/** The key may be used through one service only, never by calling KMS itself. */
+/** Allows the key only through one AWS service, never in direct calls to KMS. */
 function throughService(r: Resources, service: "dynamodb" | "s3", actions: readonly string[]): Allowance {
   const via = `${service}.${Aws.REGION}.amazonaws.com`;
   return { actions, resources: [r.data.key.keyArn], conditions: { StringEquals: { "kms:ViaService": via } } };
 }
 
-/** Batches and queries of the table and its lock index; never a scan. */
+/** Batch reads and queries of the table and its lock index, without scans. */
 export const tableRead: (r: Resources) => Allowance[] = (r) => [
   { actions: ["dynamodb:BatchGetItem", "dynamodb:Query"], resources: [r.data.table.tableArn] },
   { actions: ["dynamodb:Query"], resources: [`${r.data.table.tableArn}/index/locks`] },
@@ -25,36 +25,36 @@ const tableChange = (r: Resources, actions: readonly string[]): Allowance[] => [
     "kms:ReEncryptTo",
   ]),
 ];
-/** DynamoDB's transactions are no IAM actions: each write in one needs its own. */
+/** A DynamoDB transaction needs the IAM action of each of its writes; it has no action of its own. */
 export const tableWrite: (r: Resources) => Allowance[] = (r) =>
   tableChange(r, ["dynamodb:ConditionCheckItem", "dynamodb:DeleteItem", "dynamodb:PutItem", "dynamodb:UpdateItem"]);
-/** Changes to single rows, for what a read records on the side. */
+/** Updates single rows, for reads that also record something (the last use of a key). */
 export const tableUpdate: (r: Resources) => Allowance[] = (r) => tableChange(r, ["dynamodb:UpdateItem"]);
 
 const namedAfter = "The objects are named after organizations, projects and builds.";
 const archiveObjects = (r: Resources) => [r.data.archives.arnForObjects("archives/*")];
-/** Without it S3 answers 403 instead of 404 for an object that is gone. */
+/** Without this permission S3 answers 403 instead of 404 for a missing object. */
 const listing = (bucketArn: string): Allowance => ({ actions: ["s3:ListBucket"], resources: [bucketArn] });
 
-/** Source archives, by version. */
+/** Reads source archives by version. */
 export const archivesRead: (r: Resources) => Allowance[] = (r) => [
   { actions: ["s3:GetObject", "s3:GetObjectVersion"], resources: archiveObjects(r), because: namedAfter },
   listing(r.data.archives.bucketArn),
   throughService(r, "s3", ["kms:Decrypt"]),
 ];
-/** A source archive to another key. */
+/** Copies a source archive to another key. */
 export const archivesCopy: (r: Resources) => Allowance[] = (r) => [
   ...archivesRead(r),
   { actions: ["s3:PutObject"], resources: archiveObjects(r), because: namedAfter },
   throughService(r, "s3", ["kms:Decrypt", "kms:GenerateDataKey"]),
 ];
-/** The files that an image build reads. */
+/** Writes the files that an image build reads. */
 export const artifactsWrite: (r: Resources) => Allowance[] = (r) => [
   { actions: ["s3:PutObject"], resources: [r.data.artifacts.arnForObjects("builds/*")], because: namedAfter },
   throughService(r, "s3", ["kms:Decrypt", "kms:GenerateDataKey"]),
 ];
 
-/** Looking at and deleting stored files; their content is reached through signed addresses only. */
+/** Checks and deletes stored files; clients read and write their content with presigned addresses. */
 export const filesManage: (r: Resources) => Allowance[] = (r) => [
   {
     actions: ["s3:DeleteObject", "s3:GetObject"],
@@ -64,7 +64,7 @@ export const filesManage: (r: Resources) => Allowance[] = (r) => [
   listing(r.data.files.bucketArn),
 ];
 
-/** Statements through the Data API; nothing when the stack has no databases. */
+/** Runs statements through the Data API; empty if the stack has no databases. */
 export const databasesRun: (r: Resources) => Allowance[] = (r) =>
   r.database === undefined
     ? []

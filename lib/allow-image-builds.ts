@@ -2,7 +2,7 @@ import { Aws } from "aws-cdk-lib";
 import type { Allowance } from "./allow.ts";
 import type { Resources } from "./resources.ts";
 
-/** Looks up the image build that asks, creates its project's repository, and opens a session for this one build. */
+/** Looks up the image build that calls, creates its project's repository, and opens a session for this build only. */
 export const imageBuildsGrant: (r: Resources) => Allowance[] = (r) => [
   { actions: ["codebuild:BatchGetBuilds"], resources: [r.imageBuild.project.projectArn] },
   {

@@ -6,13 +6,13 @@ export interface Allowance {
   actions: readonly string[];
   resources: readonly string[];
   conditions?: Record<string, Record<string, unknown>>;
-  /** Why a resource holds a `*`; required if one does. */
+  /** The reason for a `*` in a resource; required if there is one. */
   because?: string;
 }
 
 type Resolved = string | { Ref: string } | { "Fn::GetAtt": [string, string] } | { "Fn::Join": [string, Resolved[]] };
 
-/** A resource as cdk-nag writes it in the ids of its findings. */
+/** A resource in the format that cdk-nag uses in finding ids. */
 function findingOf(resolved: Resolved): string {
   if (typeof resolved === "string") return resolved;
   if ("Ref" in resolved) return `<${resolved.Ref}>`;
@@ -55,7 +55,7 @@ export function roleFor(scope: Construct, id: string, props: RoleProps): iam.Rol
   return role;
 }
 
-/** A service that may assume a role for resources of this account only: no other account can make it use the role (confused deputy). */
+/** Lets a service assume a role only for resources of this account, which prevents a confused-deputy attack. */
 export function serviceOfThisAccount(service: string, sourceArn: string): iam.IPrincipal {
   return new iam.ServicePrincipal(service, {
     conditions: { ArnLike: { "aws:SourceArn": sourceArn }, StringEquals: { "aws:SourceAccount": Aws.ACCOUNT_ID } },

@@ -9,13 +9,13 @@ import { suppressNag } from "./nag-suppressions.ts";
 import type { Network } from "./network.ts";
 import type { Removal } from "./removal.ts";
 
-/** The images: a repository for each project, named after it, which `grant-build-access` makes before the first push. */
+/** The image repositories: one per project, with the id as its name. grant-build-access creates them before the first push. */
 export interface ImageRepositories {
-  /** Their names begin with this and a slash. */
+  /** The prefix of the repository names, before the slash. */
   prefix: string;
-  /** The ARN of such a repository, up to the slash. */
+  /** The ARN of a repository, up to the slash. */
   arn: string;
-  /** The address of such a repository, up to the slash. */
+  /** The URI of a repository, up to the slash. */
   uri: string;
 }
 
@@ -28,7 +28,7 @@ function repositoriesOf(stack: Stack): ImageRepositories {
   };
 }
 
-/** Where the customers' apps run: cluster, shared ingress, images, output, and their two roles. */
+/** The resources of the customers' apps: cluster, shared gateway, images, log group and two roles. */
 export class Apps extends Construct {
   readonly cluster: ecs.Cluster;
   readonly gateway: ecs.CfnGateway;
@@ -37,10 +37,10 @@ export class Apps extends Construct {
   readonly output: logs.LogGroup;
   readonly taskRole: iam.Role;
   readonly executionRole: iam.Role;
-  /** Requests that carry this header reach the version that waits for its health check. */
+  /** Requests with this header reach the new revision before it gets production traffic. */
   readonly probeHeader = {
     name: "x-slipway-probe",
-    // The stack's own id: the same at every deployment, and not to be guessed from outside.
+    // The id part of the stack's ARN: it stays the same in every deployment and cannot be guessed.
     value: Fn.select(2, Fn.split("/", Aws.STACK_ID)),
   };
 
@@ -56,7 +56,7 @@ export class Apps extends Construct {
       removalPolicy: RemovalPolicy.DESTROY,
     });
     this.taskRole = roleFor(this, "TaskRole", {
-      description: "Every app's own role: allows nothing, exists to be proved",
+      description: "The role of every app: allows nothing, identifies the app to the service",
       assumedBy: this.#tasks(),
     });
     this.executionRole = this.#executionRole();
@@ -105,7 +105,7 @@ export class Apps extends Construct {
     });
     suppressNag(role, {
       "IAM4[Policy::arn:<AWS::Partition>:iam::aws:policy/AmazonECSInfrastructureRoleForGatewayHostSharedALB]":
-        "The policy that ECS maintains for the load balancers it makes itself.",
+        "AWS maintains this policy for the load balancers that ECS creates.",
     });
     return new ecs.CfnGateway(this, "Gateway", {
       gatewayName: this.gatewayName,

@@ -10,11 +10,11 @@ export interface Bundle {
 function jsonObject(text: string, file: string): Record<string, unknown> {
   const value: unknown = JSON.parse(text);
   if (typeof value !== "object" || value === null || Array.isArray(value))
-    throw new Error(`${file} holds no JSON object.`);
+    throw new Error(`${file} does not contain a JSON object.`);
   return { ...value };
 }
 
-/** Reads the bundle below `folder`; throws with the way to make it when it is missing. */
+/** Reads the bundle below `folder`; if it is missing, the error says how to build it. */
 export function readBundle(folder: string): Bundle {
   const functions = join(folder, "lambdas");
   const buildspec = join(folder, "image-build.buildspec.json");

@@ -43,7 +43,7 @@ export const capabilityAllowances: Record<Capability, (r: Resources) => Allowanc
   "apps:deploy": appsDeploy,
   "apps:switch": appsSwitch,
   "logs:read": logStreams,
-  /** The proof signs itself: the function replays it to STS and adds nothing of its own. */
+  /** The function only forwards the caller's signed request to STS, so it needs no permission. */
   "identity:prove": () => [],
   "files:sign": (r) => assumeSigner(r.signers.files.roleArn),
   "files:manage": filesManage,
@@ -74,7 +74,7 @@ function environmentValues(r: Resources): Record<EnvironmentName, string> {
     FILES_SIGNER_ROLE: r.signers.files.roleArn,
     DATABASE_ARN: r.database?.cluster.clusterArn ?? "none",
     DATABASE_SECRET_ARN: r.database?.secretArn ?? "none",
-    // A request has 29 s at API Gateway; a paused database usually takes 15 s to come back.
+    // API Gateway ends a request after 29 s; a paused database usually resumes in 15 s.
     DATABASE_WAIT_SECONDS: "20",
     IMAGE_BUILD_PROJECT: r.imageBuild.project.projectName,
     IMAGE_BUILD_ROLE: r.imageBuild.sessions.roleArn,
@@ -83,7 +83,7 @@ function environmentValues(r: Resources): Record<EnvironmentName, string> {
   };
 }
 
-/** The variables of a function with these capabilities: exactly those that `api/environment.ts` names. */
+/** The variables of a function with these capabilities, as listed in `api/environment.ts`. */
 export function environmentOf(r: Resources, uses: readonly Capability[]): Partial<Record<EnvironmentName, string>> {
   const values = environmentValues(r);
   const names = [...new Set(uses.flatMap((capability) => capabilityEnvironment[capability]))].sort();

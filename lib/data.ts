@@ -6,9 +6,9 @@ import { Construct } from "constructs";
 import type { Removal } from "./removal.ts";
 
 /** Makes S3 send the events of a bucket to EventBridge. The option of the L2 construct would add a custom-resource Lambda. */
-function tellEventBridge(bucket: s3.Bucket): void {
+function sendEventsToEventBridge(bucket: s3.Bucket): void {
   const resource = bucket.node.defaultChild;
-  if (!(resource instanceof s3.CfnBucket)) throw new Error(`${bucket.node.path} is no bucket`);
+  if (!(resource instanceof s3.CfnBucket)) throw new Error(`${bucket.node.path} is not a bucket`);
   resource.notificationConfiguration = { eventBridgeConfiguration: { eventBridgeEnabled: true } };
 }
 
@@ -21,9 +21,9 @@ const bucketDefaults = {
 
 const unfinishedUploads = { id: "unfinished-uploads", abortIncompleteMultipartUploadAfter: Duration.days(1) };
 
-/** Everything stateful: the table, the buckets, and the key that encrypts those with secrets. */
+/** The stateful resources: the table, the buckets, and the KMS key for data that can contain secrets. */
 export class Data extends Construct {
-  /** Encrypts variables, sources and build inputs, which can hold secrets. */
+  /** Encrypts variables, sources and build inputs, which can contain secrets. */
   readonly key: kms.Key;
   readonly table: dynamodb.Table;
   readonly archives: s3.Bucket;
@@ -72,7 +72,7 @@ export class Data extends Construct {
     return table;
   }
 
-  /** Where a bucket's access logs go; nowhere once everything is to be deleted. */
+  /** The access-log settings of a bucket; none if the whole stack is to be deleted. */
   #logged(id: string): s3.BucketProps {
     if (this.#removal.accessLogs === undefined) return {};
     return { serverAccessLogsBucket: this.#accessLogs, serverAccessLogsPrefix: `${id.toLowerCase()}/` };
@@ -104,11 +104,11 @@ export class Data extends Construct {
         unfinishedUploads,
       ],
     });
-    tellEventBridge(bucket);
+    sendEventsToEventBridge(bucket);
     return bucket;
   }
 
-  /** The inputs of image builds are deleted after days, because they hold values of variables. */
+  /** The inputs of image builds are deleted after 3 days, because they contain values of variables. */
   #artifacts(): s3.Bucket {
     return this.#secretBucket("Artifacts", {
       lifecycleRules: [{ id: "used", expiration: Duration.days(3) }, unfinishedUploads],
@@ -136,7 +136,7 @@ export class Data extends Construct {
         unfinishedUploads,
       ],
     });
-    tellEventBridge(bucket);
+    sendEventsToEventBridge(bucket);
     return bucket;
   }
 }

@@ -6,10 +6,10 @@ import { Construct } from "constructs";
 import { databaseName, statementSecondsMax } from "../api/tables.ts";
 import type { Removal } from "./removal.ts";
 
-/** The organizations' databases: PostgreSQL that pauses while it is not used, reached through the Data API only. */
+/** The organizations' databases: Aurora PostgreSQL that pauses while it is not used. Only the Data API reaches it. */
 export class Database extends Construct {
   readonly cluster: rds.DatabaseCluster;
-  /** Made and rotated by RDS. */
+  /** The secret of the master user, which RDS creates and rotates. */
   readonly secretArn: string;
 
   constructor(scope: Construct, id: string, props: { vpc: ec2.IVpc; key: kms.IKey; removal: Removal }) {
@@ -38,7 +38,7 @@ export class Database extends Construct {
       removalPolicy: props.removal.database,
     });
     const secretArn = this.cluster.secret?.secretArn;
-    if (secretArn === undefined) throw new Error("RDS manages no password for the cluster");
+    if (secretArn === undefined) throw new Error("The cluster has no secret for its master user");
     this.secretArn = secretArn;
   }
 }

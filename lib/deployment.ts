@@ -11,10 +11,10 @@ import type { Resources } from "./resources.ts";
 
 const definitionFile = new URL("../statemachines/deployment.asl.json", import.meta.url);
 
-/** `await-upload` is `AwaitUploadFunction` in the definition. */
+/** The token of a step in the definition: `AwaitUploadFunction` for `await-upload`. */
 const tokenOf = (id: string) => `${id.replaceAll(/(?:^|-)(\w)/g, (_, letter: string) => letter.toUpperCase())}Function`;
 
-/** The state machine of `statemachines/`, unchanged, with the Lambdas of its steps. */
+/** The state machine of `statemachines/` and the Lambdas of its steps. */
 export class Deployment extends Construct {
   readonly machine: sfn.StateMachine;
   readonly #resources: Resources;
@@ -36,7 +36,7 @@ export class Deployment extends Construct {
     }));
     this.#imageBuildServices(props.functions);
     const output = new logs.LogGroup(this, "Output", {
-      // Step Functions needs this prefix: its log delivery policy would otherwise outgrow its limit.
+      // With other prefixes, the log delivery policy of Step Functions can exceed its size limit.
       logGroupName: `/aws/vendedlogs/states/${stateMachine.name}`,
       retention: logs.RetentionDays.ONE_MONTH,
       removalPolicy: RemovalPolicy.DESTROY,
@@ -58,11 +58,11 @@ export class Deployment extends Construct {
       },
       role: role.withoutPolicyUpdates(),
       tracingEnabled: true,
-      // Task tokens and inputs stay out of the log.
+      // Without execution data, the log contains no task tokens and inputs.
       logs: { destination: output, level: sfn.LogLevel.ALL, includeExecutionData: false },
       removalPolicy: RemovalPolicy.DESTROY,
     });
-    // A machine that exists before its role allows logging is refused.
+    // CloudFormation must create the role first: a state machine whose role does not allow logging is refused.
     this.machine.node.addDependency(role);
   }
 

@@ -15,14 +15,14 @@ const objectCreated = (bucket: string): events.EventPattern => ({
   detail: { bucket: { name: [bucket] } },
 });
 
-/** Executions of the state machine that ended without its last state. */
+/** Executions of the state machine that failed, timed out or were aborted. */
 export const executionDied = (r: Resources): events.EventPattern => ({
   source: ["aws.states"],
   detailType: ["Step Functions Execution Status Change"],
   detail: { stateMachineArn: [r.stateMachine.arn], status: ["FAILED", "TIMED_OUT", "ABORTED"] },
 });
 
-/** The event that starts each listener; a listener without an entry does not compile. */
+/** The event or schedule that starts each listener. */
 const triggers: Record<ListenerId, (r: Resources) => Pick<events.RuleProps, "eventPattern" | "schedule">> = {
   "archive-uploaded": (r) => ({ eventPattern: objectCreated(r.data.archives.bucketName) }),
   "file-uploaded": (r) => ({ eventPattern: objectCreated(r.data.files.bucketName) }),
@@ -30,7 +30,7 @@ const triggers: Record<ListenerId, (r: Resources) => Pick<events.RuleProps, "eve
   "reconcile-locks": () => ({ schedule: events.Schedule.rate(Duration.minutes(1)) }),
 };
 
-/** The listeners of `statemachines/steps.ts` with the events that start them, and the dead-letter queue of them all. */
+/** The listeners of `statemachines/steps.ts` with the events that start them, and their common dead-letter queue. */
 export class Events extends Construct {
   /** Events that were not delivered, and events that a listener failed to handle. */
   readonly lost: sqs.Queue;

@@ -10,7 +10,7 @@ import type { Resources } from "./resources.ts";
 import { functionRolePath } from "./signers.ts";
 
 export interface FunctionProps {
-  /** File name = function name = the last part of the construct's path. */
+  /** The file name, the function's name after the stack's prefix, and the construct's id. */
   id: string;
   /** Folder below lambdas/. */
   folder: string;
@@ -23,7 +23,7 @@ export interface FunctionProps {
   onFailure?: lambda.IDestination;
 }
 
-/** Makes every Lambda from the one bundle: they differ in handler, role and environment only. */
+/** Creates all Lambdas from one bundle; they differ only in handler, role, environment and size. */
 export class Functions extends Construct {
   readonly #code: lambda.Code;
   readonly #resources: Resources;

@@ -10,9 +10,9 @@ import { capabilitiesOf } from "../api/route.ts";
 import type { Functions } from "./functions.ts";
 import { suppressNag } from "./nag-suppressions.ts";
 
-/** API Gateway gives up after 30 s; the function must have answered before, or the client learns nothing. */
+/** API Gateway ends a request after 30 s, so the function must answer before that for the client to see the error. */
 const routeTimeoutSeconds = 25;
-/** MiB: more memory is also more processor, and a cold start is all processor. */
+/** In MiB. More memory also means more CPU, which shortens a cold start. */
 const routeMemory = 1024;
 
 const accessLogFormat = JSON.stringify({
@@ -26,7 +26,7 @@ const accessLogFormat = JSON.stringify({
   error: "$context.integrationErrorMessage",
 });
 
-/** The API with nothing behind it yet; `connect` gives each route of the contract its function. */
+/** The HTTP API without routes; `connect` adds each route of the contract with its function. */
 export class ServiceApi extends Construct {
   readonly api: apigateway.HttpApi;
   readonly host: string;
@@ -65,11 +65,11 @@ export class ServiceApi extends Construct {
       integration: new HttpLambdaIntegration(id, handler, { timeout: Duration.seconds(29) }),
     });
     suppressNag(route, {
-      APIG4: "The handler proves every caller itself: an authorizer's cache would keep a revoked key alive.",
+      APIG4: "The handler authenticates every caller itself: an authorizer's cache would still accept a revoked key.",
     });
   }
 
-  /** One function per route of the contract, and the answer to everything else. */
+  /** Adds one function per route of the contract, and one for all other requests. */
   connect(functions: Functions, props: { databases: boolean }): void {
     for (const route of routes) {
       const { id, method, path, definition, resource } = route;
@@ -90,7 +90,7 @@ export class ServiceApi extends Construct {
       uses: [],
       timeoutSeconds: 5,
       memory: 256,
-      description: "Answers every path and method that is no route.",
+      description: "Answers requests that match no route.",
     });
     this.#route("not-found", apigateway.HttpRouteKey.DEFAULT, notFound);
   }

@@ -10,32 +10,33 @@ import type { Data } from "./data.ts";
 import { suppressNag } from "./nag-suppressions.ts";
 import { functionsOf } from "./signers.ts";
 
-/** The most minutes that an image build may run, and that it may wait in the queue before. */
+/** The maximum number of minutes that an image build may run, and that it may wait in the queue. */
 const imageBuildMinutes = { run: 20, queue: 30 };
 
 /** The function that gives an image build access to its files and its repository. */
 const accessFunction: keyof typeof imageBuildServices = "grant-build-access";
 
 /**
- * Turns a plan and a source archive into an image. It runs untrusted code, and BuildKit needs a privileged container:
- * so the build has no VPC, a machine that is thrown away, and a role that may ask one function for this build's own files.
+ * Builds an image from a plan and a source archive. It runs untrusted code, and BuildKit needs a privileged container.
+ * So the build has no VPC, runs on a machine that is discarded, and its role may only invoke the function that gives it
+ * access to this build's files.
  */
 export class ImageBuild extends Construct {
   readonly project: codebuild.Project;
   readonly output: logs.LogGroup;
-  /** The role behind the sessions that image builds get; no build can assume it. */
+  /** The role of the sessions that image builds get; a build cannot assume it itself. */
   readonly sessions: iam.Role;
 
   constructor(scope: Construct, id: string, props: { data: Data; apps: Apps; buildspec: Record<string, unknown> }) {
     super(scope, id);
     this.sessions = this.#sessions(props.data, props.apps);
-    const asked = this.#accessFunction();
+    const access = this.#accessFunction();
     this.output = new logs.LogGroup(this, "Output", {
       retention: logs.RetentionDays.ONE_MONTH,
       removalPolicy: RemovalPolicy.DESTROY,
     });
     const role = roleFor(this, "Role", {
-      description: "Writes a build's log, and asks for what else the build may reach",
+      description: "Writes a build's log, and invokes the function that grants access to its files",
       assumedBy: serviceOfThisAccount("codebuild.amazonaws.com", this.#anyProject()),
       allow: [
         {
@@ -43,7 +44,7 @@ export class ImageBuild extends Construct {
           resources: [this.output.logGroupArn],
           because: "Streams are named after builds.",
         },
-        { actions: ["lambda:InvokeFunction"], resources: [asked.arn] },
+        { actions: ["lambda:InvokeFunction"], resources: [access.arn] },
       ],
     });
     this.project = new codebuild.Project(this, "Project", {
@@ -54,7 +55,7 @@ export class ImageBuild extends Construct {
         buildImage: codebuild.LinuxArmBuildImage.AMAZON_LINUX_2023_STANDARD_3_0,
         computeType: codebuild.ComputeType.SMALL,
         privileged: true,
-        environmentVariables: { EQUIPPER: { value: asked.name } },
+        environmentVariables: { ACCESS_FUNCTION: { value: access.name } },
       },
       timeout: Duration.minutes(imageBuildMinutes.run),
       queuedTimeout: Duration.minutes(imageBuildMinutes.queue),
@@ -62,11 +63,11 @@ export class ImageBuild extends Construct {
       logging: { cloudWatch: { logGroup: this.output } },
     });
     suppressNag(this.project, {
-      CB4: "The build leaves no artifact that a key of ours could encrypt, and its role may use no key.",
+      CB4: "The build has no CodeBuild artifacts to encrypt, and its role may not use any key.",
     });
   }
 
-  /** The project gets its name after its role: so any of this account. */
+  /** All projects of this account, because the project's name is not known when its role is created. */
   #anyProject(): string {
     return Stack.of(this).formatArn({ service: "codebuild", resource: "project", resourceName: "*" });
   }
@@ -81,7 +82,7 @@ export class ImageBuild extends Construct {
     };
   }
 
-  /** Its sessions are cut down to one build's files and one project's repository by the function that opens them. */
+  /** The function that opens a session limits it to one build's files and one project's repository. */
   #sessions(data: Data, apps: Apps): iam.Role {
     return roleFor(this, "Sessions", {
       description: "Reads an image build's files and pushes its image, one build at a time",

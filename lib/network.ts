@@ -4,12 +4,12 @@ import * as logs from "aws-cdk-lib/aws-logs";
 import { Construct } from "constructs";
 import { suppressNag } from "./nag-suppressions.ts";
 
-/** Public subnets for apps, isolated ones for the database. Without a NAT gateway it costs nothing while no app runs. */
+/** Public subnets for apps and isolated subnets for the database. Without a NAT gateway, an unused network costs nothing. */
 export class Network extends Construct {
   readonly vpc: ec2.Vpc;
-  /** The load balancers' group: open to the world on 443. */
+  /** The security group of the load balancers: accepts port 443 from everywhere. */
   readonly ingress: ec2.SecurityGroup;
-  /** The tasks' group: reached from the load balancers only, so that no app reaches another. */
+  /** The security group of the tasks: accepts only the load balancers, so that apps cannot reach each other. */
   readonly tasks: ec2.SecurityGroup;
 
   constructor(scope: Construct, id: string, props: { database: boolean }) {
@@ -17,7 +17,7 @@ export class Network extends Construct {
     this.vpc = new ec2.Vpc(this, "Vpc", {
       maxAzs: 2,
       natGateways: 0,
-      // The default group stays as AWS makes it and unused: closing it takes a custom-resource Lambda.
+      // The unused default group is not changed, because restricting it would add a custom-resource Lambda.
       restrictDefaultSecurityGroup: false,
       subnetConfiguration: [
         { name: "apps", subnetType: ec2.SubnetType.PUBLIC, cidrMask: 19, mapPublicIpOnLaunch: false },
@@ -42,7 +42,7 @@ export class Network extends Construct {
     Tags.of(this.ingress).add("AmazonECSManaged", "true");
     this.ingress.addIngressRule(ec2.Peer.anyIpv4(), ec2.Port.tcp(443), "HTTPS from everywhere");
     suppressNag(this.ingress, {
-      EC23: "Apps are public web services: their load balancers answer everyone, on 443 only.",
+      EC23: "Apps are public web services: their load balancers accept everyone, on port 443 only.",
     });
     this.tasks = new ec2.SecurityGroup(this, "Tasks", {
       vpc: this.vpc,

@@ -5,24 +5,24 @@ import type { Settings } from "./settings.ts";
 export interface Removal {
   /** The table, the buckets and their key. */
   data: RemovalPolicy;
-  /** The database is in our network, which cannot be deleted while the cluster is there: a snapshot is kept instead. */
+  /** The database. Its network cannot be deleted while the cluster exists, so a snapshot is kept instead. */
   database: RemovalPolicy;
   /** The access logs of the buckets; undefined when none are written. */
   accessLogs: RemovalPolicy | undefined;
-  /** Whether the table refuses to be deleted. */
+  /** Deletion protection of the table. */
   dataLocked: boolean;
-  /** Whether the database and the gateway refuse to be deleted. */
+  /** Deletion protection of the database and the gateway. */
   stackLocked: boolean;
 }
 
-/** Keeps a resource, except when the very deployment that creates it is rolled back: a second one then starts clean. */
+/** Keeps a resource, except when the deployment that creates it is rolled back, so that the next one can create it again. */
 const keep = RemovalPolicy.RETAIN_ON_UPDATE_OR_DELETE;
-/** S3 writes access logs late, so the bucket may not be empty when a first deployment is rolled back. */
+/** S3 delivers access logs late, so this bucket may not be empty when a first deployment is rolled back. */
 const keepLogs = RemovalPolicy.RETAIN;
 
 const removals: Record<Settings["removal"], Removal> = {
   never: { data: keep, database: keep, accessLogs: keepLogs, dataLocked: true, stackLocked: true },
-  // A resource that refuses to be deleted would also refuse the rollback of a first deployment that fails.
+  // Deletion protection would make the rollback of a failed first deployment fail.
   "first-deploy": { data: keep, database: keep, accessLogs: keepLogs, dataLocked: false, stackLocked: false },
   "keep-data": {
     data: keep,
@@ -31,7 +31,7 @@ const removals: Record<Settings["removal"], Removal> = {
     dataLocked: true,
     stackLocked: false,
   },
-  // Access logs end before their bucket is emptied: what S3 delivers later would keep it from being deleted.
+  // Access logging is turned off before the bucket is emptied: logs that S3 delivers later would prevent its deletion.
   everything: {
     data: RemovalPolicy.DESTROY,
     database: RemovalPolicy.DESTROY,
@@ -41,7 +41,7 @@ const removals: Record<Settings["removal"], Removal> = {
   },
 };
 
-/** The protections under a `-c removal=` value. */
+/** The removal policies of a `-c removal=` value. */
 export function removalOf({ removal }: Settings): Removal {
   return removals[removal];
 }

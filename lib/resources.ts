@@ -15,6 +15,6 @@ export interface Resources {
   database: Database | undefined;
   /** The ARN is built from the name, because the definition refers to functions that refer to the machine. */
   stateMachine: { arn: string; name: string; executionArns: string };
-  /** The API's own host name, which a proof of identity is bound to. */
+  /** The host name of the API; identity proofs are valid only for it. */
   serviceHost: string;
 }

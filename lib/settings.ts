@@ -2,17 +2,17 @@ import type { Node } from "constructs";
 
 export interface Settings {
   stackName: string;
-  /** "aurora" gives organizations databases; "none" leaves out the database routes and their cost. */
+  /** "aurora" creates the databases of organizations; "none" omits the cluster, its cost and the database routes. */
   database: "aurora" | "none";
-  /** The e-mail address that alarms are sent to, once it has confirmed the subscription. */
+  /** The e-mail address for alarms; its owner must confirm the subscription first. */
   alarmEmail: string | undefined;
-  /** What may be deleted with the stack; only `scripts/deploy.ts` and `scripts/teardown.ts` deploy anything but "never". */
+  /** What may be deleted with the stack; only `scripts/deploy.ts` and `scripts/teardown.ts` use other values than "never". */
   removal: "never" | "first-deploy" | "keep-data" | "everything";
 }
 
 const known = ["stackName", "database", "alarmEmail", "removal"] as const;
 
-/** The toolkit's own keys carry a colon or a slash; a plain word was typed by a person. */
+/** The CDK's own context keys contain a colon or a slash; other keys come from the user's `-c` options. */
 const isOurs = (key: string) => !/[:/]/.test(key);
 
 function text(node: Node, key: (typeof known)[number]): string | undefined {
@@ -38,12 +38,12 @@ export function readSettings(node: Node): Settings {
   const stackName = text(node, "stackName") ?? "Slipway";
   if (!/^[A-Za-z][A-Za-z0-9-]{0,31}$/.test(stackName)) {
     throw new Error(
-      `"${stackName}" cannot name the stack. Use at most 32 letters, digits and hyphens, a letter first.`,
+      `"${stackName}" is not a valid stack name. Use at most 32 letters, digits and hyphens, starting with a letter.`,
     );
   }
   const alarmEmail = text(node, "alarmEmail");
   if (alarmEmail !== undefined && !/^[^@\s]+@[^@\s]+$/.test(alarmEmail)) {
-    throw new Error(`"${alarmEmail}" is no e-mail address. Use -c alarmEmail=name@example.com or leave it out.`);
+    throw new Error(`"${alarmEmail}" is not an e-mail address. Use -c alarmEmail=name@example.com or leave it out.`);
   }
   const removal = text(node, "removal") ?? "never";
   if (!isRemoval(removal)) {

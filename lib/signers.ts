@@ -4,10 +4,10 @@ import { Construct } from "constructs";
 import { roleFor } from "./allow.ts";
 import type { Data } from "./data.ts";
 
-/** The IAM path of every function's role, by which trust policies recognize them. */
+/** The IAM path of all function roles; trust policies match it. */
 export const functionRolePath = `/${Aws.STACK_NAME}/functions/`;
 
-/** Trusts the roles of this stack's functions only; their own policies decide which of them may assume a role. */
+/** Trusts only the function roles of this stack; their own policies decide which of them may assume a role. */
 export function functionsOf(scope: Construct): IPrincipal {
   const stack = Stack.of(scope);
   const functionRoles = `arn:${stack.partition}:iam::${stack.account}:role${functionRolePath}*`;
@@ -15,8 +15,8 @@ export function functionsOf(scope: Construct): IPrincipal {
 }
 
 /**
- * Roles that only ever sign addresses: a presigned address dies with the session that signed it, so each signing
- * assumes one of these for the hour the address lives.
+ * Roles that only sign addresses. A presigned address expires with the session that signed it, so each signing assumes
+ * one of these roles for one hour, the life of the address.
  */
 export class Signers extends Construct {
   readonly archives: Role;

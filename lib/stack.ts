@@ -28,7 +28,10 @@ export class SlipwayStack extends Stack {
   readonly resources: Resources;
 
   constructor(scope: Construct, id: string, props: SlipwayProps) {
-    super(scope, id, { description: "Slipway: zip in, health-checked URL out, rolled back by itself", ...props });
+    super(scope, id, {
+      description: "Slipway: deploys zip archives as health-checked apps with automatic rollback",
+      ...props,
+    });
     const service = new ServiceApi(this, "Service");
     const resources = this.#parts(props, service);
     this.resources = resources;
@@ -42,7 +45,7 @@ export class SlipwayStack extends Stack {
       uses: operatorUses,
       timeoutSeconds: 60,
       memory: 512,
-      description: "What the console does: organizations, users, projects, databases, storages.",
+      description: "Operator commands: organizations, users, projects, databases, storages.",
     });
     new Alarms(this, "Alarms", { resources, service, functions, deployment, events, email: props.settings.alarmEmail });
     this.#outputs(service, operator.functionName);

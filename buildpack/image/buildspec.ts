@@ -18,7 +18,7 @@ const requestAccess = [
   "umask 077",
   `printf '{"imageBuildId":"%s"}' "$CODEBUILD_BUILD_ID" > /tmp/build/question.json`,
   "ask() {",
-  '  aws lambda invoke --function-name "$EQUIPPER" --payload fileb:///tmp/build/question.json /tmp/build/buildAccess.json > /dev/null &&',
+  '  aws lambda invoke --function-name "$ACCESS_FUNCTION" --payload fileb:///tmp/build/question.json /tmp/build/buildAccess.json > /dev/null &&',
   "    jq -e .archive /tmp/build/buildAccess.json > /dev/null",
   "}",
   "ask || { sleep 2; ask; } || { sleep 8; ask; } ||",
@@ -69,7 +69,7 @@ const build = [
 const strict = (lines: readonly string[]): string => ["(", ...lines, ")"].join("\n");
 
 /**
- * What CodeBuild runs (its buildspec, as an object). Of its environment it reads CODEBUILD_BUILD_ID, EQUIPPER (the function
+ * What CodeBuild runs (its buildspec, as an object). Of its environment it reads CODEBUILD_BUILD_ID, ACCESS_FUNCTION (the function
  * that hands it its files and its registry password), IMAGE_REPOSITORY (the prefix of all projects' repositories), IMAGE_TAG
  * and PROJECT_ID. It exports IMAGE_DIGEST. Only a local build exports IMAGE_WARNING, which says that the runtime is not exactly the
  * one asked for; a base image always is. Values of variables reach the build as arguments under index names, and no log shows them.

@@ -90,7 +90,7 @@ async function runBuildspec(folder: string, name: string): Promise<{ succeeded: 
     ...process.env,
     PATH: `${furnish(folder)}:${process.env.PATH}`,
     CODEBUILD_BUILD_ID: "images:00000000-0000-0000-0000-000000000000",
-    EQUIPPER: "grant-build-access",
+    ACCESS_FUNCTION: "grant-build-access",
     IMAGE_REPOSITORY: repository?.slice(0, repository.lastIndexOf("/")),
     IMAGE_TAG: tag,
     PROJECT_ID: "prj_images",

@@ -302,7 +302,7 @@ it("the image build runs strangers' code: it may write its log and ask one funct
     one.Name,
     written(one.Value),
   ]);
-  expect(variables).toEqual([["EQUIPPER", `<StackName>-${asked[0]?.id}`]]);
+  expect(variables).toEqual([["ACCESS_FUNCTION", `<StackName>-${asked[0]?.id}`]]);
   expect(asked).toHaveLength(1);
 });
 

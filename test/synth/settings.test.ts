@@ -28,10 +28,10 @@ it.each([
   [{ database: "" }, 'The context value "database" must be text: -c database=…'],
   [
     { stackName: "9lives" },
-    '"9lives" cannot name the stack. Use at most 32 letters, digits and hyphens, a letter first.',
+    '"9lives" is not a valid stack name. Use at most 32 letters, digits and hyphens, starting with a letter.',
   ],
   [{ removal: "all" }, 'Unknown removal "all". Use -c removal=never, first-deploy, keep-data, everything.'],
-  [{ alarmEmail: "ops" }, '"ops" is no e-mail address. Use -c alarmEmail=name@example.com or leave it out.'],
+  [{ alarmEmail: "ops" }, '"ops" is not an e-mail address. Use -c alarmEmail=name@example.com or leave it out.'],
 ])("%o is refused with a sentence that says what to do", (context, sentence) => {
   expect(() => settingsOf(context)).toThrow(sentence);
 });

@@ -22,7 +22,7 @@ const imageBuildId = "Slipway-build:0f8fad5b-d9cb-469f-a165-70867728950e";
 const key = `archives/${organizationId}/${projectId}/${buildId}.zip`;
 const { output } = imageBuildServices["grant-build-access"];
 
-const dir = mkdtempSync(join(tmpdir(), "slipway-equip-"));
+const dir = mkdtempSync(join(tmpdir(), "slipway-grant-access-"));
 const credentials = openCredentials({ dir });
 const builds = new Map<string, object>();
 const repositories = new Map<string, { settings: object; lifecycle?: string }>();
