@@ -1,7 +1,7 @@
 import * as z from "zod";
 import type { Capability } from "../api/capabilities.ts";
 
-/** The input of an execution, which is named after its build. Everything else stands in the build's row. */
+/** The input of an execution, which has the build's id as its name. All other data is in the build's row. */
 export const deploymentInput = z.object({
   organizationId: z.string(),
   projectId: z.string(),
@@ -14,33 +14,33 @@ const archive = z.object({ version: z.string(), size: z.int() });
 const deployed = z.object({
   serviceDeploymentArn: z.string(),
   since: z.iso.datetime({ precision: 3 }),
-  /** The app's address; null while the gateway has not given it one. */
+  /** The app's address; null until the gateway has assigned one. */
   url: z.string().nullable(),
 });
 
-/** What `finish` writes, known since the health check read the build: so it is one call, and can be repeated. */
+/** The values that `finish` writes. The health check reads them, so that `finish` is one write that can be repeated. */
 const ready = z.object({
   warning: z.string().nullable(),
-  /** The log stream of the version that serves now. */
+  /** The log stream of the revision that serves now. */
   appLog: z.string().nullable(),
   /** The newest successful builds before this one. */
   successes: z.array(z.string()),
 });
 
-/** What a caught error looks like in ASL. */
+/** The error output of a Catch in Amazon States Language. */
 const caught = z.object({ Error: z.string(), Cause: z.string().default("") });
 
 export interface StepDefinition {
   input: z.ZodObject;
   output: z.ZodType;
   uses: readonly Capability[];
-  /** The longest one invocation may take. */
+  /** The time-out of one invocation. */
   timeoutSeconds: number;
-  /** MiB; more memory is also more processor. */
+  /** In MiB; more memory also means more CPU. */
   memory: number;
 }
 
-/** Every Lambda behind the pipeline, by file name: `lambdas/pipeline/<id>.ts`. */
+/** The Lambdas of the state machine's steps, by file name: `lambdas/pipeline/<id>.ts`. */
 export const steps = {
   "await-upload": {
     input: z.object({ deployment: deploymentInput, taskToken: z.string() }),
@@ -82,9 +82,9 @@ export const steps = {
     input: z.object({ deployment: deploymentInput, deployed }),
     output: z.object({
       verdict: z.enum(["waiting", "healthy", "unhealthy"]),
-      /** For the user: why the new version is not well. */
+      /** The reason for the user why the new revision is unhealthy. */
       reason: z.string().nullable(),
-      /** Given with `healthy` only. */
+      /** Set only with `healthy`. */
       ready: ready.nullable(),
     }),
     uses: ["table:read", "table:write", "apps:read", "apps:switch", "logs:read"],
@@ -118,25 +118,25 @@ export type StepId = keyof typeof steps;
 
 /** Lambdas behind events and schedules: `lambdas/pipeline/<id>.ts`. */
 export const listeners = {
-  /** S3's "Object Created" of the archives bucket. */
+  /** "Object Created" events of the archives bucket. */
   "archive-uploaded": {
     uses: ["table:read", "deployments:resume"],
     timeoutSeconds: 20,
     memory: 512,
   },
-  /** S3's "Object Created" of the files bucket. */
+  /** "Object Created" events of the files bucket. */
   "file-uploaded": {
     uses: ["table:read", "files:follow", "files:manage"],
     timeoutSeconds: 30,
     memory: 512,
   },
-  /** Step Functions' status change to FAILED, TIMED_OUT or ABORTED. */
+  /** Executions whose status becomes FAILED, TIMED_OUT or ABORTED. */
   "execution-ended": {
     uses: ["table:read", "table:write", "apps:read", "apps:deploy", "apps:switch"],
     timeoutSeconds: 60,
     memory: 512,
   },
-  /** Every minute: makes sure that each held lock has a living execution. */
+  /** Every minute: checks that each held lock has a running execution. */
   "reconcile-locks": {
     uses: ["table:read", "table:write", "deployments:start", "apps:read", "apps:deploy", "apps:switch"],
     timeoutSeconds: 120,
@@ -148,13 +148,13 @@ export type ListenerId = keyof typeof listeners;
 
 /** Lambdas that a running image build invokes: `lambdas/pipeline/<id>.ts`. */
 export const imageBuildServices = {
-  /** Gives an image build its own inputs and its own project's repository: all that it may reach. */
+  /** Grants an image build access to its own inputs and its project's repository, and to nothing else. */
   "grant-build-access": {
     input: z.object({
-      /** CodeBuild's id, which only the build itself knows: the project's name and a random UUID. */
+      /** The CodeBuild id, which only the build itself knows: the project's name and a random UUID. */
       imageBuildId: z.string().regex(/^[\w-]{2,255}:[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}$/),
     }),
-    /** Presigned addresses of exactly this build's files, and a password for the registry; all of it is secret. */
+    /** Presigned addresses of this build's files and a password for ECR; all values are secret. */
     output: z.object({ archive: z.url(), recipe: z.url(), registryPassword: z.string() }),
     uses: ["image-builds:grant"],
     timeoutSeconds: 20,
@@ -162,5 +162,5 @@ export const imageBuildServices = {
   },
 } as const satisfies Record<string, StepDefinition>;
 
-/** What the operator Lambda (docs/api.md, Operator commands) may touch. */
+/** The capabilities of the operator Lambda (docs/api.md, Operator commands). */
 export const operatorUses = ["table:read", "table:write"] as const satisfies readonly Capability[];
