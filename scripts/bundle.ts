@@ -6,8 +6,8 @@ import { bundleLambdas } from "./bundle/bundle.ts";
 const dist = join(import.meta.dirname, "..", "dist");
 
 /**
- * The build of cdk.json, which the CDK runs before every synth, diff and deploy: writes dist/lambdas, the one asset that all
- * functions share, and the image build's buildspec. It reports on stderr, because stdout of `cdk synth` is the template.
+ * The build command of cdk.json, which the CDK runs before every synth, diff and deploy. It writes dist/lambdas, the asset
+ * of all functions, and the buildspec of image builds. It prints to stderr, because stdout of `cdk synth` is the template.
  */
 try {
   const startedMs = performance.now();

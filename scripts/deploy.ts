@@ -8,18 +8,18 @@ import { unfreeze } from "./aws/stop-apps.ts";
 
 const root = join(import.meta.dirname, "..");
 
-/** `cdk deploy` with the same arguments; the first deployment of a stack is made in two parts. */
+/** Runs `cdk deploy` with the same arguments; the first deployment of a stack has two parts. */
 async function main(args: string[]): Promise<void> {
   const stack = stackNameOf(args);
   const status = await stackStatus(stack, new CloudFormationClient()).catch((error: unknown) => {
     const reason = error instanceof Error ? error.message : String(error);
-    throw new Error(`The stack ${stack} could not be looked up: ${reason}. Check AWS_PROFILE and AWS_REGION.`);
+    throw new Error(`The status of the stack ${stack} could not be read: ${reason}. Check AWS_PROFILE and AWS_REGION.`);
   });
   for (const command of deployCommands(args, status)) {
     const { status: code } = spawnSync("npx", ["cdk", ...command], { cwd: root, stdio: "inherit" });
-    if (code !== 0) throw new Error("cdk deploy failed. Fix what it says, then run this again.");
+    if (code !== 0) throw new Error("cdk deploy failed. Fix the reported problem, then run this again.");
   }
-  // A teardown that was given up may have left the functions without any concurrency.
+  // An aborted teardown may have left the concurrency of the functions at 0.
   await unfreeze(stack, new LambdaClient());
 }
 

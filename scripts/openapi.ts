@@ -1,4 +1,4 @@
 import { openApi } from "../api/openapi.ts";
 
-/** Prints the interface as OpenAPI 3.1: `node scripts/openapi.ts > openapi.json`. */
+/** Prints the API as OpenAPI 3.1: `node scripts/openapi.ts > openapi.json`. */
 console.log(JSON.stringify(openApi(), null, 2));

@@ -17,7 +17,7 @@ function fail(error: Failure): never {
 
 const badRequest = (message: string): never => fail({ status: "Bad Request", message, code: "invalid_request" });
 
-/** The local service's operator function, found through the file that the running service leaves in its folder. */
+/** The operator function of the local service, found through the runtime.json file of the running service. */
 function localTarget(): { client: LambdaClient; functionName: string } {
   const file = join(process.env.SLIPWAY_HOME ?? ".slipway", "runtime.json");
   try {
@@ -32,7 +32,7 @@ function localTarget(): { client: LambdaClient; functionName: string } {
   } catch {
     return fail({
       status: "Service Unavailable",
-      message: `No local service has written ${file}. Start one with npm start.`,
+      message: `${file} does not exist or is damaged. Start the local service with npm start.`,
       code: "unavailable",
     });
   }

@@ -6,14 +6,14 @@ import { smokeTest } from "./aws/smoke-test.ts";
 
 const usage = `Usage: npm run smoke -- --stack NAME
 
-Makes an organization in a deployed service, deploys a good app and a broken one through the public API, and looks at
-what the public gets.`;
+Creates an organization in a deployed service, deploys a working app and a broken one through the public API, and
+checks the answers of the app's public address.`;
 
-async function tellQuota(): Promise<void> {
+async function printQuota(): Promise<void> {
   const atOnce = await armBuildsAtOnce().catch(() => undefined);
-  if (atOnce === undefined) return console.log("--  Service Quotas does not say how many builds may run at once.");
+  if (atOnce === undefined) return console.log("--  Service Quotas does not list how many builds may run at once.");
   const advice =
-    atOnce < 5 ? " Builds wait for each other: ask AWS for more (Service Quotas, CodeBuild, ARM/Small)." : "";
+    atOnce < 5 ? " Builds will wait for each other: request more from AWS (Service Quotas, CodeBuild, ARM/Small)." : "";
   console.log(`ok  ${atOnce} image builds may run at once.${advice}`);
 }
 
@@ -22,8 +22,8 @@ async function main(): Promise<void> {
   if (!values.stack) throw new Error(usage);
   const lambda = new LambdaClient();
   const { apiAddress } = await findDeployed(values.stack);
-  if (apiAddress === undefined) throw new Error(`The stack ${values.stack} has no API any more.`);
-  await tellQuota();
+  if (apiAddress === undefined) throw new Error(`The API of the stack ${values.stack} does not exist.`);
+  await printQuota();
   const service = { apiAddress, operator: `${values.stack}-operator`, lambda, broken: "broken-health" } as const;
   const orgId = await smokeTest(service, console.log);
   console.log(`Slipway ${values.stack} works at ${apiAddress}. The organization ${orgId} can be left or reused.`);

@@ -13,14 +13,15 @@ import { takeDown } from "./aws/take-down.ts";
 
 const usage = `Usage: npm run teardown -- --stack NAME [--everything] [--confirm NAME]
 
-Takes a deployed service down: its apps, then the stack. Table, buckets, images and a snapshot of the database stay,
-unless --everything is given. --confirm answers the question for a script. A run after an abort continues.`;
+Deletes a deployed service: its apps, then the stack. The table, buckets, images and a snapshot of the database are kept,
+unless --everything is given. --confirm answers the question in a script. A run after an abort continues.`;
 
 const root = join(import.meta.dirname, "..");
 
 function cdk(args: string[]): void {
   const { status } = spawnSync("npx", ["cdk", ...args], { cwd: root, stdio: "inherit" });
-  if (status !== 0) throw new Error(`cdk ${args.slice(0, 2).join(" ")} failed. Fix what it says, then run this again.`);
+  if (status !== 0)
+    throw new Error(`cdk ${args.slice(0, 2).join(" ")} failed. Fix the reported problem, then run this again.`);
 }
 
 async function confirmed(deployed: Deployed, everything: boolean, apps: number, given?: string): Promise<boolean> {
@@ -33,7 +34,7 @@ async function confirmed(deployed: Deployed, everything: boolean, apps: number, 
   );
   if (given !== undefined) return given === stack;
   const terminal = createInterface({ input: process.stdin, output: process.stdout });
-  const answer = await terminal.question(`Type ${stack} to go on: `).finally(() => terminal.close());
+  const answer = await terminal.question(`Type ${stack} to continue: `).finally(() => terminal.close());
   return answer.trim() === stack;
 }
 
@@ -57,7 +58,7 @@ async function main(): Promise<void> {
   };
   const services = deployed.cluster === undefined ? [] : await appServices(clients.ecs, deployed.cluster);
   if (!(await confirmed(deployed, everything, services.length, values.confirm))) {
-    throw new Error("Nothing was touched: the answer was not the stack's name.");
+    throw new Error("Nothing was deleted: the answer was not the stack's name.");
   }
   await takeDown(deployed, { everything, clients, cdk, say: console.log });
 }

@@ -11,7 +11,7 @@ const report = z.object({
   success: z.boolean(),
 });
 
-/** Checks that are no tests of vitest's; each counts as one. */
+/** Checks outside vitest; each counts as one test. */
 const checks: [string, string, string[]][] = [
   ["types", "tsc", []],
   ["lint and format", "biome", ["ci", "--error-on-warnings", "."]],
@@ -30,7 +30,7 @@ function main(): never {
     counts[passed ? "passed" : "failed"] += 1;
     console.log(`${passed ? "✓" : "✗"} ${name}`);
   }
-  // Whatever the tests write to the system's temporary folder goes with it.
+  // The tests use this folder as the system's temporary folder, so that all their files are deleted with it.
   const folder = mkdtempSync(join(tmpdir(), "slipway-run-"));
   const file = join(folder, "report.json");
   const reporters = ["--reporter=default", "--reporter=json", `--outputFile.json=${file}`];

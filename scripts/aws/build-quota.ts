@@ -1,6 +1,6 @@
 import { paginateListServiceQuotas, ServiceQuotasClient } from "@aws-sdk/client-service-quotas";
 
-/** How many ARM small builds the account may run at once; `undefined` when Service Quotas does not say. */
+/** The number of ARM small builds that the account may run at once; `undefined` if Service Quotas does not list it. */
 export async function armBuildsAtOnce(client = new ServiceQuotasClient()): Promise<number | undefined> {
   for await (const { Quotas = [] } of paginateListServiceQuotas(
     { client, pageSize: 100 },

@@ -1,4 +1,4 @@
-/** The stack that the arguments of `cdk deploy` name with `-c stackName=…`. */
+/** The stack name in the arguments of `cdk deploy` (`-c stackName=…`). */
 export function stackNameOf(args: readonly string[]): string {
   const given = args
     .map((arg) => /^(?:-c=?|--context=)?stackName=(.+)$/.exec(arg)?.[1])
@@ -6,13 +6,14 @@ export function stackNameOf(args: readonly string[]): string {
   return given ?? "Slipway";
 }
 
-/** Whether a stack in this state was ever deployed: the remains of a first deployment that failed are not. */
+/** Whether a stack with this status was ever deployed; a failed first deployment does not count. */
 const wasDeployed = (status: string | undefined): boolean =>
   status !== undefined && !/^(ROLLBACK_|CREATE_FAILED|REVIEW_)/.test(status);
 
 /**
- * The cdk commands that deploy a stack in a state of CloudFormation's. A first deployment locks nothing until everything exists, because a resource that
- * refuses to be deleted would refuse its rollback too; a second one then sets the locks.
+ * The cdk commands that deploy a stack with this CloudFormation status. A first deployment has two parts, because
+ * deletion protection would make its rollback fail: the first part creates everything without deletion protection, and
+ * the second part turns it on.
  */
 export function deployCommands(args: readonly string[], status: string | undefined): string[][] {
   const deploy = ["deploy", ...args];

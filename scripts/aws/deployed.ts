@@ -6,23 +6,23 @@ import {
 } from "@aws-sdk/client-cloudformation";
 import { imageRepositoryPrefix } from "../../lib/image-repositories.ts";
 
-/** A deployed stack: its state and what is still there of it. After an aborted teardown parts can be missing. */
+/** A deployed stack: its status and the resources that still exist. After an aborted teardown, some can be missing. */
 export interface Deployed {
   stack: string;
-  /** CloudFormation's word, such as UPDATE_COMPLETE. */
+  /** The CloudFormation status, such as UPDATE_COMPLETE. */
   status: string;
   apiAddress: string | undefined;
   cluster: string | undefined;
   stateMachineArn: string | undefined;
-  /** All of them, the one for access logs too. */
+  /** All buckets, with the one for access logs. */
   buckets: string[];
-  /** What the names of its projects' image repositories begin with, up to the slash. */
+  /** The prefix of its image repositories' names, before the slash. */
   repositoryPrefix: string;
-  /** Whether it has databases. */
+  /** "aurora" if the stack has databases. */
   database: "aurora" | "none";
 }
 
-/** The state of a stack, in CloudFormation's words; `undefined` when there is none. */
+/** The CloudFormation status of a stack; `undefined` if it does not exist. */
 export async function stackStatus(stack: string, cloudFormation: CloudFormationClient): Promise<string | undefined> {
   try {
     const { Stacks = [] } = await cloudFormation.send(new DescribeStacksCommand({ StackName: stack }));
@@ -41,7 +41,7 @@ async function resourcesOf(stack: string, client: CloudFormationClient): Promise
   return found.filter(({ ResourceStatus }) => ResourceStatus !== "DELETE_COMPLETE");
 }
 
-/** Finds a deployed stack; throws with what to check when there is none. */
+/** Finds a deployed stack; if it does not exist, the error says what to check. */
 export async function findDeployed(stack: string, cloudFormation = new CloudFormationClient()): Promise<Deployed> {
   const status = await stackStatus(stack, cloudFormation);
   if (status === undefined) {

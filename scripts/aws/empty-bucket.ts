@@ -14,7 +14,7 @@ async function versionsOf(s3: S3Client, bucket: string): Promise<ListObjectVersi
   }
 }
 
-/** Deletes every version and delete marker of a bucket, and returns their number; 0 when the bucket is gone already. */
+/** Deletes every version and delete marker of a bucket and returns their number; 0 if the bucket does not exist. */
 export async function emptyBucket(s3: S3Client, bucket: string): Promise<number> {
   let count = 0;
   while (true) {

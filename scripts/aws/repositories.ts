@@ -5,7 +5,7 @@ import {
   RepositoryNotFoundException,
 } from "@aws-sdk/client-ecr";
 
-/** The names of the repositories that image builds made for a stack's projects: all below its prefix, and no other. */
+/** The names of the repositories of a stack's projects: those below its prefix that have a project id as their name. */
 export async function projectRepositories(prefix: string, client: ECRClient): Promise<string[]> {
   const names: string[] = [];
   for await (const { repositories = [] } of paginateDescribeRepositories({ client, pageSize: 1000 }, {})) {

@@ -8,12 +8,12 @@ import { type Client, createClient } from "../../sdk/client.ts";
 import { uploadArchive } from "../../sdk/upload-archive.ts";
 import { waitForBuild } from "../../sdk/wait-for-build.ts";
 
-/** A running service: where its API answers and which function is its operator. */
+/** A running service: the address of its API and its operator function. */
 export interface Service {
   apiAddress: string;
   operator: string;
   lambda: LambdaClient;
-  /** The example that must not become live: one that answers 500 costs the minute that an app has to become well. */
+  /** The example that must not become live. "broken-health" answers 500, so its check takes a minute longer than "crashes". */
   broken: "broken-health" | "crashes";
 }
 
@@ -30,15 +30,15 @@ async function operate<S extends z.ZodType>(
 ): Promise<z.output<S>> {
   const Payload = Buffer.from(JSON.stringify({ command, input }));
   const result = await lambda.send(new InvokeCommand({ FunctionName: operator, Payload }));
-  const said = answer.parse(JSON.parse(Buffer.from(result.Payload ?? []).toString("utf8")));
-  if (!said.ok) throw new Error(`${command}: ${said.error.message}`);
-  return output.parse(said.output);
+  const reply = answer.parse(JSON.parse(Buffer.from(result.Payload ?? []).toString("utf8")));
+  if (!reply.ok) throw new Error(`${command}: ${reply.error.message}`);
+  return output.parse(reply.output);
 }
 
 const withId = z.object({ id: z.string() });
 
-/** An organization of its own for this run, with one project and a key. */
-async function tenant(service: Service) {
+/** Creates an organization for this run, with one project and a key. */
+async function createTenant(service: Service) {
   const name = `smoke ${new Date().toISOString()}`;
   const made = z.object({ organization: withId });
   const { organization } = await operate(service, "create-organization", { name }, made);
@@ -50,13 +50,13 @@ async function tenant(service: Service) {
 }
 
 type Ids = { orgId: string; projectId: string };
-type Say = (line: string) => void;
+type Print = (line: string) => void;
 
-async function deploy(client: Client, ids: Ids, example: string, say: Say) {
+async function deploy(client: Client, ids: Ids, example: string, print: Print) {
   using archive = await packFolder(selectFiles(join(import.meta.dirname, "..", "..", "examples", example)));
   const { build, url } = await client.createBuild({ ...ids, title: example });
   await uploadArchive(url, archive.path);
-  const onStatus = ({ status }: { status: string }) => say(`    ${example}: ${status}`);
+  const onStatus = ({ status }: { status: string }) => print(`    ${example}: ${status}`);
   return waitForBuild(client, { ...ids, buildId: build.id }, { onStatus });
 }
 
@@ -67,9 +67,13 @@ async function publicStatus(client: Client, ids: Ids): Promise<number> {
   return (await fetch(address, { signal: AbortSignal.timeout(10_000) }).catch(() => ({ status: 0 }))).status;
 }
 
-/** What the public gets while `work` is done, twice a second: every status that is not 200. */
-async function troubleDuring<T>(client: Client, ids: Ids, work: Promise<T>): Promise<{ result: T; trouble: number[] }> {
-  const trouble: number[] = [];
+/** Requests the app twice a second while `work` runs; returns every status that is not 200. */
+async function failuresDuring<T>(
+  client: Client,
+  ids: Ids,
+  work: Promise<T>,
+): Promise<{ result: T; failures: number[] }> {
+  const failures: number[] = [];
   let isOver = false;
   const done = work.finally(() => {
     isOver = true;
@@ -77,36 +81,36 @@ async function troubleDuring<T>(client: Client, ids: Ids, work: Promise<T>): Pro
   const watching = (async () => {
     for (; !isOver; await sleep(500)) {
       const status = await publicStatus(client, ids);
-      if (status !== 200) trouble.push(status);
+      if (status !== 200) failures.push(status);
     }
   })();
   const [result] = await Promise.all([done, watching]);
-  return { result, trouble };
+  return { result, failures };
 }
 
 /**
- * Makes an organization, deploys a good app and a broken one, and looks at what the public gets. Throws at
- * the first promise that is not kept; returns the organization's id.
+ * Creates an organization, deploys a working app and a broken one, and checks the answers of the app's public address.
+ * Throws at the first failed check; returns the organization's id.
  */
-export async function smokeTest(service: Service, say: Say): Promise<string> {
-  const check = (holds: boolean, claim: string) => {
-    if (!holds) throw new Error(`Failed: ${claim}. Look at the functions' logs in CloudWatch.`);
-    say(`ok  ${claim}`);
+export async function smokeTest(service: Service, print: Print): Promise<string> {
+  const check = (holds: boolean, guarantee: string) => {
+    if (!holds) throw new Error(`Failed: ${guarantee}. Look at the functions' logs in CloudWatch.`);
+    print(`ok  ${guarantee}`);
   };
-  const { credential, ...ids } = await tenant(service);
+  const { credential, ...ids } = await createTenant(service);
   const keys = { accessKey: credential.access, secretKey: credential.secret };
   const client = createClient({ baseUrl: service.apiAddress, ...keys });
 
-  const good = await deploy(client, ids, "node-hello", say);
-  check(good.status === "ready" && good.error === null, "a good app becomes ready");
+  const good = await deploy(client, ids, "node-hello", print);
+  check(good.status === "ready" && good.error === null, "a working app becomes ready");
   check(good.isLive, "it is live");
-  check((await publicStatus(client, ids)) === 200, "the public gets 200 from its address");
+  check((await publicStatus(client, ids)) === 200, "its address answers 200");
 
-  const bad = deploy(client, ids, service.broken, say);
-  const { result: broken, trouble } = await troubleDuring(client, ids, bad);
-  check(broken.status === "error" && broken.error !== null, "a broken app ends as error");
-  check(trouble.length === 0, "meanwhile the public got 200 from every request");
-  check((await client.getBuild({ ...ids, buildId: good.id })).build.isLive, "the good app is live as before");
-  check((await publicStatus(client, ids)) === 200, "the public still gets 200");
+  const bad = deploy(client, ids, service.broken, print);
+  const { result: broken, failures } = await failuresDuring(client, ids, bad);
+  check(broken.status === "error" && broken.error !== null, "a broken app ends with status error");
+  check(failures.length === 0, "meanwhile every public request got 200");
+  check((await client.getBuild({ ...ids, buildId: good.id })).build.isLive, "the working app is still live");
+  check((await publicStatus(client, ids)) === 200, "its address still answers 200");
   return ids.orgId;
 }

@@ -14,43 +14,43 @@ import {
 } from "@aws-sdk/client-lambda";
 import { paginateListExecutions, type SFNClient, StopExecutionCommand } from "@aws-sdk/client-sfn";
 
-/** The functions that start deployments, or put services back after one. */
+/** The functions that start deployments or restore services. */
 const starters = ["create-build", "rebuild", "redeploy-build", "reconcile-locks", "execution-ended"];
 
 async function ofEachStarter(stack: string, change: (FunctionName: string) => Promise<unknown>): Promise<void> {
   for (const id of starters) {
     await change(`${stack}-${id}`).catch((error) => {
-      // An earlier teardown may have deleted it.
+      // An earlier teardown may have deleted the function.
       if (!(error instanceof ResourceNotFoundException)) throw error;
     });
   }
 }
 
-/** Lets no deployment begin any more: afterwards no new service is made, but running ones go on. */
+/** Prevents new deployments, by setting the concurrency of the functions that start them to 0. Running ones continue. */
 export function freeze(stack: string, lambda: LambdaClient): Promise<void> {
   return ofEachStarter(stack, (FunctionName) =>
     lambda.send(new PutFunctionConcurrencyCommand({ FunctionName, ReservedConcurrentExecutions: 0 })),
   );
 }
 
-/** Takes back what `freeze` did: deployments can begin again. */
+/** Undoes `freeze`, so that deployments can start again. */
 export function unfreeze(stack: string, lambda: LambdaClient): Promise<void> {
   return ofEachStarter(stack, (FunctionName) => lambda.send(new DeleteFunctionConcurrencyCommand({ FunctionName })));
 }
 
-/** Ends the deployments that run, and tells how many there were. */
+/** Stops the running deployments and returns their number. */
 export async function endDeployments(sfn: SFNClient, stateMachineArn: string): Promise<number> {
   const running: string[] = [];
   for await (const page of paginateListExecutions({ client: sfn }, { stateMachineArn, statusFilter: "RUNNING" })) {
     running.push(...(page.executions ?? []).flatMap(({ executionArn }) => executionArn ?? []));
   }
   for (const executionArn of running) {
-    await sfn.send(new StopExecutionCommand({ executionArn, cause: "The service is being taken down." }));
+    await sfn.send(new StopExecutionCommand({ executionArn, cause: "The service is being deleted." }));
   }
   return running.length;
 }
 
-/** The names of the services that the pipeline made in the cluster. */
+/** The names of the apps' services in the cluster. */
 export async function appServices(ecs: ECSClient, cluster: string): Promise<string[]> {
   const arns: string[] = [];
   for await (const page of paginateListServices({ client: ecs }, { cluster })) arns.push(...(page.serviceArns ?? []));
@@ -69,7 +69,7 @@ async function untilNoRoutes(ecs: ECSClient, cluster: string, everySeconds: numb
   );
 }
 
-/** Deletes these services and waits until their tasks, and their routes through the gateway, are gone. */
+/** Deletes these services and waits until their tasks and gateway routes no longer exist. */
 export async function removeServices(
   ecs: ECSClient,
   cluster: string,

@@ -9,10 +9,10 @@ import { deleteRepositories, projectRepositories } from "./repositories.ts";
 import { appServices, endDeployments, freeze, removeServices, unfreeze } from "./stop-apps.ts";
 
 export interface TakeDown {
-  /** Whether data and images are destroyed too. */
+  /** Also deletes the data and the images. */
   everything: boolean;
   clients: { lambda: LambdaClient; ecs: ECSClient; sfn: SFNClient; s3: S3Client; ecr: ECRClient };
-  /** Runs a command of cdk; throws when it fails. */
+  /** Runs a cdk command; throws if it fails. */
   cdk(args: string[]): void;
   say(line: string): void;
 }
@@ -20,9 +20,9 @@ export interface TakeDown {
 async function stopApps(deployed: Deployed, { clients, say }: TakeDown): Promise<void> {
   const { cluster, stateMachineArn } = deployed;
   const ended = stateMachineArn === undefined ? 0 : await endDeployments(clients.sfn, stateMachineArn);
-  say(`No deployment can begin any more; ${ended} were ended.`);
+  say(`New deployments are prevented; ${ended} running ones were stopped.`);
   if (cluster !== undefined) await removeServices(clients.ecs, cluster, await appServices(clients.ecs, cluster));
-  say("No app runs any more.");
+  say("All apps are stopped.");
 }
 
 async function destroyData(deployed: Deployed, { clients, say }: TakeDown): Promise<void> {
@@ -33,8 +33,8 @@ async function destroyData(deployed: Deployed, { clients, say }: TakeDown): Prom
 }
 
 /**
- * Takes a stack down: its apps, its protections, with `everything` its data, then the stack. Each part can run again, so a
- * run after an abort continues where the first one stopped. A run that fails lets deployments begin again.
+ * Deletes a stack: stops its apps, turns off deletion protection, deletes the data (with `everything`), then the stack.
+ * Each part can run again, so a run after an abort continues. A failed run allows deployments again.
  */
 export async function takeDown(deployed: Deployed, work: TakeDown): Promise<void> {
   const { stack, status, database } = deployed;
@@ -43,12 +43,14 @@ export async function takeDown(deployed: Deployed, work: TakeDown): Promise<void
   await freeze(stack, work.clients.lambda);
   try {
     await stopApps(deployed, work);
-    // CloudFormation updates no stack whose deletion has begun: its protections are off already.
+    // CloudFormation cannot update a stack whose deletion has started; its deletion protection is already off.
     if (!status.startsWith("DELETE_")) work.cdk(["deploy", stack, "--require-approval", "never", ...options]);
     if (work.everything) await destroyData(deployed, work);
     work.cdk(["destroy", stack, "--force", ...options]);
   } catch (error) {
-    await unfreeze(stack, work.clients.lambda).catch(() => work.say("The functions stay without concurrency."));
+    await unfreeze(stack, work.clients.lambda).catch(() =>
+      work.say("The concurrency of the functions could not be reset."),
+    );
     throw error;
   }
 }

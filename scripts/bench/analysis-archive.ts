@@ -6,7 +6,7 @@ import yazl from "yazl";
 export const fileCount = 20_000;
 const mtime = new Date(2024, 0, 1);
 
-/** Bytes that look random and are the same on every run. */
+/** Pseudo-random bytes that are the same on every run. */
 function noise(seed: string, length: number): Buffer {
   return createHash("shake256", { outputLength: length }).update(seed).digest();
 }
@@ -14,7 +14,7 @@ function noise(seed: string, length: number): Buffer {
 const nouns = "order invoice customer session report account image product cart payment address message".split(" ");
 const verbs = "load save find update remove render format validate publish merge parse collect".split(" ");
 
-/** A few lines of code as people write it, by two numbers. */
+/** A few lines of realistic code per language. */
 const paragraphs: Record<string, (noun: string, verb: string, number: number) => string> = {
   ts: (noun, verb, n) =>
     `/** ${verb} the ${noun} and everything below it; see https://docs.example.com/${noun}/${n}. */\n` +
@@ -53,8 +53,8 @@ function text(ending: string, index: number, length: number): Buffer {
 }
 
 /**
- * A repository as it could be zipped, the same on every run: 20,000 files of 120 MB together, eight of ten of them code,
- * data and pages in text, two pictures that do not get smaller; `extraBytes` of one more picture make it larger.
+ * Writes the zip of a realistic repository, the same on every run: 20,000 files with 120 MB in total. 80 % are text
+ * (code, data, pages), 20 % are pictures that cannot be compressed. `extraBytes` of such data are added.
  */
 export async function writeRepository(path: string, extraBytes = 0): Promise<void> {
   const zip = new yazl.ZipFile();
@@ -81,7 +81,7 @@ export async function writeRepository(path: string, extraBytes = 0): Promise<voi
   await pipeline(zip.outputStream, createWriteStream(path));
 }
 
-/** An app whose Procfile and start script are command lines of 3 MB, one of many commands, the other of quotes that do not end. */
+/** Writes an app whose Procfile (many commands) and start script (unclosed quotes) have 3 MB each. */
 export async function writeLongCommands(path: string): Promise<void> {
   const zip = new yazl.ZipFile();
   const bytes = 3_000_000;

@@ -20,8 +20,8 @@ interface Inspected {
   error: string | null;
 }
 
-/** One analysis in a process of its own, with the options of `npm start`; Lambda sizes a function's heap by its memory. */
-function inspectApart(path: string): Inspected {
+/** Runs one analysis in its own process, with the Node.js options of `npm start`. */
+function inspectInProcess(path: string): Inspected {
   const script = join(import.meta.dirname, "inspect-process.ts");
   const options = ["--disable-warning=ExperimentalWarning", "--max-semi-space-size=4"];
   const { ms, peakMiB, bytesRead, error } = JSON.parse(
@@ -36,7 +36,7 @@ function unzipMs(path: string): number {
   return performance.now() - start;
 }
 
-/** Every text of an archive, held in memory, through the scan for secrets: MB each second. */
+/** The speed of the secret scan over all texts of an archive in memory, in MB per second. */
 async function secretScanRate(path: string): Promise<{ rate: number; megabytes: number }> {
   const archive = await openArchive(fileSource(path));
   const files = new Map<string, SourceFile>();
@@ -56,7 +56,7 @@ async function secretScanRate(path: string): Promise<{ rate: number; megabytes: 
   return { rate: megabytes / ((performance.now() - start) / 1000), megabytes };
 }
 
-/** Analysis with all scans against `unzip -t` of the same archive, and what it takes of one with 300 MiB of film; needs unzip. */
+/** Compares the analysis with `unzip -t` of the same archive, and measures an archive with 300 MiB of extra data; needs unzip. */
 export async function benchAnalysis(): Promise<Measured[]> {
   const folder = await mkdtemp(join(tmpdir(), "slipway-bench-"));
   try {
@@ -67,17 +67,17 @@ export async function benchAnalysis(): Promise<Measured[]> {
     const ours: Inspected[] = [];
     const theirs: number[] = [];
     for (let round = 0; round < rounds; round += 1) {
-      ours.push(inspectApart(path));
+      ours.push(inspectInProcess(path));
       theirs.push(unzipMs(path));
     }
-    const ofLarge = inspectApart(large);
+    const ofLarge = inspectInProcess(large);
     for (const { error } of [...ours, ofLarge]) if (error !== null) throw new Error(error);
     const long = join(folder, "long.zip");
     await writeLongCommands(long);
     return [
       ...comparisons(ours, theirs),
       ...largeOnes(ofLarge, (await stat(path)).size, (await stat(large)).size),
-      longCommands(inspectApart(long)),
+      longCommands(inspectInProcess(long)),
       await secretScan(path),
     ];
   } finally {

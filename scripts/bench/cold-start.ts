@@ -13,7 +13,7 @@ import { type Measured, median } from "./measure.ts";
 const run = promisify(execFile);
 const rounds = 20;
 
-/** A table without rows: every cold start ends with the same refusal of an unknown key. */
+/** An empty table, so that every cold start ends with the same 401 for an unknown key. */
 async function startEmptyTable() {
   const server = createServer((request, response) => {
     response.setHeader("content-type", "application/x-amz-json-1.0");
@@ -33,7 +33,7 @@ const event = {
   isBase64Encoded: false,
 };
 
-/** Milliseconds from the import of a bundle to its first answer, in a process of its own. */
+/** Milliseconds from the import of a bundle to its first answer, in a new process. */
 async function coldStartMs(file: string, endpoint: string): Promise<number> {
   const script = `
     const began = performance.now();
@@ -61,7 +61,7 @@ async function bundleNaive(outfile: string): Promise<void> {
   await build({ entryPoints: [entry], outfile, bundle: true, platform: "node", target: "node24", minify: true });
 }
 
-/** Import and first call of a function that touches only the table, against the same function bundled as it comes. */
+/** Compares import and first call of a function that uses only the table with a naive implementation of the same function. */
 export async function benchColdStart(): Promise<Measured[]> {
   const folder = await mkdtemp(join(tmpdir(), "slipway-bench-"));
   const table = await startEmptyTable();

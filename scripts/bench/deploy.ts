@@ -34,8 +34,8 @@ async function writeApp(path: string, text: string): Promise<void> {
 }
 
 /**
- * From the first byte of the upload to the moment at which the build became `ready`, as the build itself says. Clients
- * poll once a second (docs/api.md, Polling); polls every few milliseconds would be measured along.
+ * Milliseconds from the start of the upload to the build's own time of becoming `ready`. It polls rarely, because polls
+ * every few milliseconds would slow the service down; clients poll once a second (docs/api.md, Polling).
  */
 async function uploadToReady(service: ServiceProcess, archive: string): Promise<number> {
   const headers = { authorization: `Bearer ${service.key}` };
@@ -54,7 +54,7 @@ async function uploadToReady(service: ServiceProcess, archive: string): Promise<
   }
 }
 
-/** The least that must be done: unpack, start, first 200. */
+/** The minimum work of a deployment: unpack, start, first 200. */
 async function floor(archive: string, folder: string): Promise<number> {
   const port = await freePort();
   rmSync(folder, { recursive: true, force: true });
@@ -67,7 +67,7 @@ async function floor(archive: string, folder: string): Promise<number> {
   return took;
 }
 
-/** What people script instead: unzip, npm ci, pm2 reload, until the new version answers. */
+/** The usual deployment script: unzip, npm ci, pm2 reload, until the new version answers. */
 async function script(folder: string, archives: [string, string]): Promise<number[]> {
   const tools = join(folder, "tools");
   mkdirSync(tools, { recursive: true });
@@ -96,7 +96,7 @@ async function script(folder: string, archives: [string, string]): Promise<numbe
   return times;
 }
 
-/** Upload-to-ready of an app without dependencies against the bare floor and against the usual script. */
+/** Compares upload-to-ready of an app without dependencies with the minimum work and with the usual script. */
 export async function benchDeploy(): Promise<Measured[]> {
   const folder = mkdtempSync(join(tmpdir(), "bench-deploy-"));
   const path = (name: string) => join(folder, `${name}.zip`);

@@ -2,7 +2,7 @@ import { DynamoDBClient } from "@aws-sdk/client-dynamodb";
 import { BatchGetCommand, DynamoDBDocumentClient } from "@aws-sdk/lib-dynamodb";
 import express from "express";
 
-/** What a poll is compared with: express answering with the rows of the same BatchGetItem, no rule applied. */
+/** The baseline of a poll: express answers with the rows of the same BatchGetItem, without any checks. */
 const client = DynamoDBDocumentClient.from(new DynamoDBClient({}));
 const { ACCESS_KEY, PROJECT_ID, BUILD_ID } = process.env;
 const Keys = [

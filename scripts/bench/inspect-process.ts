@@ -2,7 +2,7 @@ import { readFileSync } from "node:fs";
 import { inspect } from "../../buildpack/analysis/inspection.ts";
 import { fileSource } from "../../local/archive/file-source.ts";
 
-/** Analyses the archive named on the command line, once, and prints how long it took, the peak of memory and what was read. */
+/** Analyzes the archive of the command line once and prints the time, the peak memory and the bytes read. */
 const source = fileSource(process.argv[2] ?? "");
 let bytesRead = 0;
 const counted = {

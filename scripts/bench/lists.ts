@@ -7,7 +7,7 @@ import { newBuild } from "../../lambdas/builds/model/transitions.ts";
 import { newId } from "../../lambdas/table/ids.ts";
 import { jsonOf, type Measured, median, type ServiceProcess, startProcess } from "./measure.ts";
 
-/** Finished builds of a project, written beside the service into the same table. */
+/** Writes finished builds of a project directly into the service's table. */
 async function seedBuilds(
   service: ServiceProcess,
   organizationId: string,
@@ -43,7 +43,7 @@ async function p50(service: ServiceProcess, project: string): Promise<number> {
   return median(times);
 }
 
-/** The first page of a project's builds, whatever the project's age. */
+/** Compares the first page of builds for a project with many builds and one with few. */
 export async function benchLists(): Promise<Measured[]> {
   const service = await startProcess();
   try {

@@ -14,7 +14,7 @@ const lines = Array.from(
 const randomValue = (bytes: number) => randomBytes((bytes / 4) * 3).toString("base64");
 const inLines = (value: string) => value.match(/.{1,64}/g)?.join("\n") ?? "";
 
-/** How long the processor is busy with a run, in milliseconds: whoever else uses it meanwhile does not count. */
+/** The CPU time of a run in milliseconds, which does not count other processes. */
 function busyMs(run: () => void): number {
   const before = process.cpuUsage();
   run();
@@ -22,7 +22,7 @@ function busyMs(run: () => void): number {
   return (user + system) / 1000;
 }
 
-/** Masks the lines, five of which name a value, and returns the shortest time in milliseconds, the masker's making included. */
+/** Masks the lines, five of which contain a value; returns the shortest time in ms, with the creation of the masker. */
 function maskMs(values: readonly string[], named: readonly string[]): number {
   const written = lines.map((line, index) => (index % 200 === 0 ? `${line} ${named[index % named.length]}` : line));
   const times = Array.from({ length: rounds }, () =>
@@ -31,11 +31,11 @@ function maskMs(values: readonly string[], named: readonly string[]): number {
       if (!masked[0]?.endsWith(" [masked]")) throw new Error("A value was not masked");
     }),
   );
-  // Whatever else runs on the machine only adds to a time.
+  // Other processes can only make a run longer.
   return Math.min(...times);
 }
 
-/** Masks the same lines with one pass for each line of each value. */
+/** Masks the same lines with one pass per line of each value. */
 function passPerValueMs(values: readonly string[]): number {
   const parts = values.flatMap((value) => value.split("\n"));
   return busyMs(() => {
@@ -46,7 +46,7 @@ function passPerValueMs(values: readonly string[]): number {
   });
 }
 
-/** Masking 1,000 lines, against 100 ms. */
+/** Compares the masking of 1,000 lines with 100 ms. */
 export async function benchMasking(): Promise<Measured[]> {
   const large = Array.from({ length: 500 }, () => randomValue(32 * KiB));
   const largeMs = maskMs(large, large);

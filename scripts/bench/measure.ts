@@ -5,7 +5,7 @@ import { join } from "node:path";
 import { setTimeout as sleep } from "node:timers/promises";
 import { startDynamoDb } from "../../local/dynamodb/server.ts";
 
-/** One measured ratio with the bound that it has to keep; without a bound it is only told. */
+/** One measured ratio and its upper bound; without a bound it is only printed. */
 export interface Measured {
   name: string;
   ratio: number;
@@ -17,7 +17,7 @@ export function median(values: readonly number[]): number {
   return values.toSorted((one, other) => one - other)[Math.floor(values.length / 2)] ?? Number.NaN;
 }
 
-/** The median time of `rounds` runs, in milliseconds, after one that does not count. */
+/** The median time of `rounds` runs in milliseconds, after one warm-up run. */
 export async function medianMs(rounds: number, run: () => Promise<void>): Promise<number> {
   await run();
   const times: number[] = [];
@@ -42,7 +42,7 @@ export interface ServiceProcess {
 
 const root = join(import.meta.dirname, "..", "..");
 
-/** The local service in a process of its own, by the script that `npm start` runs. */
+/** Starts the local service in its own process, with the command of `npm start`. */
 export async function startProcess(
   home = mkdtempSync(join(tmpdir(), "slipway-bench-")),
   variables: Record<string, string> = {},
@@ -81,11 +81,11 @@ export async function startProcess(
 }
 
 export interface ServiceOnTable extends ServiceProcess {
-  /** The address of its DynamoDB, which a service keeps to itself when it starts its own. */
+  /** The address of its DynamoDB, which a service that starts its own does not publish. */
   table: string;
 }
 
-/** As `startProcess`, on a DynamoDB that the benchmark can call as well; a later start on the same home finds its rows. */
+/** Like `startProcess`, with a DynamoDB that the benchmark can call too; a later start with the same home uses the same rows. */
 export async function startOnTable(): Promise<ServiceOnTable> {
   const home = mkdtempSync(join(tmpdir(), "slipway-bench-"));
   const table = await startDynamoDb({ file: join(home, "table.db"), tableName: "slipway" });
@@ -110,7 +110,7 @@ export async function untilAnswers(url: string, text: string): Promise<void> {
   }
 }
 
-/** What the service answered, unchecked. */
+/** The JSON body of an answer, without validation. */
 // biome-ignore lint/suspicious/noExplicitAny: a benchmark reads what it has asked for
 export async function jsonOf(response: Promise<Response>): Promise<any> {
   return (await response).json();

@@ -3,7 +3,7 @@ import { DynamoDBDocument } from "@aws-sdk/lib-dynamodb";
 import middy from "@middy/core";
 import { z } from "zod";
 
-/** What the cold start of ours is compared with: the same answer from the same call, written and bundled without a thought for size. */
+/** The baseline of the cold start: the same answer from the same call, without any optimization for size. */
 const table = DynamoDBDocument.from(new DynamoDB({}));
 const request = z.object({ headers: z.object({ authorization: z.string().regex(/^Bearer [^:]+:[^:]+$/) }) });
 

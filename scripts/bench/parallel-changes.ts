@@ -7,7 +7,7 @@ const width = 10;
 const rounds = 5;
 const localFile = z.object({ organizationId: z.string(), databaseId: z.string() });
 
-/** Ten changes of one table at once against the same ten one after the other, through the whole service. */
+/** Compares ten concurrent changes of one table with ten sequential ones, through the whole service. */
 export async function benchParallelChanges(): Promise<Measured> {
   const service = await startProcess();
   const headers = { authorization: `Bearer ${service.key}`, "content-type": "application/json" };

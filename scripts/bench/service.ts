@@ -20,7 +20,7 @@ function get(url: string, agent: Agent, headers: Record<string, string>): Promis
   });
 }
 
-/** Requests per second with sixteen at a time. */
+/** Requests per second with sixteen concurrent clients. */
 async function throughput(url: string, headers: Record<string, string>, seconds: number): Promise<number> {
   const agent = new Agent({ keepAlive: true, maxSockets: 16 });
   const until = performance.now() + seconds * 1000;
@@ -36,7 +36,7 @@ async function throughput(url: string, headers: Record<string, string>, seconds:
   return answered / seconds;
 }
 
-/** An express server that does the same BatchGetItem, in a process of its own on the same embedded DynamoDB. */
+/** Starts an express server with the same BatchGetItem, in its own process, on the same embedded DynamoDB. */
 async function startExpress(service: ServiceOnTable, buildId: string): Promise<{ url: string; stop(): void }> {
   const child = spawn(process.execPath, ["scripts/bench/express-server.ts"], {
     env: {
@@ -57,7 +57,7 @@ async function startExpress(service: ServiceOnTable, buildId: string): Promise<{
   return { url, stop: () => void child.kill("SIGKILL") };
 }
 
-/** Both make the same SDK call; a poll also authenticates, checks and maps rows, which express does not. */
+/** Both make the same SDK call; a poll also authenticates, validates and converts rows. */
 const pollShareMin = 0.7;
 
 async function benchPolls(service: ServiceOnTable): Promise<Measured> {
@@ -80,7 +80,7 @@ async function benchPolls(service: ServiceOnTable): Promise<Measured> {
   return { name: "poll throughput: express / ours", ratio: bare / polls, bound: 1 / pollShareMin, detail };
 }
 
-/** A chain of Pass states: what one transition costs. */
+/** The time of one transition, measured with a chain of Pass states. */
 async function benchStates(): Promise<Measured> {
   const dir = mkdtempSync(join(tmpdir(), "bench-states-"));
   const length = 200;

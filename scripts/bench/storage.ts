@@ -49,8 +49,8 @@ async function timed(run: () => Promise<unknown>): Promise<number> {
   return performance.now() - began;
 }
 
-/** What a Lambda finds in its environment, with the embedded services of the running local service around it. */
-function becomeLambda({ service }: Bench): void {
+/** Sets the environment of a Lambda that uses the embedded services of the running local service. */
+function setLambdaEnvironment({ service }: Bench): void {
   const { accessKeyId, secretAccessKey } = runtimeOf(service);
   const ports = JSON.parse(readFileSync(join(service.home, "ports.json"), "utf8"));
   Object.assign(process.env, {
@@ -84,9 +84,9 @@ function createFilesEvent({ service, organizationId, storageId }: Bench) {
   return { rawPath: "", headers, pathParameters, requestContext: { requestId: "bench" }, body, isBase64Encoded: false };
 }
 
-/** The handler's own time around the transaction: the credential, the storage, the signer role, a hundred signatures. */
+/** Compares the handler with its transaction alone: it also checks credential and storage, and signs a hundred addresses. */
 async function benchPrepare(bench: Bench): Promise<Measured[]> {
-  becomeLambda(bench);
+  setLambdaEnvironment(bench);
   const { handler } = await import("../../lambdas/storage/create-files.ts");
   const event = createFilesEvent(bench);
   const bare = () => {
@@ -184,7 +184,7 @@ async function put(url: string): Promise<number> {
   return answered;
 }
 
-/** The service's peak from the upload's first byte on; Linux tells it in /proc. */
+/** The service's peak memory during an upload, from /proc (Linux). */
 async function benchUpload(bench: Bench): Promise<Measured> {
   const { pid } = bench.service;
   const { files } = await call(bench, "POST", `${bench.storageId}/files`, { files: wanted.slice(0, 1) });
@@ -197,7 +197,7 @@ async function benchUpload(bench: Bench): Promise<Measured> {
   return { name, ratio: peak / uploadMiBMax, bound: 1, detail };
 }
 
-/** File storage of the local service, in a process of its own. */
+/** Benchmarks of file storage, with the local service in its own process. */
 export async function benchStorage(): Promise<Measured[]> {
   const service = await startOnTable();
   const seed = JSON.parse(readFileSync(join(service.home, "local.json"), "utf8"));

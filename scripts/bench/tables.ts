@@ -34,7 +34,7 @@ function definition(name: string): Definition {
 
 const minuteMs = 60_000;
 
-/** A session for one request, as a function opens it. */
+/** Opens a session for one request, as a function does. */
 const openSession = (databases: DatabaseRunner) => sessionOn(databases, schema, "secret", new Date());
 
 async function create(session: Session, name: string): Promise<void> {
@@ -120,7 +120,7 @@ async function benchList(databases: DatabaseRunner, calls: () => number): Promis
   };
 }
 
-/** Table management against bare statements on the same embedded PostgreSQL, both through the Data API. */
+/** Compares table management with bare statements on the same embedded PostgreSQL, both through the Data API. */
 async function benchStatements(): Promise<Measured[]> {
   const folder = await mkdtemp(join(tmpdir(), "bench-tables-"));
   const data = createRdsData({ dir: folder });

@@ -13,7 +13,7 @@ const fileCount = 20_000;
 const unpackedBytes = 120 * 1000 * 1000;
 const rounds = 3;
 
-/** One measured ratio with the bound that it has to keep. */
+/** One measured ratio and its upper bound. */
 export interface BenchResult {
   name: string;
   ratio: number;
@@ -21,7 +21,7 @@ export interface BenchResult {
   detail: string;
 }
 
-/** The same bytes on every run: half source-like text, a quarter each of noise and of long repetition. */
+/** The same bytes on every run: half source code, a quarter random bytes, a quarter repetitions. */
 function contents(index: number): Buffer {
   const bytes = Math.round((unpackedBytes / fileCount) * (0.5 + (index % 101) / 100));
   const seed = createHash("sha256").update(`file ${index}`).digest();
@@ -69,7 +69,7 @@ function unzipMs(path: string): number {
   return performance.now() - start;
 }
 
-/** Full verification against `unzip -t` of the same archive (20,000 files, 120 MB); needs unzip. */
+/** Compares full verification with `unzip -t` of the same archive (20,000 files, 120 MB); needs unzip. */
 export async function benchZip(): Promise<BenchResult[]> {
   const folder = await mkdtemp(join(tmpdir(), "bench-zip-"));
   try {

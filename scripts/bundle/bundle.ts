@@ -7,12 +7,12 @@ import { environmentOnly, externals, quickBuiltins, yamlModules } from "./lean.t
 
 const root = join(import.meta.dirname, "..", "..");
 
-/** A CommonJS dependency inside an ES module still calls `require`, for Node's own modules only: all others are bundled. */
+/** CommonJS dependencies in the bundle still call `require` for built-in modules of Node.js. */
 const requireBanner = "const require = (name) => process.getBuiltinModule(name);";
 
 /**
- * Bundles every Lambda in one pass into `outdir`: shared code once, in chunks. `files` are names below lambdas/ without
- * ending; one that has no file is an error that names it.
+ * Bundles all Lambdas into `outdir`, with shared code in chunks. `files` are paths below lambdas/ without extension;
+ * throws if one does not exist.
  */
 export async function bundleLambdas(outdir: string, files: readonly string[] = handlerFiles): Promise<Metafile> {
   const missing = missingHandlers(root).filter((file) => files.includes(file));
@@ -41,7 +41,7 @@ export async function bundleLambdas(outdir: string, files: readonly string[] = h
     legalComments: "none",
     logLevel: "warning",
     banner: { js: requireBanner },
-    // An analysis hands it to the image build, and esbuild is not there to make it.
+    // The analysis passes the static server to the image build, and esbuild is not available in Lambda to bundle it there.
     define: { STATIC_SERVER: JSON.stringify(await bundleStaticServer()) },
     alias: yamlModules,
     external: externals,

@@ -1,7 +1,7 @@
 import { fromEnv } from "@aws-sdk/credential-provider-env";
 
 /**
- * Replaces `@aws-sdk/credential-provider-node` inside the Lambda asset: Lambda always passes a function its credentials
- * in the environment, so the SDK's chain (profiles, SSO, IMDS: 133 KB) would stop at this same first provider.
+ * Replaces `@aws-sdk/credential-provider-node` in the Lambda asset. Lambda always passes credentials in the environment,
+ * the first provider in the SDK's chain, so the others (profiles, SSO, IMDS: 133 KB) are not needed.
  */
 export const defaultProvider = () => fromEnv();

@@ -3,7 +3,7 @@ import { join } from "node:path";
 import { routes } from "../../api/index.ts";
 import { imageBuildServices, listeners, steps } from "../../statemachines/steps.ts";
 
-/** Every Lambda's handler file below lambdas/, without its ending: what the tables declare, plus the two that are in none. */
+/** The handler files of all Lambdas below lambdas/, without extension: the declared ones, not-found and operator. */
 export const handlerFiles: readonly string[] = [
   ...routes.map((route) => `${route.resource}/${route.id}`),
   ...Object.keys(steps).map((id) => `pipeline/${id}`),
@@ -13,7 +13,7 @@ export const handlerFiles: readonly string[] = [
   "operator/operator",
 ];
 
-/** The declared handlers that have no file. */
+/** The declared handlers whose file does not exist. */
 export function missingHandlers(root: string): string[] {
   return handlerFiles.filter((file) => !existsSync(join(root, "lambdas", `${file}.ts`)));
 }

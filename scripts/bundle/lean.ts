@@ -3,12 +3,12 @@ import { fileURLToPath } from "node:url";
 import type { Plugin } from "esbuild";
 
 /**
- * An ES module import of one of these reads every property, and some properties load much more: undici behind `node:http`
- * (35–47 ms of a cold start, nodejs/node #57649), the standard streams behind `node:process`.
+ * An ES module import of one of these modules reads every property, and some property getters load much more: undici
+ * for `node:http` (35–47 ms of a cold start, nodejs/node #57649), the standard streams for `node:process`.
  */
 const lazyBuiltins = /^(node:)?(https?|process)$/;
 
-/** Every exported name of a built-in module whose value is simply there; a name behind a getter is left out. */
+/** The source of a module that exports all properties of a built-in module except those with a getter. */
 function builtinSource(name: string): string {
   const properties = Object.getOwnPropertyDescriptors(process.getBuiltinModule(name) ?? {});
   const names = Object.entries(properties).flatMap(([one, { get }]) => (get === undefined ? [one] : []));
@@ -20,7 +20,7 @@ function builtinSource(name: string): string {
   ].join("\n");
 }
 
-/** Node's own modules without what only an ES module import of them would load. */
+/** Imports built-in modules of Node.js without calling their property getters. */
 export const quickBuiltins: Plugin = {
   name: "quick-builtins",
   setup(build) {
@@ -36,10 +36,10 @@ export const quickBuiltins: Plugin = {
   },
 };
 
-/** A function has no configuration files; looking for them loads `node:fs/promises` and half of readline with it. */
+/** A function has no AWS configuration files; the code that looks for them would load `node:fs/promises` and readline. */
 const noFiles = 'export const filePromises = {}, fileIntercept = {}; export const readFile = async () => "";';
 
-/** The SDK's clients read credentials and settings from the environment instead of searching a machine for them. */
+/** Makes the SDK's clients read credentials and settings only from the environment. */
 export const environmentOnly: Plugin = {
   name: "environment-only",
   setup(build) {
@@ -53,12 +53,12 @@ export const environmentOnly: Plugin = {
   },
 };
 
-/** `yaml` as ES modules, of which a bundle takes only what reads a file; its CommonJS build cannot be taken apart. */
+/** Uses the ES modules of `yaml`, because tree shaking removes unused code only from ES modules. */
 export const yamlModules = {
   yaml: fileURLToPath(new URL("./browser/dist/index.js", import.meta.resolve("yaml/package.json"))),
 };
 
-/** What Lambda's runtime has by itself; everything else is bundled. */
+/** The built-in modules of Lambda's runtime; everything else is bundled. */
 export const externals = builtinModules
   .flatMap((name) => [name, `node:${name}`])
   .filter((name) => !lazyBuiltins.test(name));

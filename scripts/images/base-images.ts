@@ -14,14 +14,14 @@ const quiet: { stdio: StdioOptions } = { stdio: ["ignore", "ignore", "pipe"] };
 
 interface BaseImage {
   names: string[];
-  /** The Containerfile beside this file, without its ending. */
+  /** The name of the Containerfile in this folder, without extension. */
   file: string;
   context: string;
-  /** Fetches what the context lacks. */
+  /** Downloads the files of the context that are missing. */
   fetch: () => void;
 }
 
-/** In the order in which they build on each other. */
+/** In build order: each image may use the ones before it. */
 const images: readonly BaseImage[] = [
   { names: ["localhost/slipway/bookworm"], file: "bookworm", context: debianFolder, fetch: bootstrap },
   {
@@ -38,7 +38,7 @@ const images: readonly BaseImage[] = [
   },
 ];
 
-/** Debian as a tar file that is whole or not there. */
+/** Creates Debian as a tar file; the rename makes sure that the file is complete. */
 function bootstrap(): void {
   if (existsSync(tarball)) return;
   const unneeded = ["doc", "locale", "man", "info"].map((name) => `--dpkgopt=path-exclude=/usr/share/${name}/*`);
@@ -49,7 +49,7 @@ function bootstrap(): void {
   rmSync(join(made, ".."), { recursive: true });
 }
 
-/** Node.js and npm as the npm registry has them. */
+/** Downloads Node.js and npm from the npm registry. */
 function fetchNode(): void {
   mkdirSync(npmFolder, { recursive: true });
   const options = ["--prefix", npmFolder, "--no-save", "--no-audit", "--no-fund", "--ignore-scripts"];
@@ -57,7 +57,7 @@ function fetchNode(): void {
   execFileSync("npm", ["install", ...options, ...packages], quiet);
 }
 
-/** A change of anything in this folder makes the images anew. */
+/** A hash of all files in this folder; when it changes, the images are built again. */
 function revision(): string {
   const hash = createHash("sha256");
   for (const name of readdirSync(folder).sort()) hash.update(readFileSync(join(folder, name)));
@@ -73,8 +73,8 @@ async function isMade(name: string, wanted: string): Promise<boolean> {
 }
 
 /**
- * Makes the base images that rendered Dockerfiles name, where they are missing, out of Debian's and npm's packages: no
- * registry of images is asked. `say` hears what takes its time.
+ * Builds the missing base images of rendered Dockerfiles from packages of Debian and npm, without an image registry.
+ * `say` gets a line for each slow step.
  */
 export async function prepareBaseImages(say: (line: string) => void): Promise<void> {
   mkdirSync(debianFolder, { recursive: true });
@@ -82,14 +82,14 @@ export async function prepareBaseImages(say: (line: string) => void): Promise<vo
   for (const { names, file, context, fetch } of images) {
     const made = await Promise.all(names.map((name) => isMade(name, label)));
     if (made.every(Boolean)) continue;
-    say(`making ${names.join(" and ")}`);
+    say(`building ${names.join(" and ")}`);
     fetch();
     const contexts = ["--build-context", `scripts=${folder}`, "--build-context", "certificates=/etc/ssl/certs"];
     const tags = names.flatMap((name) => ["--tag", name]);
     const options = ["--pull-never", "--label", `slipway.revision=${label}`, ...contexts, ...tags];
     await buildah(["build", ...options, "--file", join(folder, `${file}.Containerfile`), context]);
   }
-  // Those that have lost their names to newer ones.
+  // Removes older images whose names now belong to newer ones.
   await buildah(["rmi", "--prune"]);
 }
 

@@ -2,12 +2,12 @@ import { type ExecFileException, execFile, spawnSync } from "node:child_process"
 import { mkdirSync } from "node:fs";
 import { join } from "node:path";
 
-/** Where base images, their sources and everything that is built from them lie: outside the repository, kept between runs. */
+/** The folder of base images, their sources and the images built from them. It is outside the repository and kept between runs. */
 export const imagesCache = join(process.env.XDG_CACHE_HOME ?? "/var/tmp", "slipway-images");
 
 const found = (program: string): boolean => spawnSync("sh", ["-c", `command -v ${program}`]).status === 0;
 
-/** Why no image can be built here, for a reader; null when one can. */
+/** The reason why images cannot be built on this machine; null if they can. */
 export function noImagesBecause(): string | null {
   if (process.platform !== "linux") return "they need Linux";
   if (process.getuid?.() !== 0) return "they need root";
@@ -15,14 +15,14 @@ export function noImagesBecause(): string | null {
   return missing.length === 0 ? null : `${missing.join(", ")} missing; scripts/images/install.sh installs them`;
 }
 
-/** Overlay where the kernel and the disk allow it: vfs copies a whole image for every layer. */
+/** Uses overlay if the kernel and the disk support it, because vfs copies the whole image for every layer. */
 function storageDriver(): string {
   const probe = join(imagesCache, "probe");
   const flags = ["--root", join(probe, "root"), "--runroot", join(probe, "run"), "--storage-driver", "overlay"];
   return spawnSync("buildah", [...flags, "info"]).status === 0 ? "overlay" : "vfs";
 }
 
-/** The options and the environment of every call of buildah: its own store, and chroot, since no other isolation works everywhere. */
+/** The options and environment of every buildah call: a separate store, and chroot, the only isolation that works everywhere. */
 export function buildahCall(): { flags: string[]; env: NodeJS.ProcessEnv } {
   const driver = process.env.STORAGE_DRIVER ?? storageDriver();
   const temporary = join(imagesCache, "tmp");
@@ -34,7 +34,7 @@ export function buildahCall(): { flags: string[]; env: NodeJS.ProcessEnv } {
   };
 }
 
-/** What buildah printed; rejects with its error output. */
+/** Runs buildah and returns its output; rejects with its error output. */
 export async function buildah(args: readonly string[]): Promise<string> {
   const { flags, env } = buildahCall();
   const ended = Promise.withResolvers<string>();

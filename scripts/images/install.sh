@@ -1,13 +1,13 @@
 #!/usr/bin/env bash
-# What the image tests need, on a Debian machine with root (buildah, mmdebstrap, jq and unzip), and what the Python
-# example deployments pack into wheels (FastAPI, uvicorn, Django and gunicorn for Debian's own Python). Elsewhere it says
-# which tests will be skipped and why, and succeeds: they are a check of the project, not a part of it.
+# Installs the programs of the image tests (buildah, mmdebstrap, jq and unzip) and the packages that the Python example
+# deployments pack into wheels (FastAPI, uvicorn, Django and gunicorn for Debian's Python). It needs Debian and root. On
+# other machines it prints which tests will be skipped and why, and succeeds, because these tests are optional.
 set -euo pipefail
 export DEBIAN_FRONTEND=noninteractive
 log=$(mktemp)
 trap 'rm -f "$log"' EXIT
 
-# Each program comes in a package of its name.
+# Each program is in a package with the same name.
 missing_programs() {
   local program
   for program in buildah mmdebstrap jq unzip; do
@@ -15,7 +15,7 @@ missing_programs() {
   done
 }
 
-# Asked of Debian's Python by its path: another one may come first on PATH.
+# Uses the path of Debian's Python, because PATH may find another one first.
 missing_modules() {
   local module
   for module in fastapi uvicorn django gunicorn; do

@@ -28,28 +28,28 @@ afterAll(async () => {
   await running.stop();
 });
 
-it("a service that works passes the smoke test, line by line", async () => {
-  const said: string[] = [];
+it("a working service passes every check of the smoke test", async () => {
+  const lines: string[] = [];
   const service = {
     apiAddress: running.seed.baseUrl,
     operator: "operator",
     lambda: clients.lambda,
     broken: "crashes",
   } as const;
-  const orgId = await smokeTest(service, (line) => said.push(line));
+  const orgId = await smokeTest(service, (line) => lines.push(line));
   expect(orgId).toMatch(/^org_/);
-  expect(said.filter((line) => line.startsWith("ok"))).toEqual([
-    "ok  a good app becomes ready",
+  expect(lines.filter((line) => line.startsWith("ok"))).toEqual([
+    "ok  a working app becomes ready",
     "ok  it is live",
-    "ok  the public gets 200 from its address",
-    "ok  a broken app ends as error",
-    "ok  meanwhile the public got 200 from every request",
-    "ok  the good app is live as before",
-    "ok  the public still gets 200",
+    "ok  its address answers 200",
+    "ok  a broken app ends with status error",
+    "ok  meanwhile every public request got 200",
+    "ok  the working app is still live",
+    "ok  its address still answers 200",
   ]);
 });
 
-it("a smoke test without an operator function fails, and says of which", async () => {
+it("a smoke test without an operator function fails with the name of the function", async () => {
   const service = {
     apiAddress: running.seed.baseUrl,
     operator: "Other-operator",
