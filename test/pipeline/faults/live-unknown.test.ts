@@ -1,68 +1,23 @@
 import { randomUUID } from "node:crypto";
-import { createServer, request as httpRequest } from "node:http";
-import type { AddressInfo } from "node:net";
 import { DeleteItemCommand, DynamoDBClient, GetItemCommand, type GetItemCommandInput } from "@aws-sdk/client-dynamodb";
 import { marshall } from "@aws-sdk/util-dynamodb";
 import { afterAll, beforeAll, beforeEach, describe, expect, test, vi } from "vitest";
 import { type Guarded, startGuarded } from "../../api/faults/guarded-service.ts";
 import { deploy, finished, nodeApp } from "../../harness/app.ts";
 import type { Running } from "../../harness/service.ts";
-import { signedHeaders } from "../../harness/signing.ts";
-
-/** Stands before the container service for as long as `fails` is unset, and refuses everything while it is set. */
-async function openContainerGate() {
-  const state: { target: string; fails: "ThrottlingException" | "closed" | "silent" | undefined } = {
-    target: "",
-    fails: undefined,
-  };
-  const server = createServer(async (request, response) => {
-    if (state.fails === "silent") return;
-    if (state.fails === "closed") return void request.socket.destroy();
-    if (state.fails) {
-      request.resume();
-      response.writeHead(400, { "content-type": "application/x-amz-json-1.1" });
-      return void response.end(JSON.stringify({ __type: state.fails, message: "Rate exceeded" }));
-    }
-    const to = new URL(state.target);
-    const chunks: Buffer[] = [];
-    for await (const chunk of request) chunks.push(chunk);
-    const body = Buffer.concat(chunks);
-    // The signature covers the host, so the gate signs what it passes on.
-    const { "x-amz-target": target = "", "content-type": type = "" } = request.headers;
-    const headers = await signedHeaders(
-      { url: to.href, headers: { "x-amz-target": String(target), "content-type": type }, body, service: "ecs" },
-      {
-        accessKeyId: process.env.AWS_ACCESS_KEY_ID ?? "",
-        secretAccessKey: process.env.AWS_SECRET_ACCESS_KEY ?? "",
-      },
-    );
-    const sent = httpRequest({ host: to.hostname, port: to.port, path: "/", method: "POST", headers }, (answer) => {
-      response.writeHead(answer.statusCode ?? 500, answer.headers);
-      answer.pipe(response);
-    });
-    sent.on("error", () => request.socket.destroy());
-    sent.end(body);
-  });
-  await new Promise<void>((resolve) => server.listen(0, "127.0.0.1", resolve));
-  const close = () =>
-    new Promise<void>((resolve) => {
-      server.close(() => resolve());
-      server.closeAllConnections();
-    });
-  return { state, endpoint: `http://127.0.0.1:${(server.address() as AddressInfo).port}`, close };
-}
+import { type EcsGate, openEcsGate } from "./ecs-gate.ts";
 
 describe("what is deployed", () => {
   let guarded: Guarded;
-  let containers: Awaited<ReturnType<typeof openContainerGate>>;
+  let ecs: EcsGate;
   let project: Running;
   let builds: string[];
 
   beforeAll(async () => {
-    containers = await openContainerGate();
-    process.env.AWS_ENDPOINT_URL_ECS = containers.endpoint;
+    ecs = await openEcsGate();
+    process.env.AWS_ENDPOINT_URL_ECS = ecs.endpoint;
     guarded = await startGuarded();
-    containers.state.target = process.env.AWS_ENDPOINT_URL ?? "";
+    ecs.target = process.env.AWS_ENDPOINT_URL ?? "";
     project = await guarded.newProject();
     builds = [];
     for (const text of ["one", "two", "three"]) {
@@ -73,9 +28,9 @@ describe("what is deployed", () => {
   }, 60_000);
   afterAll(async () => {
     delete process.env.AWS_ENDPOINT_URL_ECS;
-    containers.state.fails = undefined;
+    ecs.fails = undefined;
     await guarded.stop();
-    await containers.close();
+    await ecs.close();
   });
   beforeEach(() => forgetLive());
 
@@ -111,9 +66,9 @@ describe("what is deployed", () => {
 
   describe.each(["ThrottlingException", "closed", "silent"] as const)("cannot be read (%s)", (fails) => {
     beforeEach(() => {
-      containers.state.fails = fails;
+      ecs.fails = fails;
       return () => {
-        containers.state.fails = undefined;
+        ecs.fails = undefined;
       };
     });
 
