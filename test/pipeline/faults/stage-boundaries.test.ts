@@ -118,18 +118,19 @@ describe("at a boundary between two stages", { timeout: 10_000 }, () => {
 
   test("an upload that lands just before the token is stored is found", async () => {
     const created = Promise.withResolvers<Awaited<ReturnType<typeof create>>>();
+    const eventRead = openGate();
     justBefore("token", async () => {
       const { id, send } = await created.promise;
-      const eventRead = openGate();
       guarded.gate.answered = ({ operation, body }) => {
         if (operation === "BatchGetItem" && body.includes(id)) eventRead.open();
       };
       await send();
-      // The upload's event finds no token yet, and does not come again.
       await eventRead.opened;
     });
     const { id, send } = await create({});
     created.resolve({ id, send });
+    // The upload's event has found no token, and does not come again. Polls read the build too, so they wait for it.
+    await eventRead.opened;
     expect(await finished(project, id)).toMatchObject({ status: "error", size: expect.any(Number) });
     await stillServes();
   });
