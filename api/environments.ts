@@ -41,7 +41,7 @@ export const createEnvironment = route("create-environment", `POST ${environment
   body: z.object({ name, value }),
   reply: z.object({ environment }),
   status: 201,
-  errors: ["name_taken", "limit_reached", "idempotency_mismatch"],
+  errors: ["name_taken", "limit_reached", "variables_too_large", "idempotency_mismatch"],
   uses: ["table:read", "table:write"],
 });
 
@@ -52,7 +52,7 @@ export const updateEnvironment = route("update-environment", `PUT ${environments
     .refine((body) => body.name !== undefined || body.value !== undefined, { error: "name or value is required" }),
   reply: z.object({ environment }),
   status: 200,
-  errors: ["name_taken"],
+  errors: ["name_taken", "variables_too_large"],
   uses: ["table:read", "table:write"],
 });
 

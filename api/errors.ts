@@ -16,6 +16,7 @@ export const errorTable = {
   credential_limit: { status: 409, title: "Conflict" },
   name_taken: { status: 409, title: "Conflict" },
   limit_reached: { status: 409, title: "Conflict" },
+  variables_too_large: { status: 409, title: "Conflict" },
   table_exists: { status: 409, title: "Conflict" },
   column_exists: { status: 409, title: "Conflict" },
   data_conflict: { status: 409, title: "Conflict" },

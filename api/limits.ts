@@ -20,6 +20,8 @@ export const limits = {
   variableNameLengthMax: 256,
   variableValueBytesMax: 32 * 1024,
   variablesPerProjectMax: 500,
+  /** Names and values of a project together, in UTF-8. */
+  variablesBytesMax: 1024 * 1024,
   idempotencyKeyLengthMax: 255,
   idempotencyValidSeconds: 24 * 3600,
   bodyBytesMax: 1024 * 1024,

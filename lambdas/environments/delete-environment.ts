@@ -1,22 +1,26 @@
 import { deleteEnvironment } from "../../api/environments.ts";
 import { endpoint } from "../http/endpoint.ts";
 import { notFound, unavailable } from "../http/problem.ts";
-import { Variable, VariableCount, VariableName } from "./model/rows.ts";
+import { Variable, VariableName } from "./model/rows.ts";
+import { addToTotals, bytesOf, checkTotals } from "./model/totals.ts";
 
 const triesMax = 5;
 
-export const handler = endpoint(deleteEnvironment, async ({ params, access }) => {
+export const handler = endpoint(deleteEnvironment, async ({ params, access }, { table }) => {
   const { projectId } = params;
   const id = { projectId, id: params.envId };
   for (let tries = 0; tries < triesMax; tries += 1) {
     const { stored } = await access.read({ stored: Variable.at(id) });
     if (!stored) throw notFound();
+    const removed = { count: -1, bytes: -bytesOf(stored) };
     const outcome = await access.commit({
-      variable: Variable.delete(id, { name: stored.name }),
+      // The bytes to take away are those of the version that was read.
+      variable: Variable.delete(id, { name: stored.name, updatedAt: stored.updatedAt }),
       name: VariableName.delete({ projectId, name: stored.name }),
-      count: VariableCount.update({ projectId }, { add: { count: -1 } }),
+      totals: addToTotals(projectId, removed),
     });
     if (outcome.ok) return { environment: stored.id };
+    await checkTotals(table, projectId, outcome.failed.totals?.old, removed);
   }
   throw unavailable(new Error("The variable kept changing"));
 });

@@ -3,6 +3,7 @@ import { endpoint } from "../http/endpoint.ts";
 import { notFound, unavailable } from "../http/problem.ts";
 import { absent } from "../table/entity.ts";
 import { Variable, VariableName } from "./model/rows.ts";
+import { addToTotals, bytesOf, checkTotals } from "./model/totals.ts";
 import { nameTaken } from "./model/variables.ts";
 
 const triesMax = 5;
@@ -14,7 +15,7 @@ function laterThan(updatedAt: string, now: Date): string {
 
 export const handler = endpoint(
   updateEnvironment,
-  async ({ params, body, access, now }) => {
+  async ({ params, body, access, now }, { table }) => {
     const { projectId } = params;
     const id = { projectId, id: params.envId };
     for (let tries = 0; tries < triesMax; tries += 1) {
@@ -30,13 +31,18 @@ export const handler = endpoint(
         newName: VariableName.put({ projectId, name: environment.name }, { id: stored.id }, { pk: absent }),
         oldName: VariableName.delete({ projectId, name: stored.name }),
       };
+      const added = { count: 0, bytes: bytesOf(environment) - bytesOf(stored) };
       const outcome = await access.commit({
         variable: Variable.put(id, environment, { name: stored.name, updatedAt: stored.updatedAt }),
+        // A change of the same size leaves the totals alone, and so does not meet the other writers of the project.
+        totals: added.bytes === 0 ? undefined : addToTotals(projectId, added),
         ...renamed,
       });
       if (outcome.ok) return { environment };
       // If the variable itself has changed, that change may have taken the name: look again.
-      if (outcome.failed.newName && !outcome.failed.variable) throw nameTaken(environment.name);
+      if (outcome.failed.variable) continue;
+      if (outcome.failed.newName) throw nameTaken(environment.name);
+      await checkTotals(table, projectId, outcome.failed.totals?.old, added);
     }
     throw unavailable(new Error("The variable kept changing"));
   },

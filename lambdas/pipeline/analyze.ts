@@ -35,7 +35,10 @@ async function conclude(table: Table, key: BuildKey, found: Partial<BuildRow>): 
   throw new BuildCanceled();
 }
 
-/** Linux hands a program at most 2 MiB of arguments and environment; the rest is left for what else stands there. */
+/**
+ * Linux hands a program at most 2 MiB of arguments and environment; the rest is left for what else stands there. The
+ * routes allow 1 MiB, but a project may have stored more before they did.
+ */
 const variablesBytesMax = 1.5 * 1024 * 1024;
 
 function refuseTooMany(variables: readonly { name: string; value: string }[]): void {

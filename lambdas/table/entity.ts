@@ -14,6 +14,8 @@ export type Requirement =
   | { is: "oneOf"; values: readonly (string | number | boolean)[] }
   | { is: "below" | "above"; value: string | number }
   | { is: "absentOrBelow"; value: string | number }
+  /** Holds where there is no row; a row that lacks the attribute does not meet it. */
+  | { is: "newRowOrBelow"; value: number }
   | { is: "absentOrContains"; value: string };
 export type Condition = Readonly<Record<string, string | number | boolean | Requirement>>;
 

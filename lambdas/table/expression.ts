@@ -39,6 +39,8 @@ function requirementText(expression: Expression, attribute: string, requirement:
       return `${name} > ${placeholderOf(expression, requirement.value)}`;
     case "absentOrBelow":
       return `(attribute_not_exists(${name}) OR ${name} < ${placeholderOf(expression, requirement.value)})`;
+    case "newRowOrBelow":
+      return `(attribute_not_exists(${nameOf(expression, "pk")}) OR ${name} < ${placeholderOf(expression, requirement.value)})`;
     case "absentOrContains":
       return `(attribute_not_exists(${name}) OR contains(${name}, ${placeholderOf(expression, requirement.value)}))`;
   }

@@ -21,7 +21,12 @@ export const VariableName = entity(z.object({ id: z.string() }), (k: { projectId
   pk: `PRJ#${k.projectId}`,
   sk: `ENVNAME#${k.name}`,
 }));
-export const VariableCount = entity(z.object({ count: z.int() }), (k: { projectId: string }) => ({
+
+/** `bytes` is the size of all names and values in UTF-8; rows written before the limit on it lack it. */
+const variableCountSchema = z.object({ count: z.int(), bytes: z.int().optional() });
+export type VariableCountRow = z.infer<typeof variableCountSchema>;
+/** How many variables a project has, and how large they are together. */
+export const VariableCount = entity(variableCountSchema, (k: { projectId: string }) => ({
   pk: `PRJ#${k.projectId}`,
   sk: "ENVCOUNT",
 }));

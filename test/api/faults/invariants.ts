@@ -83,9 +83,12 @@ function brokenVariables(rows: Row[]): string[] {
   const expected = variables.map(({ id, name }) => `${name} ${id}`).sort();
   if (JSON.stringify(names.sort()) !== JSON.stringify(expected))
     broken.push(`names ${names} for variables ${expected}`);
-  const count = rows.find(({ sk }) => sk === "ENVCOUNT")?.count ?? 0;
+  const totals = rows.find(({ sk }) => sk === "ENVCOUNT");
+  const count = totals?.count ?? 0;
   if (count !== variables.length || variables.length > 500)
     broken.push(`counted ${count}, there are ${variables.length}`);
+  const bytes = variables.reduce((sum, { name, value }) => sum + Buffer.byteLength(name + value), 0);
+  if (totals && totals.bytes !== bytes) broken.push(`counted ${totals.bytes} bytes, there are ${bytes}`);
   return broken;
 }
 
