@@ -31,8 +31,8 @@ export class Automaton {
   readonly #branches = new Map<number, Map<number, number>>();
   /** The states after the first one, plus one; most of a text that names no pattern stays there. */
   readonly #fromStart = new Int32Array(0x10000);
-  /** Reused by `#advance`. */
-  readonly #made: number[] = [];
+  /** Pairs of a state without a transition and the state made for it, or `none`; used by `#advance` alone. */
+  readonly #passed: number[] = [];
   /** States looked at to make transitions: what a text costs beyond its length. */
   steps = 0;
 
@@ -70,21 +70,27 @@ export class Automaton {
 
   /** The state after one more character, made with the states that it falls back on. */
   #advance(state: number, unit: number): number {
+    let from = state;
     let reached = none;
-    for (let from = state; reached === none; from = this.#get(from, fallback)) {
+    while (reached === none) {
       this.steps += 1;
-      reached = this.#after(from, unit);
-      if (reached !== none) break;
-      const child = this.#child(from, unit);
-      if (child !== none) this.#made.push(child);
+      this.#passed.push(from, this.#child(from, unit));
       if (from === start) reached = start;
+      else {
+        from = this.#get(from, fallback);
+        reached = this.#after(from, unit);
+      }
     }
-    for (let child = this.#made.pop(); child !== undefined; child = this.#made.pop()) {
-      this.#set(child, fallback, reached);
-      if (this.#get(child, matched) === 0) this.#set(child, matched, this.#get(reached, matched));
-      reached = child;
+    for (let made = this.#passed.pop(); made !== undefined; made = this.#passed.pop()) {
+      from = this.#passed.pop() ?? start;
+      if (made === none) {
+        this.#connect(from, unit, reached);
+      } else {
+        this.#set(made, fallback, reached);
+        if (this.#get(made, matched) === 0) this.#set(made, matched, this.#get(reached, matched));
+        reached = made;
+      }
     }
-    if (this.#after(state, unit) === none) this.#connect(state, unit, reached);
     return reached;
   }
 
