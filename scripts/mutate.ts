@@ -5,13 +5,21 @@ import { type Area, areas } from "./mutate/areas.ts";
 import { mutateMachine, mutateTemplate, type Outcome } from "./mutate/definitions.ts";
 
 /**
- * Changes the code in small ways and counts the changes that no test notices: `npm run mutate [-- area…] [--fast]`
+ * Changes the code in small ways and counts the changes that no test notices:
+ * `npm run mutate [-- area…] [--files pattern] [--fast] [--every n]`
  * (docs/testing.md). One worker at low priority, because a full run takes hours.
  */
 const { positionals, values } = parseArgs({
   allowPositionals: true,
-  options: { fast: { type: "boolean", default: false } },
+  options: {
+    fast: { type: "boolean", default: false },
+    every: { type: "string", default: "1" },
+    files: { type: "string" },
+  },
 });
+
+/** Of the machine's and the template's changes only each n-th is tried. */
+const every = Number(values.every);
 
 type Mutants = Awaited<ReturnType<Stryker["runMutationTest"]>>;
 const noticed = new Set<Mutants[number]["status"]>(["Killed", "Timeout"]);
@@ -23,7 +31,7 @@ async function mutateCode(area: Area): Promise<Outcome> {
   const stryker = new Stryker({
     testRunner: "vitest",
     vitest: { configFile: "scripts/mutate/vitest.config.ts", related: false },
-    mutate: area.files,
+    mutate: values.files === undefined ? area.files : [values.files],
     ignorePatterns: ["cdk.out", "dist", ".slipway", "examples"],
     coverageAnalysis: "perTest",
     concurrency: 1,
@@ -46,8 +54,8 @@ async function mutateCode(area: Area): Promise<Outcome> {
 
 const runs: Record<string, () => Promise<Outcome> | Outcome> = {
   ...Object.fromEntries(Object.entries(areas).map(([name, area]) => [name, () => mutateCode(area)])),
-  machine: () => mutateMachine(values),
-  template: mutateTemplate,
+  machine: () => mutateMachine({ fast: values.fast, every }),
+  template: () => mutateTemplate({ every }),
 };
 
 const unknown = positionals.filter((name) => !(name in runs));

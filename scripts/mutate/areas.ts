@@ -4,16 +4,15 @@ export interface Area {
   tests: string[];
 }
 
-/** What `npm run mutate` runs, in this order. The first four need unit tests only and take minutes, the others hours. */
+/** What `npm run mutate` runs, in this order. The first four need unit tests only; the others start services. */
 export const areas: Record<string, Area> = {
-  zip: { files: ["buildpack/zip/*.ts"], tests: ["test/unit/buildpack/zip/*.test.ts"] },
+  keys: {
+    files: ["lambdas/http/presented-credential.ts"],
+    tests: ["test/unit/lambdas/http/presented-credential.test.ts"],
+  },
   mask: {
     files: ["lambdas/builds/model/{mask,automaton,readings}.ts"],
     tests: ["test/unit/lambdas/builds/mask.test.ts"],
-  },
-  keys: {
-    files: ["lambdas/http/presented-credential.ts"],
-    tests: ["test/unit/lambdas/http/*.test.ts"],
   },
   tables: {
     files: [
@@ -21,5 +20,30 @@ export const areas: Record<string, Area> = {
       "lambdas/tables/model/{change-statement,definition,row-size-checks,statements}.ts",
     ],
     tests: ["test/unit/lambdas/tables/*.test.ts"],
+  },
+  zip: { files: ["buildpack/zip/*.ts"], tests: ["test/unit/buildpack/zip/*.test.ts"] },
+  access: {
+    files: ["lambdas/http/{access,authenticate,idempotency,key-use,proof}.ts", "lambdas/credentials/**/*.ts"],
+    tests: ["test/api/security.test.ts", "test/api/faults/{idempotency,managers,table-faults}.test.ts"],
+  },
+  sessions: {
+    files: ["lambdas/sessions/*.ts", "lambdas/aws/{identity,identity-proof}.ts"],
+    tests: ["test/pipeline/own-identity.test.ts", "test/pipeline/faults/identity.test.ts"],
+  },
+  builds: {
+    files: ["lambdas/builds/*.ts", "lambdas/builds/model/{copy-build,live-build,start-build,transitions}.ts"],
+    tests: [
+      "test/api/faults/concurrency.test.ts",
+      "test/unit/lambdas/builds/*.test.ts",
+      "test/pipeline/faults/*.test.ts",
+    ],
+  },
+  pipeline: {
+    files: ["lambdas/pipeline/**/*.ts"],
+    tests: ["test/unit/lambdas/pipeline/*.test.ts", "test/pipeline/**/*.test.ts"],
+  },
+  "tables-sql": {
+    files: ["lambdas/tables/*.ts", "lambdas/tables/model/*.ts", "lambdas/aws/databases.ts"],
+    tests: ["test/api/tables/*.test.ts"],
   },
 };

@@ -45,6 +45,10 @@ test.each<[string, string[], string, string]>([
     "production 12345678",
   ],
   ["a value that only holds such a word", ["production1", "123456789"], "production1 123456789", "[masked] [masked]"],
+  ["no space around a word that says nothing", ["production   "], "production   x", "production   x"],
+  ["no value of space alone", ["        "], "a        b", "a        b"],
+  ["short lines where they stand as one", ["ab\ncd\tef\rg  "], '{"v":"ab\\ncd\\tef\\rg"}', '{"v":"[masked]"}'],
+  ["a value beside what is no UTF-8", ["s3cret value"], "GET /%c0%80/s3cret%20value", "GET /%c0%80/[masked]"],
   ["a value as JSON", [odd], `{"v":${JSON.stringify(odd)}}`, '{"v":"[masked]"}'],
   ["a value as JSON in JSON", [odd], JSON.stringify(JSON.stringify({ v: odd })), '"{\\"v\\":\\"[masked]\\"}"'],
   [
@@ -182,5 +186,33 @@ describe("the work grows with the text and the values, not with their product", 
     const { steps } = automaton;
     expect(automaton.occurrences("abcabcabcabd")).toEqual([{ from: 3, to: 12 }]);
     expect(automaton.steps).toBe(steps);
+  });
+});
+
+describe("whatever has the shape of a secret", () => {
+  const letters = (count: number) => "a1".repeat(count).slice(0, count);
+  test.each([
+    ...["slk_", "sls_", "slp_", "slt_"].map((prefix) => [prefix, letters(40), letters(39)]),
+    ...["AKIA", "ASIA"].map((prefix) => [prefix, "A1".repeat(8), "A1".repeat(7)]),
+    ["AIza", `${letters(33)}-_`, letters(34)],
+    ...["ghp_", "gho_", "ghu_", "ghs_", "ghr_"].map((prefix) => [prefix, letters(36), letters(35)]),
+  ])("is masked: %s", (prefix, whole, short) => {
+    const line = (text: string) => `x="${text}", ${text}.`;
+    expect(masker([])(line(prefix + whole))).toBe(line("[masked]"));
+    expect(masker([])(line(prefix + short))).toBe(line(prefix + short));
+    expect(masker([])(line(`x${prefix}${whole}`))).toBe(line(`x${prefix}${whole}`));
+    expect(masker([])(line(`${prefix.slice(0, 2)}x${prefix.slice(3)}${whole}`))).not.toContain("[masked]");
+  });
+
+  test.each(["Signature", "Security-Token", "Credential"])("is masked: X-Amz-%s of a signed address", (name) => {
+    const address = (value: string) =>
+      `https://h/x?X-Amz-${name}=${value}&X-Amz-Date=1 then &X-Amz-${name}=${value} end`;
+    expect(masker([])(address("abc%2Fdef"))).toBe(address("[masked]"));
+    expect(masker([])(`no X-Amz-${name}=abc`)).toBe(`no X-Amz-${name}=abc`);
+  });
+
+  test("is masked: the password in an address, and nothing else of it", () => {
+    expect(masker([])("postgres://app:hunter2@db:5432/app?a=b@c")).toBe("postgres://app:[masked]@db:5432/app?a=b@c");
+    expect(masker([])("mail app:hunter2@db, https://h/a:b")).toBe("mail app:hunter2@db, https://h/a:b");
   });
 });
