@@ -1,4 +1,5 @@
 import { defineConfig } from "vitest/config";
+import { WaitingFirst } from "./test/harness/waiting-first.ts";
 
 const project = (name: string, options: Record<string, unknown> = {}) => ({
   test: { name, include: [`test/${name}/**/*.test.ts`], testTimeout: 20_000, hookTimeout: 30_000, ...options },
@@ -7,19 +8,20 @@ const project = (name: string, options: Record<string, unknown> = {}) => ({
 /** One project per tier: the pure rules share one context, the others own processes and ports. */
 export default defineConfig({
   test: {
-    maxWorkers: 2,
+    // One more than CI has processors: many tests wait.
+    maxWorkers: 3,
+    sequence: { sequencer: WaitingFirst },
     projects: [
       project("unit", { isolate: false }),
       project("local"),
       project("api"),
       project("pipeline", { testTimeout: 90_000 }),
       project("synth", { testTimeout: 60_000 }),
-      project("e2e", { testTimeout: 180_000, fileParallelism: false }),
+      project("e2e", { testTimeout: 180_000 }),
       project("images", {
         globalSetup: ["test/images/setup.ts"],
         testTimeout: 300_000,
         hookTimeout: 600_000,
-        fileParallelism: false,
       }),
     ],
   },
