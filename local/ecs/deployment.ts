@@ -2,10 +2,12 @@ import { setTimeout as delay } from "node:timers/promises";
 import { awaitHooks, type HookRun } from "./hooks.ts";
 import { type DeploymentRecord, isShifted, type Stage, stages } from "./records.ts";
 import type { TaskSet } from "./task-set.ts";
+import { type EcsTemper, pause } from "./temper.ts";
 
 /** The methods of a service that its deployment calls. */
 export interface DeployedService {
   route: { test?: TaskSet | undefined };
+  temper: EcsTemper;
   taskSet(revisionArn: string): TaskSet;
   shift(deployment: DeploymentRecord, green: TaskSet): void;
   cleanUp(deployment: DeploymentRecord): void;
@@ -22,14 +24,19 @@ function enter({ deployment, signal, now, onChange }: HookRun, stage: Stage): vo
 
 async function scaleUpAndTest(run: HookRun, service: DeployedService, green: TaskSet): Promise<void> {
   const pausedBefore = run.deployment.lifecycleStage !== "PRE_SCALE_UP";
+  const { temper } = service;
   await awaitHooks(run, "PRE_SCALE_UP");
   enter(run, "SCALE_UP");
   green.start();
   if (!pausedBefore) await green.whenHealthy(run.signal);
+  if (run.deployment.source === undefined) await pause(temper.firstServiceMs, run.signal);
+  await pause(temper.registrationMs, run.signal);
   enter(run, "POST_SCALE_UP");
   await awaitHooks(run, "POST_SCALE_UP");
+  await pause(temper.stageMs, run.signal);
   enter(run, "TEST_TRAFFIC_SHIFT");
   service.route.test = green;
+  await pause(temper.stageMs, run.signal);
   enter(run, "POST_TEST_TRAFFIC_SHIFT");
   await awaitHooks(run, "POST_TEST_TRAFFIC_SHIFT");
   enter(run, "PRE_PRODUCTION_TRAFFIC_SHIFT");
@@ -56,4 +63,5 @@ export async function runStages(run: HookRun, service: DeployedService): Promise
   if (bakeTimeInMinutes > 0) await delay(bakeTimeInMinutes * 60_000, undefined, { signal });
   enter(run, "CLEAN_UP");
   service.cleanUp(deployment);
+  await pause(service.temper.drainMs, signal);
 }

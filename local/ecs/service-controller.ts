@@ -11,6 +11,7 @@ import { type DeploymentRecord, isRunning, isShifted, type RevisionRecord, type 
 import type { Task } from "./task.ts";
 import type { TaskSet } from "./task-set.ts";
 import { TaskSets } from "./task-sets.ts";
+import type { EcsTemper } from "./temper.ts";
 
 interface RunningDeployment {
   record: DeploymentRecord;
@@ -43,6 +44,9 @@ export class ServiceController {
     this.#address = new PublicAddress(this.#journal, this.route, cluster.testHeader, cluster.addresses);
   }
 
+  get temper(): EcsTemper {
+    return this.#cluster.temper;
+  }
   /** Tasks that have not stopped yet. */
   get tasks(): Task[] {
     return this.#sets.tasks;

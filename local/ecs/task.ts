@@ -21,6 +21,8 @@ export interface TaskHost {
   taskCredentials?(taskId: string): Record<string, string> | Promise<Record<string, string>>;
   log(line: { logGroup: string; logStream: string; timestamp: number; message: string }): void;
   portMap: PortMap;
+  /** Resolves when the task has a place to run. */
+  placed(): Promise<void>;
   now(): number;
 }
 
@@ -105,6 +107,7 @@ class LocalTask implements Task {
   async #launch(): Promise<ProcessGroup | undefined> {
     const { record, definition } = this;
     const [container] = definition.containerDefinitions;
+    await this.#host.placed();
     const image = await this.#host.resolveImage(container.image).catch((error: unknown) => {
       this.#failToStart(`CannotPullContainerError: ${error instanceof Error ? error.message : String(error)}`);
       return undefined;

@@ -44,6 +44,10 @@ export function createService(services: Services): Operation {
       events: [],
       stoppedTasks: [],
     };
+    services.past.keep(serviceName, () => ({
+      service: existing && describeService(services.arns, existing),
+      deployments: [],
+    }));
     const service = new ServiceController(services, record);
     await service.open().catch((error: unknown) => {
       throw new AwsError("ServerException", `The gateway cannot listen on port ${record.port}: ${String(error)}`, 500);

@@ -2,6 +2,7 @@ import * as z from "zod";
 import { AwsError } from "../../aws/service.ts";
 import { nameOf, newRevisionId } from "../arns.ts";
 import type { Cluster } from "../cluster.ts";
+import type { PastViews } from "../past-views.ts";
 import type { RevisionRecord, ServiceRecord, TaskDefinitionRecord } from "../records.ts";
 import type { ServiceController } from "../service-controller.ts";
 import { findTaskDefinition } from "./task-definitions.ts";
@@ -9,11 +10,15 @@ import { findTaskDefinition } from "./task-definitions.ts";
 /** The services of the cluster, by name. */
 export interface Services extends Cluster {
   controllers: Map<string, ServiceController>;
+  /** How services that were just changed are still described. */
+  past: PastViews;
   portFor(serviceName: string): number | Promise<number>;
 }
 
 /** The cluster parameter that most calls share. */
 export const clusterInput = { cluster: z.string().optional() };
+/** The statuses of a deployment that has ended. */
+export const endedStatuses: ReadonlySet<string> = new Set(["SUCCESSFUL", "STOPPED", "ROLLBACK_SUCCESSFUL"]);
 /** The error of ECS for an invalid parameter. */
 export const invalid = (message: string) => new AwsError("InvalidParameterException", message);
 

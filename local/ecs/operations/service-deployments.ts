@@ -3,7 +3,7 @@ import { AwsError, type Operation, operation } from "../../aws/service.ts";
 import { describeDeployment, describeDeploymentBriefly, describeRevision } from "../describe/deployment.ts";
 import { type DeploymentRecord, isRunning, type RevisionRecord } from "../records.ts";
 import type { ServiceController } from "../service-controller.ts";
-import { findService, type Services } from "./known-services.ts";
+import { endedStatuses, findService, invalid, type Services } from "./known-services.ts";
 import { page, pageInput } from "./page.ts";
 
 interface Found {
@@ -52,13 +52,22 @@ function list(services: Services): Operation {
     services.arns.requireCluster(input.cluster);
     const service = findService(services, input.service);
     const { before = Number.POSITIVE_INFINITY, after = 0 } = input.createdAt ?? {};
-    const deployments = service.record.deployments.filter(
-      ({ status, createdAt }) =>
-        (input.status?.includes(status) ?? true) && createdAt / 1000 >= after && createdAt / 1000 <= before,
-    );
+    const known = services.past.of(service.record.name)?.deployments ?? service.record.deployments;
+    const deployments = services.temper
+      .order(known)
+      .filter(
+        ({ status, createdAt }) =>
+          (input.status?.includes(status) ?? true) && createdAt / 1000 >= after && createdAt / 1000 <= before,
+      );
     const { rows, next } = page(deployments, input);
     return { serviceDeployments: rows.map((row) => describeDeploymentBriefly(services.arns, service, row)), ...next };
   });
+}
+
+/** There is no earlier revision to go back to. */
+function refuseToNothing({ temper }: Services, { source }: DeploymentRecord): void {
+  if (temper.refusesRollbackToNothing && source === undefined)
+    throw invalid("The service deployment has no earlier service revision to roll back to.");
 }
 
 function proceed(services: Services): Operation {
@@ -72,6 +81,7 @@ function proceed(services: Services): Operation {
     const hook = deployment.hooks.find((candidate) => candidate.hookId === hookId);
     if (!hook || !isRunning(deployment) || hook.status !== "AWAITING_ACTION")
       throw new AwsError("InvalidParameterException", "The lifecycle hook is not awaiting an action.");
+    if (action === "ROLLBACK") refuseToNothing(services, deployment);
     if (action === "CONTINUE") {
       hook.status = "SUCCEEDED";
       await service.act(deployment);
@@ -84,8 +94,6 @@ function proceed(services: Services): Operation {
   });
 }
 
-const endedStatuses = new Set(["SUCCESSFUL", "STOPPED", "ROLLBACK_SUCCESSFUL"]);
-
 function stop(services: Services): Operation {
   const schema = z.object({
     serviceDeploymentArn: z.string().min(1),
@@ -95,6 +103,7 @@ function stop(services: Services): Operation {
     const { service, deployment } = find(services, serviceDeploymentArn);
     if (endedStatuses.has(deployment.status))
       throw new AwsError("ConflictException", `The service deployment is in the ${deployment.status} state.`);
+    refuseToNothing(services, deployment);
     if (isRunning(deployment)) service.rollBack("Service deployment rollback was requested.");
     await service.save();
     return { serviceDeploymentArn };

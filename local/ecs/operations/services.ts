@@ -27,12 +27,14 @@ function describe(services: Services): Operation {
   });
   return operation(schema, ({ cluster, services: references }) => {
     services.arns.requireCluster(cluster);
-    const found = references.map((reference) => services.controllers.get(nameOf(reference)));
+    const found = references.map((reference) => {
+      const past = services.past.of(nameOf(reference));
+      const service = services.controllers.get(nameOf(reference));
+      return past ? past.service : service && describeService(services.arns, service);
+    });
     const missing = references.filter((_, i) => found[i] === undefined);
     return {
-      services: found
-        .filter((service) => service !== undefined)
-        .map((service) => describeService(services.arns, service)),
+      services: found.filter((service) => service !== undefined),
       failures: missing.map((name) => ({ arn: services.arns.service(nameOf(name)), reason: "MISSING" })),
     };
   });

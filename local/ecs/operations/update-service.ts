@@ -3,13 +3,27 @@ import { type Operation, operation } from "../../aws/service.ts";
 import { describeService } from "../describe/service.ts";
 import { deploymentConfiguration, gatewayConnector, isRunning, type TaskDefinitionRecord } from "../records.ts";
 import type { ServiceController } from "../service-controller.ts";
-import { activeService, clusterInput, deployable, newRevision, type Services } from "./known-services.ts";
+import {
+  activeService,
+  clusterInput,
+  deployable,
+  invalid,
+  newRevision,
+  over,
+  type Services,
+} from "./known-services.ts";
 
 /** True if this task definition is already being deployed or live. */
 function isCurrent(service: ServiceController, definition: TaskDefinitionRecord): boolean {
   const { record } = service;
   const newest = record.deployments.find(isRunning)?.target ?? record.live;
   return service.revision(newest)?.taskDefinition === definition.taskDefinitionArn;
+}
+
+/** A deployment that only drains the old version is in progress too. */
+function refuseInProgress({ temper }: Services, { record }: ServiceController): void {
+  if (!temper.refusesChangeInProgress || !record.deployments.some(({ status }) => !endedStatuses.has(status))) return;
+  throw invalid("The service cannot be updated while a deployment is in progress.");
 }
 
 const updateInput = z.looseObject({
@@ -33,6 +47,11 @@ export function updateService(services: Services): Operation {
     const reference = input.taskDefinition ?? service.revision(newest)?.taskDefinition;
     const definition = reference === undefined ? undefined : deployable(services, reference, connectors[0]);
     const changedConnectors = JSON.stringify(connectors) !== JSON.stringify(record.gatewayConnectors);
+    refuseInProgress(services, service);
+    services.past.keep(record.name, () => ({
+      service: describeService(services.arns, service),
+      deployments: record.deployments,
+    }));
     record.gatewayConnectors = connectors;
     record.configuration = { ...record.configuration, ...input.deploymentConfiguration };
     const asked = input.forceNewDeployment || changedConnectors || input.taskDefinition !== undefined;
