@@ -8,6 +8,7 @@ import { createCodeBuild } from "./codebuild/server.ts";
 import { createIntegrations, readDefinition } from "./deployment-machine.ts";
 import { startDynamoDb } from "./dynamodb/server.ts";
 import { createEcs, type Ecs } from "./ecs/server.ts";
+import type { EcsTemper } from "./ecs/temper.ts";
 import type { Found } from "./environment.ts";
 import { createFunctions, type Functions } from "./lambda/functions.ts";
 import { lambdaService } from "./lambda/server.ts";
@@ -23,7 +24,7 @@ import { createTaskCredentials, type TaskCredentials } from "./sts/task-credenti
 
 export interface EmbeddedServices {
   functions: Functions;
-  endpoints: Omit<Found, "baseUrl" | "root">;
+  endpoints: Omit<Found, "baseUrl" | "root" | "healthTimeoutSeconds">;
   /** The service's own key, which alone may call them. */
   root: Found["root"];
   /** Starts the live apps again and goes on with every execution; call it when the functions' environment is set. */
@@ -97,12 +98,13 @@ function createBuilds({ home, logs }: Base, s3: S3Server, ecs: Ecs) {
   });
 }
 
-function createContainers({ home, ports, logs }: Base, tasks: TaskCredentials) {
+function createContainers({ home, ports, logs }: Base, tasks: TaskCredentials, temper: EcsTemper | undefined) {
   return createEcs({
     dir: join(home, "ecs"),
     region,
     accountId: account,
     clusterName: names.cluster,
+    temper,
     gateway: { testHeader },
     logs,
     portFor: (serviceName) => ports.of(serviceName),
@@ -137,7 +139,7 @@ function createDeployments({ home, functions }: Base, integrations: ReturnType<t
 
 /** Starts the embedded AWS services with their state in `home`; what has to be ended again is added to `started`. */
 export async function startEmbeddedServices(
-  { home, onLost }: { home: string; onLost(sentence: string): void },
+  { home, onLost, temper }: { home: string; onLost(sentence: string): void; temper?: EcsTemper | undefined },
   started: AsyncDisposableStack,
 ): Promise<EmbeddedServices> {
   const functions = createFunctions();
@@ -157,7 +159,7 @@ export async function startEmbeddedServices(
   await Promise.allSettled(starting);
   const [dynamoDb, s3] = await Promise.all(starting);
   const sts = await startSts(base);
-  const ecs = createContainers(base, sts.tasks);
+  const ecs = createContainers(base, sts.tasks, temper);
   const codeBuild = await createBuilds(base, s3, ecs);
   const rdsData = createRdsData({ dir: join(home, "postgres"), cacheDir: cacheFolder });
   const stepFunctions = createDeployments(base, createIntegrations(functions, codeBuild));

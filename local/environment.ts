@@ -8,6 +8,7 @@ export interface Found {
   s3: string;
   baseUrl: string;
   root: { accessKeyId: string; secretAccessKey: string };
+  healthTimeoutSeconds: number;
 }
 
 /** What the functions find in their environment: the names that CDK gives them in AWS, and the embedded services' addresses. */
@@ -39,6 +40,7 @@ function variablesFor(found: Found): Record<string, string | undefined> {
     IMAGE_REPOSITORY: names.images,
     PROBE_HEADER_NAME: testHeader.name,
     PROBE_HEADER_VALUE: testHeader.value,
+    HEALTH_TIMEOUT_SECONDS: String(found.healthTimeoutSeconds),
     SERVICE_HOST: new URL(found.baseUrl).host,
     FILES_BUCKET: names.files,
     FILES_SIGNER_ROLE: roleArn("files-signer"),

@@ -1,5 +1,6 @@
 import { join } from "node:path";
 import { startApiGateway } from "./api-gateway/server.ts";
+import type { EcsTemper } from "./ecs/temper.ts";
 import { type EmbeddedServices, startEmbeddedServices } from "./embedded-services.ts";
 import { setEnvironment } from "./environment.ts";
 import { openHome } from "./home.ts";
@@ -19,11 +20,20 @@ export interface LocalService {
   lost: Promise<string>;
 }
 
+export interface ServiceOptions {
+  home: string;
+  port: number;
+  /** How the embedded ECS behaves; kind unless it is said otherwise. */
+  temper?: EcsTemper | undefined;
+  /** How long a new version may take to answer well, in seconds. */
+  healthTimeoutSeconds?: number | undefined;
+}
+
 /**
  * Starts the whole service on 127.0.0.1 with all state in `home`. Throws StartRefused, whose message is a sentence, when
  * the home or the port is in use or cannot be used.
  */
-export async function startService(options: { home: string; port: number }): Promise<LocalService> {
+export async function startService(options: ServiceOptions): Promise<LocalService> {
   const started = new AsyncDisposableStack();
   try {
     openHome(options.home);
@@ -35,7 +45,7 @@ export async function startService(options: { home: string; port: number }): Pro
       );
     }
     const { promise: lost, resolve: onLost } = Promise.withResolvers<string>();
-    const embedded = await startEmbeddedServices({ home: options.home, onLost }, started);
+    const embedded = await startEmbeddedServices({ home: options.home, onLost, temper: options.temper }, started);
     const baseUrl = await startSlipway(options, embedded, started);
     return { baseUrl, lost, stop: () => started.disposeAsync() };
   } catch (error) {
@@ -46,7 +56,7 @@ export async function startService(options: { home: string; port: number }): Pro
 
 /** The service itself: its public address, the functions' environment, the seed, and what an earlier process left undone. */
 async function startSlipway(
-  { home, port }: { home: string; port: number },
+  { home, port, healthTimeoutSeconds = 60 }: ServiceOptions,
   embedded: EmbeddedServices,
   started: AsyncDisposableStack,
 ): Promise<string> {
@@ -54,7 +64,7 @@ async function startSlipway(
   const gateway = await startApiGateway({ port, functions });
   started.defer(gateway.close);
   const baseUrl = `http://127.0.0.1:${gateway.port}`;
-  setEnvironment({ ...endpoints, baseUrl, root });
+  setEnvironment({ ...endpoints, baseUrl, root, healthTimeoutSeconds });
 
   // Read by scripts/operator.ts, which signs its calls with this key.
   writeStateFile(join(home, "runtime.json"), { awsEndpoint: endpoints.aws, stsEndpoint: endpoints.sts, ...root });

@@ -2,7 +2,7 @@ import { mkdtempSync, readFileSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import * as z from "zod";
-import { type LocalService, startService } from "../../local/service.ts";
+import { type LocalService, type ServiceOptions, startService } from "../../local/service.ts";
 import { invokeFunction } from "./signing.ts";
 
 const localFile = z.object({
@@ -69,8 +69,11 @@ export async function callAt(
 }
 
 /** The whole local service in this process, on free ports, with a home of its own that goes with it. */
-export async function startRunning(home = mkdtempSync(join(tmpdir(), "slipway-test-"))): Promise<Running> {
-  const service: LocalService = await startService({ home, port: 0 });
+export async function startRunning(
+  home = mkdtempSync(join(tmpdir(), "slipway-test-")),
+  options: Pick<ServiceOptions, "temper" | "healthTimeoutSeconds"> = {},
+): Promise<Running> {
+  const service: LocalService = await startService({ home, port: 0, ...options });
   const seed = localFile.parse(JSON.parse(readFileSync(join(home, "local.json"), "utf8")));
   const key = `${seed.accessKey}:${seed.secretKey}`;
   return {
