@@ -27,7 +27,7 @@ export const capabilityEnvironment = {
     "IMAGE_REPOSITORY",
     "SERVICE_HOST",
   ],
-  "apps:switch": ["CLUSTER_NAME", "PROBE_HEADER_NAME", "PROBE_HEADER_VALUE"],
+  "apps:switch": ["CLUSTER_NAME", "HEALTH_TIMEOUT_SECONDS", "PROBE_HEADER_NAME", "PROBE_HEADER_VALUE"],
   "logs:read": ["APP_LOG_GROUP", "BUILD_LOG_GROUP"],
   "identity:prove": ["APP_TASK_ROLE", "SERVICE_HOST"],
   "files:sign": ["FILES_BUCKET", "FILES_SIGNER_ROLE"],

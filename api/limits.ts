@@ -26,5 +26,7 @@ export const limits = {
   idempotencyValidSeconds: 24 * 3600,
   bodyBytesMax: 1024 * 1024,
   archiveBytesMax: 512 * 1024 * 1024,
+  /** How long a new version may take to give its first healthy answer. */
+  healthTimeoutSeconds: 60,
   liveCacheSeconds: 5,
 } as const;

@@ -33,9 +33,15 @@ export const appsRead: (r: Resources) => Allowance[] = (r) => [
 ];
 /** Finds the project of a task. */
 export const appsIdentify: (r: Resources) => Allowance[] = (r) => [describeTasks(r)];
-/** Finds out whether a deployment is running. */
+/** Reads what the deployments of a service do, and what their revisions run. */
 export const appsWatch: (r: Resources) => Allowance[] = (r) => [
   { actions: ["ecs:ListServiceDeployments"], resources: services(r), because: perProject },
+  { actions: ["ecs:DescribeServiceDeployments"], resources: serviceDeployments(r), because: perProject },
+  {
+    actions: ["ecs:DescribeServiceRevisions"],
+    resources: [ecsArn(r, "service-revision", "app-*/*")],
+    because: perProject,
+  },
 ];
 /** Creates and updates the app's task definition and service, with the two roles for apps. */
 export const appsDeploy: (r: Resources) => Allowance[] = (r) => [
@@ -44,7 +50,11 @@ export const appsDeploy: (r: Resources) => Allowance[] = (r) => [
     resources: ["*"],
     because: "Registering has no resource: the task definition does not exist yet.",
   },
-  { actions: ["ecs:CreateService", "ecs:UpdateService"], resources: services(r), because: perProject },
+  {
+    actions: ["ecs:CreateService", "ecs:DeleteService", "ecs:UpdateService"],
+    resources: services(r),
+    because: perProject,
+  },
   {
     actions: ["iam:PassRole"],
     resources: [r.apps.taskRole.roleArn, r.apps.executionRole.roleArn],
@@ -54,12 +64,12 @@ export const appsDeploy: (r: Resources) => Allowance[] = (r) => [
 /** Watches a deployment, and continues it or rolls it back. */
 export const appsSwitch: (r: Resources) => Allowance[] = (r) => [
   {
-    actions: ["ecs:DescribeServices", "ecs:ListServiceDeployments"],
+    actions: ["ecs:DescribeServices"],
     resources: services(r),
     because: perProject,
   },
   {
-    actions: ["ecs:ContinueServiceDeployment", "ecs:DescribeServiceDeployments", "ecs:StopServiceDeployment"],
+    actions: ["ecs:ContinueServiceDeployment", "ecs:StopServiceDeployment"],
     resources: serviceDeployments(r),
     because: perProject,
   },

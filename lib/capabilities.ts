@@ -1,5 +1,6 @@
 import type { Capability } from "../api/capabilities.ts";
 import { capabilityEnvironment, type EnvironmentName } from "../api/environment.ts";
+import { limits } from "../api/limits.ts";
 import type { Allowance } from "./allow.ts";
 import { appsDeploy, appsIdentify, appsRead, appsSwitch, appsWatch, logStreams } from "./allow-apps.ts";
 import {
@@ -66,6 +67,7 @@ function environmentValues(r: Resources): Record<EnvironmentName, string> {
     APP_GATEWAY: r.apps.gatewayName,
     APP_LOG_GROUP: r.apps.output.logGroupName,
     IMAGE_REPOSITORY: r.apps.images.uri,
+    HEALTH_TIMEOUT_SECONDS: String(limits.healthTimeoutSeconds),
     PROBE_HEADER_NAME: r.apps.probeHeader.name,
     PROBE_HEADER_VALUE: r.apps.probeHeader.value,
     BUILD_LOG_GROUP: r.imageBuild.output.logGroupName,

@@ -1,4 +1,5 @@
 import { join } from "node:path";
+import { limits } from "../api/limits.ts";
 import { startApiGateway } from "./api-gateway/server.ts";
 import type { EcsTemper } from "./ecs/temper.ts";
 import { type EmbeddedServices, startEmbeddedServices } from "./embedded-services.ts";
@@ -56,7 +57,7 @@ export async function startService(options: ServiceOptions): Promise<LocalServic
 
 /** The service itself: its public address, the functions' environment, the seed, and what an earlier process left undone. */
 async function startSlipway(
-  { home, port, healthTimeoutSeconds = 60 }: ServiceOptions,
+  { home, port, healthTimeoutSeconds = limits.healthTimeoutSeconds }: ServiceOptions,
   embedded: EmbeddedServices,
   started: AsyncDisposableStack,
 ): Promise<string> {

@@ -87,7 +87,7 @@ export const steps = {
       /** Set only with `healthy`. */
       ready: ready.nullable(),
     }),
-    uses: ["table:read", "table:write", "apps:read", "apps:switch", "logs:read"],
+    uses: ["table:read", "table:write", "apps:read", "apps:watch", "apps:switch", "logs:read"],
     timeoutSeconds: 60,
     memory: 512,
   },
@@ -101,7 +101,7 @@ export const steps = {
   "roll-back": {
     input: z.object({ deployment: deploymentInput, reason: z.string().nullable(), error: caught.nullable() }),
     output: z.object({ done: z.boolean() }),
-    uses: ["table:read", "table:write", "apps:read", "apps:deploy", "apps:switch"],
+    uses: ["table:read", "table:write", "apps:read", "apps:deploy", "apps:watch", "apps:switch"],
     timeoutSeconds: 60,
     memory: 512,
   },
@@ -132,13 +132,13 @@ export const listeners = {
   },
   /** Executions whose status becomes FAILED, TIMED_OUT or ABORTED. */
   "execution-ended": {
-    uses: ["table:read", "table:write", "apps:read", "apps:deploy", "apps:switch"],
+    uses: ["table:read", "table:write", "apps:read", "apps:deploy", "apps:watch", "apps:switch"],
     timeoutSeconds: 60,
     memory: 512,
   },
   /** Every minute: checks that each held lock has a running execution. */
   "reconcile-locks": {
-    uses: ["table:read", "table:write", "deployments:start", "apps:read", "apps:deploy", "apps:switch"],
+    uses: ["table:read", "table:write", "deployments:start", "apps:read", "apps:deploy", "apps:watch", "apps:switch"],
     timeoutSeconds: 120,
     memory: 512,
   },

@@ -2,42 +2,21 @@ import {
   ContinueServiceDeploymentCommand,
   CreateServiceCommand,
   type CreateServiceCommandInput,
+  DeleteServiceCommand,
   DescribeGatewayRouteCommand,
-  DescribeServiceDeploymentsCommand,
   DescribeServicesCommand,
   DescribeTasksCommand,
   ECSClient,
   ListGatewayRoutesCommand,
-  ListServiceDeploymentsCommand,
   ListTasksCommand,
   RegisterTaskDefinitionCommand,
   StopServiceDeploymentCommand,
   UpdateServiceCommand,
 } from "@aws-sdk/client-ecs";
+import { containerName, familyOf, hookTimeoutMinutes, logPrefix, serviceName, taskIdOf } from "./app-names.ts";
 import { clientDefaults, isNamed, ownRegion, shortCallDefaults } from "./clients.ts";
+import { ServiceChangeRefused } from "./errors.ts";
 import { type ProbeResult, probe } from "./probe.ts";
-
-const containerName = "app";
-const logPrefix = "app";
-
-/** The name of a project's service in ECS. */
-export function serviceName(projectId: string): string {
-  return `app-${projectId}`;
-}
-
-const taskIdOf = (arn: string) => arn.slice(arn.lastIndexOf("/") + 1);
-
-const familyOf = (buildId: string) => `slipway-${buildId}`;
-
-/** The build that a task definition was registered for: its family carries the build's id. */
-export function buildOf(taskDefinition: string): string | null {
-  return /task-definition\/slipway-(bld_[0-9a-z]{26}):\d+$/.exec(taskDefinition)?.[1] ?? null;
-}
-
-/** The log stream of a task's output, as the awslogs driver names it. */
-export function taskLog(taskId: string): string {
-  return `${logPrefix}/${containerName}/${taskId}`;
-}
 
 export interface AppReader {
   /** The task definition that ECS serves for the project; null when nothing is to run. */
@@ -49,22 +28,6 @@ export interface AppReader {
 export interface TaskIdentifier {
   /** The project whose app this task runs; `undefined` for a task that does not run. */
   projectOf(taskId: string): Promise<string | undefined>;
-}
-
-export interface RolloutWatcher {
-  /** The newest deployment of the project's service; undefined when there is none. */
-  newestInBrief(projectId: string): Promise<Pick<DeploymentState, "arn" | "status"> | undefined>;
-}
-
-export interface DeploymentState {
-  arn: string;
-  status: string;
-  reason: string | undefined;
-  stage: string | undefined;
-  /** How many tasks of the new version run now. */
-  running: number;
-  /** The hook that waits for our word. */
-  hookId: string | undefined;
 }
 
 export interface TaskState {
@@ -82,24 +45,23 @@ export interface AppDeployer {
   register(app: { projectId: string; buildId: string; digest: string; port: number }): Promise<string>;
   /** Creates or updates the project's service; the new version starts beside the one that serves. */
   apply(projectId: string, taskDefinition: string): Promise<void>;
-  /** Lets no task of the project run. */
-  stop(projectId: string): Promise<void>;
+  /** Deletes the project's service, whatever it is doing; one that does not exist is no error. */
+  remove(projectId: string): Promise<void>;
 }
 
 export interface AppSwitch {
-  /** The newest deployment of the project's service. */
-  newest(projectId: string): Promise<DeploymentState | undefined>;
-  deployment(arn: string): Promise<DeploymentState | undefined>;
+  /** How long a new version may take to give its first healthy answer. */
+  healthTimeoutSeconds: number;
   /** The ids of the tasks of one build that run. */
   runningTasks(buildId: string): Promise<string[]>;
   /** The tasks of one build that run, or that have stopped. */
   tasks(buildId: string, which: "RUNNING" | "STOPPED"): Promise<TaskState[]>;
   /** The events of the project's service in ECS, newest first. */
   events(projectId: string, since: Date): Promise<string[]>;
-  /** Answers a deployment that waits at its hook. */
-  answer(deployment: DeploymentState, action: "CONTINUE" | "ROLLBACK"): Promise<void>;
-  /** Rolls back a deployment that is not at its hook. */
-  rollBack(deployment: DeploymentState): Promise<void>;
+  /** Answers the hook of a deployment; false when ECS refuses, which the caller meets with another look. */
+  answer(deploymentArn: string, hookId: string, action: "CONTINUE" | "ROLLBACK"): Promise<boolean>;
+  /** Rolls back a deployment that is not at its hook; false when ECS refuses. */
+  rollBack(deploymentArn: string): Promise<boolean>;
   /** One GET / of the app: the new version before the traffic moves, or whatever serves the public. */
   probe(address: string, version: "new" | "public"): Promise<ProbeResult>;
 }
@@ -143,24 +105,6 @@ export function taskIdentifier({ CLUSTER_NAME: cluster }: { CLUSTER_NAME: string
   };
 }
 
-export function rolloutWatcher({ CLUSTER_NAME: cluster }: { CLUSTER_NAME: string }): RolloutWatcher {
-  const ecs = new ECSClient(clientDefaults);
-  return {
-    async newestInBrief(projectId) {
-      try {
-        const list = await ecs.send(
-          new ListServiceDeploymentsCommand({ cluster, service: serviceName(projectId), maxResults: 1 }),
-        );
-        const { serviceDeploymentArn: arn, status = "PENDING" } = list.serviceDeployments?.[0] ?? {};
-        return arn === undefined ? undefined : { arn, status };
-      } catch (error) {
-        if (isNamed(error, "ServiceNotFoundException", "ServiceNotActiveException")) return undefined;
-        throw error;
-      }
-    },
-  };
-}
-
 interface DeployEnvironment {
   CLUSTER_NAME: string;
   APP_TASK_ROLE: string;
@@ -171,9 +115,6 @@ interface DeployEnvironment {
   IMAGE_REPOSITORY: string;
   SERVICE_HOST: string;
 }
-
-/** How long a paused deployment waits for our verdict before ECS rolls it back by itself. */
-const hookTimeoutMinutes = 15;
 
 type Shared = Pick<CreateServiceCommandInput, "deploymentConfiguration" | "gatewayConnectors" | "networkConfiguration">;
 
@@ -218,6 +159,12 @@ function serviceShape(environment: DeployEnvironment): Shared {
 /** Where an app's SDK finds this service. Only the local service is reached without TLS. */
 function serviceUrl(host: string): string {
   return `${/^(127\.0\.0\.1|localhost)(:|$)/.test(host) ? "http" : "https"}://${host}`;
+}
+
+/** ECS refuses to change a service while a deployment is in progress or an earlier service of the name drains. */
+function refusedChange(error: unknown): unknown {
+  if (!isNamed(error, "InvalidParameterException", "ConflictException")) return error;
+  return new ServiceChangeRefused("ECS refused to change the service", { cause: error });
 }
 
 export function appDeployer(environment: DeployEnvironment): AppDeployer {
@@ -265,35 +212,29 @@ export function appDeployer(environment: DeployEnvironment): AppDeployer {
       return arn;
     },
     async apply(projectId, taskDefinition) {
+      const service = { cluster, taskDefinition, desiredCount: 1, ...shape };
       try {
-        await ecs.send(
-          new UpdateServiceCommand({
-            cluster,
-            service: serviceName(projectId),
-            taskDefinition,
-            desiredCount: 1,
-            ...shape,
-          }),
-        );
+        await ecs.send(new UpdateServiceCommand({ ...service, service: serviceName(projectId) }));
       } catch (error) {
-        if (!isNamed(error, "ServiceNotFoundException", "ServiceNotActiveException")) throw error;
-        await ecs.send(
-          new CreateServiceCommand({
-            cluster,
-            serviceName: serviceName(projectId),
-            taskDefinition,
-            desiredCount: 1,
-            launchType: "FARGATE",
-            deploymentController: { type: "ECS" },
-            healthCheckGracePeriodSeconds: 600,
-            ...shape,
-          }),
-        );
+        if (!isNamed(error, "ServiceNotFoundException", "ServiceNotActiveException")) throw refusedChange(error);
+        await ecs
+          .send(
+            new CreateServiceCommand({
+              ...service,
+              serviceName: serviceName(projectId),
+              launchType: "FARGATE",
+              deploymentController: { type: "ECS" },
+              healthCheckGracePeriodSeconds: 600,
+            }),
+          )
+          .catch((refused) => {
+            throw refusedChange(refused);
+          });
       }
     },
-    async stop(projectId) {
+    async remove(projectId) {
       try {
-        await ecs.send(new UpdateServiceCommand({ cluster, service: serviceName(projectId), desiredCount: 0 }));
+        await ecs.send(new DeleteServiceCommand({ cluster, service: serviceName(projectId), force: true }));
       } catch (error) {
         if (!isNamed(error, "ServiceNotFoundException", "ServiceNotActiveException")) throw error;
       }
@@ -301,29 +242,25 @@ export function appDeployer(environment: DeployEnvironment): AppDeployer {
   };
 }
 
+/** False when ECS refuses a call because of what the deployment is doing, or because it has ended. */
+async function accepted(call: Promise<unknown>): Promise<boolean> {
+  try {
+    await call;
+    return true;
+  } catch (error) {
+    if (isNamed(error, "InvalidParameterException", "ConflictException")) return false;
+    throw error;
+  }
+}
+
 export function appSwitch(environment: {
   CLUSTER_NAME: string;
+  HEALTH_TIMEOUT_SECONDS: string;
   PROBE_HEADER_NAME: string;
   PROBE_HEADER_VALUE: string;
 }): AppSwitch {
   const ecs = new ECSClient(clientDefaults);
   const cluster = environment.CLUSTER_NAME;
-
-  async function deployment(arn: string): Promise<DeploymentState | undefined> {
-    const output = await ecs.send(new DescribeServiceDeploymentsCommand({ serviceDeploymentArns: [arn] }));
-    const found = output.serviceDeployments?.[0];
-    if (!found) return undefined;
-    return {
-      arn,
-      status: found.status ?? "PENDING",
-      reason: found.statusReason,
-      stage: found.lifecycleStage,
-      running: found.targetServiceRevision?.runningTaskCount ?? 0,
-      hookId: found.lifecycleHookDetails?.find((hook) => hook.status === "AWAITING_ACTION")?.hookId,
-    };
-  }
-
-  const { newestInBrief } = rolloutWatcher(environment);
 
   async function taskArnsOf(buildId: string, desiredStatus: "RUNNING" | "STOPPED"): Promise<string[]> {
     const output = await ecs.send(new ListTasksCommand({ cluster, family: familyOf(buildId), desiredStatus }));
@@ -331,11 +268,7 @@ export function appSwitch(environment: {
   }
 
   return {
-    deployment,
-    async newest(projectId) {
-      const newest = await newestInBrief(projectId);
-      return newest && deployment(newest.arn);
-    },
+    healthTimeoutSeconds: Number(environment.HEALTH_TIMEOUT_SECONDS),
     runningTasks: async (buildId) => (await taskArnsOf(buildId, "RUNNING")).map(taskIdOf),
     async tasks(buildId, desiredStatus) {
       const taskArns = await taskArnsOf(buildId, desiredStatus);
@@ -357,21 +290,10 @@ export function appSwitch(environment: {
         .filter((event) => (event.createdAt ?? new Date(0)) >= since)
         .map((event) => event.message ?? "");
     },
-    async answer({ arn, hookId }, action) {
-      if (!hookId) return;
-      try {
-        await ecs.send(new ContinueServiceDeploymentCommand({ serviceDeploymentArn: arn, hookId, action }));
-      } catch (error) {
-        if (!isNamed(error, "InvalidParameterException", "ConflictException")) throw error;
-      }
-    },
-    async rollBack({ arn }) {
-      try {
-        await ecs.send(new StopServiceDeploymentCommand({ serviceDeploymentArn: arn, stopType: "ROLLBACK" }));
-      } catch (error) {
-        if (!isNamed(error, "InvalidParameterException", "ConflictException")) throw error;
-      }
-    },
+    answer: (serviceDeploymentArn, hookId, action) =>
+      accepted(ecs.send(new ContinueServiceDeploymentCommand({ serviceDeploymentArn, hookId, action }))),
+    rollBack: (serviceDeploymentArn) =>
+      accepted(ecs.send(new StopServiceDeploymentCommand({ serviceDeploymentArn, stopType: "ROLLBACK" }))),
     probe: (address, version) =>
       probe(address, version === "new" ? { [environment.PROBE_HEADER_NAME]: environment.PROBE_HEADER_VALUE } : {}),
   };

@@ -25,3 +25,9 @@ export class DatabaseError extends Error {
     this.constraint = constraint;
   }
 }
+
+/** ECS refuses a change of a service for now; the state machine tries again and looks at the service first. */
+export class ServiceChangeRefused extends Error {
+  override readonly name = "ServiceChangeRefused";
+  readonly $retryable = true;
+}

@@ -8,15 +8,17 @@ import { invalid, notFound } from "../http/problem.ts";
 import { masker } from "./model/mask.ts";
 import { Build, type BuildRow } from "./model/rows.ts";
 
-interface Stream {
-  stage: "building" | "deploying";
-  source: "build" | "app";
-  name: string | undefined;
-}
+type Stream =
+  | { stage: "building" | "deploying"; source: "build" | "app"; name: string | undefined }
+  | { stage: "deploying"; source: "note"; note: { at: string; text: string } | undefined | "" };
+
+const waitedNote =
+  "Waiting for the project's earlier deployment: its old version is finishing its open requests. This one starts then.";
 
 function streamsOf(build: BuildRow): Stream[] {
   return [
     { stage: "building", source: "build", name: build.buildLog },
+    { stage: "deploying", source: "note", note: build.waitedAt && { at: build.waitedAt, text: waitedNote } },
     { stage: "deploying", source: "app", name: build.appLog },
   ];
 }
@@ -33,6 +35,11 @@ async function readPage(logs: LogReader, streams: Stream[], from: { index: numbe
   let { index, token } = from;
   while (index < streams.length && lines.length < limit) {
     const stream = streams[index];
+    if (stream?.source === "note") {
+      if (stream.note) lines.push({ ...stream.note, stage: stream.stage });
+      index += 1;
+      continue;
+    }
     if (!stream?.name) {
       index += 1;
       token = "";

@@ -2,7 +2,7 @@ import type middy from "@middy/core";
 import type { Context } from "aws-lambda";
 import type { Capability } from "../../api/capabilities.ts";
 import { capabilityEnvironment, type EnvironmentName } from "../../api/environment.ts";
-import type { AppDeployer, AppReader, AppSwitch, RolloutWatcher, TaskIdentifier } from "../aws/apps.ts";
+import type { AppDeployer, AppReader, AppSwitch, TaskIdentifier } from "../aws/apps.ts";
 import type { ArchiveUploads } from "../aws/archive-uploads.ts";
 import type { ArchiveCopier, ArchiveReader } from "../aws/archives.ts";
 import type { Artifacts } from "../aws/artifacts.ts";
@@ -13,6 +13,7 @@ import type { StoredFiles } from "../aws/files.ts";
 import type { IdentityProver } from "../aws/identity.ts";
 import type { BuildAccessGranter } from "../aws/image-builds.ts";
 import type { LogReader } from "../aws/logs.ts";
+import type { Rollouts } from "../aws/rollouts.ts";
 import type { TableConnection } from "../table/client.ts";
 import type { TableReader } from "../table/reader.ts";
 import type { RowUpdater } from "../table/updater.ts";
@@ -33,7 +34,7 @@ interface ToolsOf {
   "deployments:resume": { waiting: DeploymentResumer };
   "apps:read": { apps: AppReader };
   "apps:identify": { tasks: TaskIdentifier };
-  "apps:watch": { rollouts: RolloutWatcher };
+  "apps:watch": { rollouts: Rollouts };
   "apps:deploy": { deployer: AppDeployer };
   "apps:switch": { traffic: AppSwitch };
   "logs:read": { logs: LogReader };
@@ -87,7 +88,7 @@ const loaders: { [C in Capability]: Loader<C> } = {
   "deployments:resume": async () => ({ waiting: (await import("../aws/deployments.ts")).deploymentResumer() }),
   "apps:read": async (e) => ({ apps: (await import("../aws/apps.ts")).appReader(e) }),
   "apps:identify": async (e) => ({ tasks: (await import("../aws/apps.ts")).taskIdentifier(e) }),
-  "apps:watch": async (e) => ({ rollouts: (await import("../aws/apps.ts")).rolloutWatcher(e) }),
+  "apps:watch": async (e) => ({ rollouts: (await import("../aws/rollouts.ts")).rolloutReader(e) }),
   "apps:deploy": async (e) => ({ deployer: (await import("../aws/apps.ts")).appDeployer(e) }),
   "apps:switch": async (e) => ({ traffic: (await import("../aws/apps.ts")).appSwitch(e) }),
   "logs:read": async (e) => ({ logs: (await import("../aws/logs.ts")).logReader(e) }),

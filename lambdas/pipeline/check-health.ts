@@ -1,8 +1,10 @@
 import { setTimeout as sleep } from "node:timers/promises";
 import type * as z from "zod";
 import type { steps } from "../../statemachines/steps.ts";
-import { type AppReader, type AppSwitch, type DeploymentState, type TaskState, taskLog } from "../aws/apps.ts";
+import { taskLog } from "../aws/app-names.ts";
+import type { AppReader, AppSwitch, TaskState } from "../aws/apps.ts";
 import type { LogReader } from "../aws/logs.ts";
+import type { DeploymentState, Rollouts } from "../aws/rollouts.ts";
 import { masker } from "../builds/model/mask.ts";
 import { Build, type BuildRow, RedeployableBuilds } from "../builds/model/rows.ts";
 import { variablesOf } from "../environments/model/variables.ts";
@@ -13,7 +15,6 @@ import { detectedSentence } from "./model/failures.ts";
 import {
   answerWarning,
   exitReason,
-  healthySeconds,
   isHealthyAnswer,
   listeningPlace,
   loopbackReason,
@@ -27,6 +28,7 @@ import {
 interface Tools {
   table: TableReader & TableWriter;
   apps: AppReader;
+  rollouts: Rollouts;
   traffic: AppSwitch;
   logs: LogReader;
 }
@@ -125,18 +127,28 @@ async function checkListening(watch: Watch, tools: Tools): Promise<Verdict> {
   return unhealthy(watch, task, tools, () => loopbackReason(place.loopback));
 }
 
-/** Sixty seconds without a healthy answer, from the start of the task; placing it and pulling its image come before. */
-async function checkTime(watch: Watch, tools: Tools): Promise<Verdict> {
-  if (secondsSince(watch.since) < healthySeconds) return checkListening(watch, tools);
-  const [task] = await tools.traffic.tasks(watch.build.id, "RUNNING");
+/**
+ * The time for a healthy answer counts from the moment the hook is open: until then a target is registered and the gateway
+ * prepared, which can take minutes on AWS. Before it, "is unhealthy" events and a limit of ten minutes decide.
+ */
+async function checkTime(watch: Watch, hook: DeploymentState["hook"], tools: Tools): Promise<Verdict> {
+  const { lastProbe: probe, build } = watch;
+  const healthySeconds = tools.traffic.healthTimeoutSeconds;
+  const openSeconds = hook && secondsSince(hook.openedAt ?? watch.since);
+  if (openSeconds === undefined ? secondsSince(watch.since) < healthySeconds : openSeconds < healthySeconds) {
+    return checkListening(watch, tools);
+  }
+  const [task] = await tools.traffic.tasks(build.id, "RUNNING");
+  const isLate = secondsSince(watch.since) >= startSeconds;
   if (!task?.startedAt) {
-    if (secondsSince(watch.since) < startSeconds) return waiting;
+    if (!isLate) return waiting;
     const reason = `no task was running after ${startSeconds / 60} minutes`;
     return unhealthy(watch, task, tools, () => exitReason({ code: undefined, reason, afterSeconds: undefined }));
   }
-  if (secondsSince(task.startedAt) < healthySeconds) return waiting;
-  const events = await tools.traffic.events(watch.build.projectId, watch.since);
-  const { lastProbe: probe, build } = watch;
+  const events = await tools.traffic.events(build.projectId, watch.since);
+  const isFound = events.some((event) => event.includes("is unhealthy"));
+  const runsLong = secondsSince(task.startedAt) >= healthySeconds;
+  if (hook === undefined && !isLate && !(isFound && runsLong)) return waiting;
   return unhealthy(watch, task, tools, (output) =>
     unhealthyReason({ probe, events, output, port: build.port ?? 8080 }),
   );
@@ -163,16 +175,17 @@ async function confirmed(watch: Watch, address: string, tools: Tools): Promise<V
 
 /** One look at the deployment; `undefined` when something was done and it is worth looking again at once. */
 async function look(watch: Watch, arn: string, url: string | null, tools: Tools): Promise<Verdict | undefined> {
-  const state = await tools.traffic.deployment(arn);
-  if (!state) throw new Error("ECS does not know the deployment");
+  const state = await tools.rollouts.deployment(arn);
+  // ECS describes a new deployment late.
+  if (!state) return waiting;
   if (/^(STOP|ROLLBACK)/.test(state.status)) return rolledBack(watch, state, tools);
   const address = url ?? (await tools.apps.address(watch.build.projectId));
   if (address !== undefined && isMoved(state)) return confirmed(watch, address, tools);
-  if (address !== undefined && state.hookId) {
+  if (address !== undefined && state.hook) {
     watch.lastProbe = await tools.traffic.probe(address, "new");
     if (isHealthyAnswer(watch.lastProbe)) {
-      await tools.traffic.answer(state, "CONTINUE");
-      return undefined;
+      const isAccepted = await tools.traffic.answer(arn, state.hook.id, "CONTINUE");
+      return isAccepted ? undefined : waiting;
     }
   }
   if (state.running === 0 || Date.now() - watch.exitsSeenAt >= exitsEveryMs) {
@@ -180,7 +193,7 @@ async function look(watch: Watch, arn: string, url: string | null, tools: Tools)
     const exit = await checkExit(watch, tools);
     if (exit.verdict !== "waiting") return exit;
   }
-  return checkTime(watch, tools);
+  return checkTime(watch, state.hook, tools);
 }
 
 /**

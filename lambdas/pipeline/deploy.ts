@@ -1,9 +1,12 @@
-import { type AppDeployer, type AppReader, buildOf } from "../aws/apps.ts";
+import { setTimeout as sleep } from "node:timers/promises";
+import { buildOf } from "../aws/app-names.ts";
+import type { AppDeployer, AppReader } from "../aws/apps.ts";
+import type { Rollouts } from "../aws/rollouts.ts";
+import { RetriesExhausted } from "../aws/transient.ts";
 import { Addresses, Build, type BuildRow } from "../builds/model/rows.ts";
 import { advance } from "../builds/model/transitions.ts";
 import { BuildCanceled, step } from "../http/step.ts";
-
-const moving = /^(PENDING|IN_PROGRESS|.*_REQUESTED|ROLLBACK_IN_PROGRESS)$/;
+import type { TableWriter } from "../table/writer.ts";
 
 /** What the new version runs as, what serves now, and what the image build said. */
 async function prepared(
@@ -25,25 +28,51 @@ async function prepared(
   return { taskDefinition, previous, warning, buildLog: image.log };
 }
 
+/** Until when one invocation waits for ECS to list the deployment that it has just started. */
+const listedWithinMs = 15_000;
+
+/** The deployment of this build's task definition, however late ECS lists it; never the first of a list. */
+async function startedDeployment(build: BuildRow, taskDefinition: string, rollouts: Rollouts): Promise<string> {
+  const until = Date.now() + listedWithinMs;
+  const after = new Date(Date.parse(build.createdAt));
+  for (let pauseMs = 50; Date.now() < until; pauseMs = Math.min(pauseMs * 2, 1_000)) {
+    const deployments = await rollouts.since(build.projectId, after);
+    const ours = deployments.find((one) => one.taskDefinition === taskDefinition);
+    if (ours) return ours.arn;
+    await sleep(pauseMs);
+  }
+  throw new RetriesExhausted("ECS does not list the deployment that was started");
+}
+
+/** The first wait for another deployment is kept, and shown in the build's log. */
+async function noteWait(build: BuildRow, table: TableWriter): Promise<void> {
+  if (build.waitedAt !== undefined) return;
+  const { projectId, id } = build;
+  await table.write({ build: Build.update({ projectId, id }, { set: { waitedAt: new Date().toISOString() } }) });
+}
+
 /**
  * building → deploying. What serves now is recorded in the very write that sets the status: read later, a retried step
- * would take the new version for the previous one and roll back to it.
+ * would take the new version for the previous one and roll back to it. While an earlier deployment of the service is not
+ * over, as while its old version drains, ECS refuses changes: the step asks to be called again.
  */
 export const handler = step("deploy", async ({ deployment, image }, { table, apps, deployer, rollouts }) => {
   const { projectId, buildId } = deployment;
   const since = new Date().toISOString();
-  const stored = await table.read({
-    build: Build.at({ projectId, id: buildId }),
-    addresses: Addresses.at({ projectId }),
-  });
+  const [stored, unfinished] = await Promise.all([
+    table.read({ build: Build.at({ projectId, id: buildId }), addresses: Addresses.at({ projectId }) }),
+    rollouts.unfinished(projectId),
+  ]);
   let { build } = stored;
+  if (
+    unfinished.some(({ taskDefinition }) => taskDefinition === undefined || taskDefinition !== build?.taskDefinition)
+  ) {
+    if (build) await noteWait(build, table);
+    return { waiting: true as const };
+  }
   let isRepeated = true;
   if (build?.status === "building") {
-    const [newest, set] = await Promise.all([
-      rollouts.newestInBrief(projectId),
-      prepared(build, image, { apps, deployer }),
-    ]);
-    if (newest && moving.test(newest.status)) return { waiting: true as const };
+    const set = await prepared(build, image, { apps, deployer });
     const advanced = await advance(table, deployment, "building", "deploying", set, new Date());
     build = advanced.won ? { ...build, ...set, status: "deploying" } : advanced.build;
     isRepeated = !advanced.won;
@@ -52,8 +81,10 @@ export const handler = step("deploy", async ({ deployment, image }, { table, app
   const isApplied = isRepeated && (await apps.live(projectId)) === build.taskDefinition;
   if (!isApplied) await deployer.apply(projectId, build.taskDefinition);
   const known = stored.addresses?.url;
-  const [started, url] = await Promise.all([rollouts.newestInBrief(projectId), known ?? apps.address(projectId)]);
-  if (!started) throw new Error("The container service started no deployment");
+  const [serviceDeploymentArn, url] = await Promise.all([
+    startedDeployment(build, build.taskDefinition, rollouts),
+    known ?? apps.address(projectId),
+  ]);
   if (url !== known) await table.write({ addresses: Addresses.update({ projectId }, { set: { url } }) });
-  return { waiting: false as const, serviceDeploymentArn: started.arn, url: url ?? null, since };
+  return { waiting: false as const, serviceDeploymentArn, url: url ?? null, since };
 });

@@ -17,7 +17,7 @@ export const handler = step("roll-back", async ({ deployment, reason, error }, t
     return { done: true };
   }
   const previous = build.previous ?? null;
-  if (!(await restoreRevision(deployment, previous?.taskDefinition ?? null, tools))) return { done: false };
+  if (!(await restoreRevision(build, tools))) return { done: false };
   const text = `${rollbackSentence(previous !== null)} ${because}`.trim();
   await endError(tools.table, deployment, text, new Date(), { buildId: previous?.buildId ?? null });
   return { done: true };

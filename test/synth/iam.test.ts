@@ -64,7 +64,7 @@ it("who may do what, in one line per function", () => {
     archive-uploaded: deployments:resume table:read
     await-upload: archives:read deployments:resume table:read table:write
     cancel-build: keys:record-use table:read table:write
-    check-health: apps:read apps:switch logs:read table:read table:write
+    check-health: apps:read apps:switch apps:watch logs:read table:read table:write
     copy-archive: archives:copy archives:read table:read table:write
     create-build: archives:upload deployments:start keys:record-use table:read table:write
     create-credential: keys:record-use table:read table:write
@@ -79,7 +79,7 @@ it("who may do what, in one line per function", () => {
     delete-row: databases:run keys:record-use table:read
     delete-table: databases:run keys:record-use table:read
     deploy: apps:deploy apps:read apps:watch table:read table:write
-    execution-ended: apps:deploy apps:read apps:switch table:read table:write
+    execution-ended: apps:deploy apps:read apps:switch apps:watch table:read table:write
     fail-build: logs:read table:read table:write
     file-uploaded: files:follow files:manage table:read
     finish: table:read table:write
@@ -101,9 +101,9 @@ it("who may do what, in one line per function", () => {
     operator: table:read table:write
     ping: keys:record-use table:read
     rebuild: apps:read archives:read deployments:start keys:record-use live-build:cache table:read table:write
-    reconcile-locks: apps:deploy apps:read apps:switch deployments:start table:read table:write
+    reconcile-locks: apps:deploy apps:read apps:switch apps:watch deployments:start table:read table:write
     redeploy-build: apps:read archives:read deployments:start keys:record-use live-build:cache table:read table:write
-    roll-back: apps:deploy apps:read apps:switch table:read table:write
+    roll-back: apps:deploy apps:read apps:switch apps:watch table:read table:write
     update-environment: keys:record-use table:read table:write
     update-row: databases:run keys:record-use table:read
     update-table: databases:run keys:record-use table:read"
@@ -184,19 +184,20 @@ it("what a capability stands for", () => {
     apps:identify
       ecs:DescribeTasks arn:<Partition>:ecs:<Region>:<AccountId>:task/<AppsCluster>/* if ArnEquals ecs:cluster <AppsCluster>
     apps:watch
+      ecs:DescribeServiceDeployments arn:<Partition>:ecs:<Region>:<AccountId>:service-deployment/<AppsCluster>/app-*/*
+      ecs:DescribeServiceRevisions arn:<Partition>:ecs:<Region>:<AccountId>:service-revision/<AppsCluster>/app-*/*
       ecs:ListServiceDeployments arn:<Partition>:ecs:<Region>:<AccountId>:service/<AppsCluster>/app-*
     apps:deploy
       ecs:CreateService arn:<Partition>:ecs:<Region>:<AccountId>:service/<AppsCluster>/app-*
+      ecs:DeleteService arn:<Partition>:ecs:<Region>:<AccountId>:service/<AppsCluster>/app-*
       ecs:RegisterTaskDefinition *
       ecs:UpdateService arn:<Partition>:ecs:<Region>:<AccountId>:service/<AppsCluster>/app-*
       iam:PassRole <AppsExecutionRole> if StringEquals iam:PassedToService ecs-tasks.amazonaws.com
       iam:PassRole <AppsTaskRole> if StringEquals iam:PassedToService ecs-tasks.amazonaws.com
     apps:switch
       ecs:ContinueServiceDeployment arn:<Partition>:ecs:<Region>:<AccountId>:service-deployment/<AppsCluster>/app-*/*
-      ecs:DescribeServiceDeployments arn:<Partition>:ecs:<Region>:<AccountId>:service-deployment/<AppsCluster>/app-*/*
       ecs:DescribeServices arn:<Partition>:ecs:<Region>:<AccountId>:service/<AppsCluster>/app-*
       ecs:DescribeTasks arn:<Partition>:ecs:<Region>:<AccountId>:task/<AppsCluster>/* if ArnEquals ecs:cluster <AppsCluster>
-      ecs:ListServiceDeployments arn:<Partition>:ecs:<Region>:<AccountId>:service/<AppsCluster>/app-*
       ecs:ListTasks * if ArnEquals ecs:cluster <AppsCluster>
       ecs:StopServiceDeployment arn:<Partition>:ecs:<Region>:<AccountId>:service-deployment/<AppsCluster>/app-*/*
     logs:read

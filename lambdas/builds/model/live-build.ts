@@ -1,5 +1,6 @@
 import { limits } from "../../../api/limits.ts";
-import { type AppReader, buildOf } from "../../aws/apps.ts";
+import { buildOf } from "../../aws/app-names.ts";
+import type { AppReader } from "../../aws/apps.ts";
 import type { RowUpdater } from "../../table/updater.ts";
 import { LiveBuildCache, type LiveBuildCacheRow } from "./rows.ts";
 

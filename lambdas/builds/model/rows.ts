@@ -40,6 +40,8 @@ const buildSchema = z.object({
   taskDefinition: z.string().optional(),
   /** What served before the swap, recorded by the write that sets `deploying`; null when nothing did. */
   previous: z.object({ taskDefinition: z.string(), buildId: z.string().nullable() }).nullable().optional(),
+  /** When the deployment first waited for an earlier one to finish; absent when it did not. */
+  waitedAt: at.optional(),
   /** Log streams of the image build and of the app's first task. */
   buildLog: z.string().optional(),
   appLog: z.string().optional(),

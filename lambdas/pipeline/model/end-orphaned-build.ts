@@ -1,17 +1,8 @@
-import type { AppDeployer, AppReader, AppSwitch } from "../../aws/apps.ts";
 import { Build, Lock } from "../../builds/model/rows.ts";
 import { type BuildKey, endError } from "../../builds/model/transitions.ts";
-import type { TableReader } from "../../table/reader.ts";
 import type { TableWriter } from "../../table/writer.ts";
 import { rollbackSentence } from "./health.ts";
-import { restoreRevision } from "./restore-revision.ts";
-
-interface Tools {
-  table: TableReader & TableWriter;
-  apps: AppReader;
-  deployer: AppDeployer;
-  traffic: AppSwitch;
-}
+import { type RestoreTools, restoreRevision } from "./restore-revision.ts";
 
 const reason = "The deployment was interrupted on our side. Please create the build again.";
 
@@ -21,13 +12,12 @@ async function free({ projectId, buildId }: BuildKey, table: TableWriter): Promi
 }
 
 /** Ends a build whose execution is over, putting the previous version back first; does nothing to one that has ended. */
-export async function endOrphanedBuild(key: BuildKey, tools: Tools): Promise<void> {
+export async function endOrphanedBuild(key: BuildKey, tools: RestoreTools): Promise<void> {
   const { build } = await tools.table.read({ build: Build.at({ projectId: key.projectId, id: key.buildId }) });
   if (build?.canceledAt !== undefined) return free(key, tools.table);
   if (build?.status !== "deploying") return endError(tools.table, key, reason, new Date());
   const previous = build.previous ?? null;
-  const settled = await restoreRevision(key, previous?.taskDefinition ?? null, tools);
-  if (!settled) throw new Error("The previous version is not confirmed yet");
+  if (!(await restoreRevision(build, tools))) throw new Error("The previous version is not confirmed yet");
   const live = { buildId: previous?.buildId ?? null };
   return endError(tools.table, key, `${rollbackSentence(previous !== null)} ${reason}`, new Date(), live);
 }

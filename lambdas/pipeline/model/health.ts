@@ -1,10 +1,8 @@
 import { appAdvice } from "./advice.ts";
 
-/** The time in which a new version has to give its first healthy answer (docs/api.md, Health check). */
-export const healthySeconds = 60;
 /** An app that has listened on a loopback address for so long after its start will not be reached any more. */
 export const loopbackSeconds = 10;
-/** How long a task may take to be placed and to pull its image before that clock even starts. */
+/** How long a new version may take until its hook opens: placing the task, pulling the image, registering the target. */
 export const startSeconds = 600;
 
 export type Probe = { status: number } | { failure: "refused" | "timeout" | "broken" };

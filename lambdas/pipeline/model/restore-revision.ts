@@ -1,50 +1,85 @@
 import { setTimeout as sleep } from "node:timers/promises";
 import type { AppDeployer, AppReader, AppSwitch } from "../../aws/apps.ts";
-import { Lock } from "../../builds/model/rows.ts";
-import type { BuildKey } from "../../builds/model/transitions.ts";
+import { isUnfinished, type Rollouts } from "../../aws/rollouts.ts";
+import { Addresses, type BuildRow, Lock } from "../../builds/model/rows.ts";
 import type { TableReader } from "../../table/reader.ts";
+import type { TableWriter } from "../../table/writer.ts";
 
-interface Tools {
-  table: TableReader;
+export interface RestoreTools {
+  table: TableReader & TableWriter;
   apps: AppReader;
   deployer: AppDeployer;
+  rollouts: Rollouts;
   traffic: AppSwitch;
 }
 
 const lookSeconds = 20;
+/** A deployment that ECS has not listed for this long was never started. */
+const listedWithinSeconds = 10;
+/** The clocks of ECS and of a function may differ by this much. */
+const clockSkewMs = 60_000;
 
-/** One step towards the wanted task definition; true when it serves and nothing moves any more. */
-async function restoreOnce(projectId: string, wanted: string | null, tools: Tools): Promise<boolean> {
-  const [live, newest] = await Promise.all([tools.apps.live(projectId), tools.traffic.newest(projectId)]);
-  const moving = newest !== undefined && /^(PENDING|IN_PROGRESS)$/.test(newest.status);
-  if (moving) {
-    const forward = wanted !== null && live === wanted;
-    if (newest.hookId) await tools.traffic.answer(newest, forward ? "CONTINUE" : "ROLLBACK");
-    else if (!forward) await tools.traffic.rollBack(newest);
+/** Moves a deployment that is not over towards the wanted task definition; false when it only drains. */
+async function steer(arn: string, isWanted: boolean, { rollouts, traffic }: RestoreTools): Promise<boolean> {
+  const state = await rollouts.deployment(arn);
+  if (isWanted && state?.stage === "CLEAN_UP") return false;
+  // What ECS does not describe yet, or already ends, is looked at again.
+  if (state?.status !== "PENDING" && state?.status !== "IN_PROGRESS") return true;
+  if (state.hook) await traffic.answer(arn, state.hook.id, isWanted ? "CONTINUE" : "ROLLBACK");
+  else if (!isWanted) await traffic.rollBack(arn);
+  return true;
+}
+
+/** One step towards the previous version of a build's project; true when it serves and the build's deployment is over. */
+async function restorePrevious(
+  build: BuildRow,
+  wanted: string,
+  mayBeUnlisted: boolean,
+  tools: RestoreTools,
+): Promise<boolean> {
+  const { projectId } = build;
+  const after = new Date(Date.parse(build.updatedAt) - clockSkewMs);
+  const [live, deployments] = await Promise.all([tools.apps.live(projectId), tools.rollouts.since(projectId, after)]);
+  for (const { arn, taskDefinition } of deployments.filter(isUnfinished)) {
+    if (await steer(arn, taskDefinition === wanted, tools)) return false;
+  }
+  if (live !== wanted) {
+    await tools.deployer.apply(projectId, wanted).catch((error) => {
+      // Something is still in progress: the next look finds out what.
+      if (!(error instanceof Error && error.name === "ServiceChangeRefused")) throw error;
+    });
     return false;
   }
-  if (newest && /REQUESTED|ROLLBACK_IN_PROGRESS/.test(newest.status)) return false;
-  if (live === wanted) return true;
-  if (wanted === null) await tools.deployer.stop(projectId);
-  else await tools.deployer.apply(projectId, wanted);
-  return false;
+  return mayBeUnlisted || deployments.some(({ taskDefinition }) => taskDefinition === build.taskDefinition);
+}
+
+/** A first deployment has no version to go back to: ECS refuses a rollback, so the service goes as a whole. */
+async function removeService({ projectId }: BuildRow, { apps, deployer, table }: RestoreTools): Promise<boolean> {
+  await deployer.remove(projectId);
+  if ((await apps.live(projectId)) !== null) return false;
+  // A new service may get another address.
+  await table.write({ addresses: Addresses.update({ projectId }, { remove: ["url"] }) });
+  return true;
 }
 
 /**
- * Brings the service of a build's project back to a task definition, or to nothing; can be called again at any time until
- * it says true. Once the build has lost the project it touches nothing: a late or repeated call must not undo what a later
- * build has deployed.
+ * Brings the service of a build's project back to the version that served before it, or to nothing. It can be called again
+ * at any time until it says true. Once the build has lost the project it touches nothing: a late or repeated call must not
+ * undo what a later build has deployed.
  */
-export async function restoreRevision(
-  { projectId, buildId }: BuildKey,
-  wanted: string | null,
-  tools: Tools,
-): Promise<boolean> {
-  const until = Date.now() + lookSeconds * 1000;
-  for (let pauseMs = 20; Date.now() < until; pauseMs = Math.min(pauseMs * 2, 1_000)) {
+export async function restoreRevision(build: BuildRow, tools: RestoreTools): Promise<boolean> {
+  const { projectId, id } = build;
+  const wanted = build.previous?.taskDefinition ?? null;
+  const start = Date.now();
+  const secondsGone = () => (Date.now() - start) / 1000;
+  for (let pauseMs = 20; secondsGone() < lookSeconds; pauseMs = Math.min(pauseMs * 2, 1_000)) {
     const { lock } = await tools.table.read({ lock: Lock.at({ projectId }) });
-    if (lock?.buildId !== buildId) return true;
-    if (await restoreOnce(projectId, wanted, tools)) return true;
+    if (lock?.buildId !== id) return true;
+    const isRestored =
+      wanted === null
+        ? await removeService(build, tools)
+        : await restorePrevious(build, wanted, secondsGone() > listedWithinSeconds, tools);
+    if (isRestored) return true;
     await sleep(pauseMs);
   }
   return false;

@@ -1,0 +1,87 @@
+import { setTimeout as sleep } from "node:timers/promises";
+import { afterAll, beforeAll, describe, expect, test } from "vitest";
+import { cloudTemper } from "../../local/ecs/temper.ts";
+import { address, begin, deploy, finished, nodeApp } from "../harness/app.ts";
+import { type Running, startRunning } from "../harness/service.ts";
+import { startTraffic } from "../harness/traffic.ts";
+
+const says = (text: string) => nodeApp(`res.end(${JSON.stringify(text)})`);
+const body = async (url: string) => (await fetch(url)).text();
+/** Shorter than a cloud task needs from its start until its hook opens. */
+const healthTimeoutSeconds = 2;
+
+describe("against an ECS that is slow, late and unwilling", () => {
+  let running: Running;
+  const calls = new Map<string, number>();
+  beforeAll(async () => {
+    const temper = {
+      ...cloudTemper,
+      firstServiceMs: 3_000,
+      throttles: (call: string) => {
+        calls.set(call, (calls.get(call) ?? 0) + 1);
+        return false;
+      },
+    };
+    running = await startRunning(undefined, { temper, healthTimeoutSeconds });
+  });
+  afterAll(() => running.stop());
+
+  async function newProject(name: string): Promise<Running> {
+    const { organizationId } = running.seed;
+    const { project } = await running.operator("create-project", { organizationId, name });
+    return { ...running, project: `/organizations/${organizationId}/projects/${project?.id}` };
+  }
+
+  test("a first deployment that fails leaves nothing running, and the next one becomes ready", async () => {
+    const project = await newProject("fails first");
+    const failed = await deploy(project, nodeApp("", "console.log('no luck'); process.exit(3);"));
+    expect(failed).toMatchObject({ status: "error", isLive: false });
+    expect(failed.error).toContain("exited with code 3");
+    expect(failed.error).toContain("nothing is running");
+    const good = await deploy(project, says("second try"));
+    expect(good).toMatchObject({ status: "ready", isLive: true });
+    expect(await body(await address(project))).toBe("second try");
+  }, 60_000);
+
+  test("a healthy app whose hook opens after the health time-out becomes ready", async () => {
+    const project = await newProject("slow gateway");
+    const startedAt = Date.now();
+    expect(await deploy(project, says("late"))).toMatchObject({ status: "ready", error: null, isLive: true });
+    expect(Date.now() - startedAt).toBeGreaterThan(healthTimeoutSeconds * 1000);
+    expect(await body(await address(project))).toBe("late");
+  }, 60_000);
+
+  test("a deployment during the draining of the old version waits, registers once, and says so in its log", async () => {
+    const project = await newProject("drains");
+    await deploy(project, says("one"));
+    const traffic = startTraffic(await address(project));
+    const second = await begin(project, says("two"));
+    const two = await finished(project, second);
+    calls.clear();
+    const third = await deploy(project, says("three"));
+    await sleep(100);
+    const seen = await traffic.stop();
+    expect([two.status, third.status]).toEqual(["ready", "ready"]);
+    expect(calls.get("RegisterTaskDefinition")).toBe(1);
+    expect(seen.failures).toEqual([]);
+    expect([...seen.bodies]).toEqual(["one", "two", "three"]);
+    const { body: log } = await project.call("GET", `${project.project}/builds/${third.id}/logs?limit=1000`);
+    expect(log.lines.map((line: { text: string }) => line.text)).toContainEqual(
+      expect.stringContaining("Waiting for the project's earlier deployment"),
+    );
+  }, 90_000);
+
+  test("a bad version is rolled back, costs no request, and the build says which version serves", async () => {
+    const project = await newProject("bad version");
+    const good = await deploy(project, says("good"));
+    const traffic = startTraffic(await address(project));
+    const bad = await deploy(project, nodeApp("res.statusCode = 500; res.end('bad')"));
+    const seen = await traffic.stop();
+    expect(bad).toMatchObject({ status: "error", isLive: false });
+    expect(bad.error).toContain("the previous version keeps serving");
+    expect(seen.failures).toEqual([]);
+    expect([...seen.bodies]).toEqual(["good"]);
+    const { body: read } = await project.call("GET", `${project.project}/builds/${good.id}`);
+    expect(read.build.isLive).toBe(true);
+  }, 90_000);
+});
