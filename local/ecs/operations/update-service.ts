@@ -7,9 +7,9 @@ import {
   activeService,
   clusterInput,
   deployable,
+  endedStatuses,
   invalid,
   newRevision,
-  over,
   type Services,
 } from "./known-services.ts";
 
