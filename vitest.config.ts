@@ -14,7 +14,8 @@ export default defineConfig({
     projects: [
       project("unit", { isolate: false }),
       project("local"),
-      project("api"),
+      // The concurrent tests of this tier wait for pauses more than they compute.
+      project("api", { maxConcurrency: 10 }),
       project("pipeline", { testTimeout: 90_000 }),
       project("synth", { testTimeout: 60_000 }),
       project("e2e", { testTimeout: 180_000 }),

@@ -68,7 +68,7 @@ describe("fifty requests at once", () => {
     );
     expect(created.length).toBeGreaterThan(1);
     expect(await guarded.broken()).toEqual([]);
-    expect((await guarded.rows()).filter(({ sk }) => sk === "LOCK")).toEqual([]);
+    expect((await guarded.direct.rows()).filter(({ sk }) => sk === "LOCK")).toEqual([]);
   });
 
   test("create credentials: three 201, and 47 × 409 that list what the project holds", async () => {

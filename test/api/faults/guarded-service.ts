@@ -3,7 +3,7 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { startDynamoDb } from "../../../local/dynamodb/server.ts";
 import { callAt, type Running, startRunning } from "../../harness/service.ts";
-import { allRows, brokenRules, changeRow, type Row } from "./invariants.ts";
+import { brokenRules, type DirectTable, directTable, type Row } from "./invariants.ts";
 import { openTableGate, type TableCall, type TableGate } from "./table-gate.ts";
 
 export interface Guarded {
@@ -11,10 +11,11 @@ export interface Guarded {
   gate: TableGate;
   /** The database behind the gate. */
   database: string;
-  rows(): Promise<Row[]>;
+  /** The table past the gate. */
+  direct: DirectTable;
   /** Moves the expiry of rows, as time would. */
   expire(which: (row: Row) => boolean, expiresAt: Date): Promise<void>;
-  /** What is half-made in the table, or in one project. */
+  /** What is half-made in the table, or in one project; a key that its project does not list shows in the table only. */
   broken(project?: Running): Promise<string[]>;
   /** `running` bound to a project and a key of its own. */
   newProject(): Promise<Running>;
@@ -26,15 +27,23 @@ export interface Guarded {
 const projectIdOf = (project: Running) => project.project.split("/").at(-1) ?? "";
 
 /** A DynamoDB with a gate before it, and the variable that leads a service there. */
-export async function openTable(): Promise<{ gate: TableGate; database: string; close(): Promise<void> }> {
+export async function openTable(): Promise<{
+  gate: TableGate;
+  database: string;
+  direct: DirectTable;
+  close(): Promise<void>;
+}> {
   const home = mkdtempSync(join(tmpdir(), "slipway-table-"));
   delete process.env.AWS_ENDPOINT_URL_DYNAMODB;
   const database = await startDynamoDb({ file: join(home, "table.db"), tableName: "slipway" });
   const gate = await openTableGate(database.endpoint);
+  const direct = directTable(database.endpoint);
   return {
     gate,
     database: database.endpoint,
+    direct,
     async close() {
+      direct.close();
       await gate.close();
       await database.close();
       rmSync(home, { recursive: true, force: true });
@@ -44,25 +53,21 @@ export async function openTable(): Promise<{ gate: TableGate; database: string; 
 
 /** The whole local service in this process, its table behind a gate. */
 export async function startGuarded(): Promise<Guarded> {
-  const { gate, database, close } = await openTable();
+  const { gate, database, direct, close } = await openTable();
   process.env.AWS_ENDPOINT_URL_DYNAMODB = gate.endpoint;
   const running = await startRunning();
-  const rows = () => allRows(database);
   return {
     running,
     gate,
     database,
-    rows,
+    direct,
     async expire(which, expiresAt) {
-      for (const row of (await rows()).filter(which)) {
-        await changeRow(database, { ...row, expiresAt: expiresAt.toISOString() });
+      for (const row of (await direct.rows()).filter(which)) {
+        await direct.put({ ...row, expiresAt: expiresAt.toISOString() });
       }
     },
     async broken(project) {
-      const found = await rows();
-      const mine = (pk: string) =>
-        project === undefined || pk.startsWith("KEY#") || pk === `PRJ#${projectIdOf(project)}`;
-      return brokenRules(found.filter(({ pk }) => mine(pk)));
+      return brokenRules(await (project === undefined ? direct.rows() : direct.rowsOf(projectIdOf(project))));
     },
     async newProject() {
       const { organizationId, baseUrl } = running.seed;

@@ -36,7 +36,7 @@ describe("the same Idempotency-Key (docs/api.md, Idempotency)", () => {
     expect(new URL(again.body.url).pathname).toBe(new URL(first.body.url).pathname);
     expect(again.body.url).not.toBe(first.body.url);
     expect((await upload(again.body.url, await zipOf({ "index.html": "<p>hello" }))).status).toBe(200);
-    expect(JSON.stringify(await guarded.rows())).not.toContain("X-Amz-Signature");
+    expect(JSON.stringify(await guarded.direct.rows())).not.toContain("X-Amz-Signature");
   });
 
   test("still gives the first answer when the build is over and another one runs", async () => {
@@ -57,7 +57,7 @@ describe("the same Idempotency-Key (docs/api.md, Idempotency)", () => {
     await cancel(first.body.build.id);
     expect((await post("/builds", key, { title: "two" })).status).toBe(422);
     expect(
-      (await guarded.rows()).filter(({ pk, sk }) => sk === "LOCK" && pk === `PRJ#${project.seed.projectId}`),
+      (await guarded.direct.rows()).filter(({ pk, sk }) => sk === "LOCK" && pk === `PRJ#${project.seed.projectId}`),
     ).toEqual([]);
   });
 
@@ -95,7 +95,7 @@ describe("the same Idempotency-Key (docs/api.md, Idempotency)", () => {
     const key = randomUUID();
     const first = await post("/builds", key);
     const { pk, sk, ...lock } =
-      (await guarded.rows()).find((row) => row.sk === "LOCK" && row.pk.endsWith(project.seed.projectId)) ?? {};
+      (await guarded.direct.rows()).find((row) => row.sk === "LOCK" && row.pk.endsWith(project.seed.projectId)) ?? {};
     let hidden = 0;
     guarded.gate.before = (call) => {
       if (call.operation !== "TransactWriteItems" || !call.body.includes(project.seed.accessKey) || hidden > 0)
@@ -118,7 +118,7 @@ describe("the same Idempotency-Key (docs/api.md, Idempotency)", () => {
     const { body: list } = await project.call("GET", `${project.project}/credentials`);
     expect(list.credentials).toHaveLength(1);
     expect((await post("/credentials", key, { description: "raced" })).body.credential).not.toHaveProperty("secret");
-    expect(JSON.stringify(await guarded.rows())).not.toContain("sls_");
+    expect(JSON.stringify(await guarded.direct.rows())).not.toContain("sls_");
     expect(await guarded.broken(project)).toEqual([]);
   });
 

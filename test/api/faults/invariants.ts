@@ -1,5 +1,5 @@
 import { DynamoDBClient } from "@aws-sdk/client-dynamodb";
-import { DynamoDBDocumentClient, PutCommand, ScanCommand } from "@aws-sdk/lib-dynamodb";
+import { DynamoDBDocumentClient, PutCommand, QueryCommand, ScanCommand } from "@aws-sdk/lib-dynamodb";
 import * as z from "zod";
 import { isFinished } from "../../../lambdas/builds/model/replies.ts";
 import { Build, Lock } from "../../../lambdas/builds/model/rows.ts";
@@ -9,32 +9,62 @@ import { ProjectKeys } from "../../../lambdas/http/model/credentials.ts";
 const row = z.looseObject({ pk: z.string(), sk: z.string() });
 export type Row = z.infer<typeof row>;
 
-function directClient(endpoint: string): DynamoDBDocumentClient {
+/** The table past the service. */
+export interface DirectTable {
+  /** Every row. */
+  rows(): Promise<Row[]>;
+  /** A project's own rows, and those of the keys that it lists. */
+  rowsOf(projectId: string): Promise<Row[]>;
+  /** Writes or replaces a row. */
+  put(row: Row): Promise<void>;
+  close(): void;
+}
+
+export function directTable(endpoint: string): DirectTable {
   const credentials = { accessKeyId: "local", secretAccessKey: "local" };
-  return DynamoDBDocumentClient.from(new DynamoDBClient({ endpoint, region: "us-east-1", credentials }));
-}
+  const client = DynamoDBDocumentClient.from(new DynamoDBClient({ endpoint, region: "us-east-1", credentials }));
+  const TableName = "slipway";
 
-/** Replaces a row, past the service. */
-export async function changeRow(endpoint: string, row: Row): Promise<void> {
-  const client = directClient(endpoint);
-  await client.send(new PutCommand({ TableName: "slipway", Item: row }));
-  client.destroy();
-}
+  async function rows(): Promise<Row[]> {
+    const found: Row[] = [];
+    let start: Record<string, unknown> | undefined;
+    do {
+      const page = await client.send(new ScanCommand({ TableName, ConsistentRead: true, ExclusiveStartKey: start }));
+      found.push(...(page.Items ?? []).map((item) => row.parse(item)));
+      start = page.LastEvaluatedKey;
+    } while (start);
+    return found;
+  }
 
-/** Every row of the table, read past the service. */
-export async function allRows(endpoint: string): Promise<Row[]> {
-  const client = directClient(endpoint);
-  const rows: Row[] = [];
-  let start: Record<string, unknown> | undefined;
-  do {
-    const page = await client.send(
-      new ScanCommand({ TableName: "slipway", ConsistentRead: true, ExclusiveStartKey: start }),
-    );
-    rows.push(...(page.Items ?? []).map((item) => row.parse(item)));
-    start = page.LastEvaluatedKey;
-  } while (start);
-  client.destroy();
-  return rows;
+  async function partition(pk: string): Promise<Row[]> {
+    const found: Row[] = [];
+    let start: Record<string, unknown> | undefined;
+    do {
+      const query = {
+        KeyConditionExpression: "pk = :pk",
+        ExpressionAttributeValues: { ":pk": pk },
+        ConsistentRead: true,
+        ExclusiveStartKey: start,
+      };
+      const page = await client.send(new QueryCommand({ TableName, ...query }));
+      found.push(...(page.Items ?? []).map((item) => row.parse(item)));
+      start = page.LastEvaluatedKey;
+    } while (start);
+    return found;
+  }
+
+  return {
+    rows,
+    async rowsOf(projectId) {
+      const own = await partition(`PRJ#${projectId}`);
+      const ring = own.find(({ sk }) => sk === "KEYS");
+      const listed = ring ? ProjectKeys.read(ring).keys : [];
+      const keys = await Promise.all(listed.map(({ access }) => partition(`KEY#${access}`)));
+      return [...own, ...keys.flat()];
+    },
+    put: async (item) => void (await client.send(new PutCommand({ TableName, Item: item }))),
+    close: () => client.destroy(),
+  };
 }
 
 function brokenBuilds(project: string, rows: Row[]): string[] {

@@ -54,7 +54,7 @@ describe("a project restricted to managing members (docs/api.md, Managing member
       expect(refused.headers.get("retry-after")).toBeNull();
       expect(await guarded.broken(project)).toEqual([]);
       expect(
-        (await guarded.rows()).filter(({ pk, sk }) => sk === "LOCK" && pk.endsWith(project.seed.projectId)),
+        (await guarded.direct.rows()).filter(({ pk, sk }) => sk === "LOCK" && pk.endsWith(project.seed.projectId)),
       ).toEqual([]);
     },
   );

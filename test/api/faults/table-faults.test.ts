@@ -96,7 +96,7 @@ const scenarios = {
   "list-organizations": { prepare: () => at("GET", "/organizations"), success: 200 },
 } satisfies Partial<Record<RouteId, Scenario>>;
 
-/** What starts from a deployed version: one project for all, one test after the other. */
+/** What starts from a deployed version: one project for each, its tests one after the other. */
 const deployedScenarios = {
   rebuild: { prepare: (project) => at("POST", `${project.project}/rebuild`), success: 201, leaves: "builds" },
   "redeploy-build": {
@@ -140,7 +140,6 @@ interface Rule {
 
 describe("DynamoDB on a bad day", () => {
   let guarded: Guarded;
-  let deployed: Running;
   const rules = new Set<Rule>();
   const silent = new Map<Running, () => Promise<undefined> | undefined>();
 
@@ -156,13 +155,11 @@ describe("DynamoDB on a bad day", () => {
       rule.hits += 1;
       return rule.fault;
     };
-    deployed = await guarded.newProject();
-    for (const text of ["one", "two"]) {
-      const id = await begin(deployed, nodeApp(`res.end("${text}")`));
-      expect((await finished(deployed, id)).status).toBe("ready");
-    }
-  }, 60_000);
-  afterAll(() => guarded.stop());
+  });
+  afterAll(async () => {
+    expect(await guarded.broken()).toEqual([]);
+    await guarded.stop();
+  });
 
   /** Frees the project through the API alone, as a client would. */
   async function freeBuilds(project: Running): Promise<void> {
@@ -221,40 +218,6 @@ describe("DynamoDB on a bad day", () => {
     }
   }
 
-  describe.concurrent.each(Object.entries<Scenario>(scenarios))("%s", (_, scenario) => {
-    test.each(faults)(
-      "under %s once, answers as if nothing had happened",
-      { timeout: 60_000 },
-      async (__, fault, able) => {
-        await once(scenario, await guarded.newProject(), fault, able);
-      },
-    );
-    test.each(faults)(
-      "under %s without end, answers 503 and leaves nothing half-made",
-      { timeout: 60_000 },
-      async (__, fault, able) => {
-        await endless(scenario, await guarded.newProject(), fault, able);
-      },
-    );
-  });
-
-  describe.each(Object.entries<Scenario>(deployedScenarios))("%s", (_, scenario) => {
-    test.each(faults)(
-      "under %s once, answers as if nothing had happened",
-      { timeout: 60_000 },
-      async (__, fault, able) => {
-        await once(scenario, deployed, fault, able);
-      },
-    );
-    test.each(faults)(
-      "under %s without end, answers 503 and leaves nothing half-made",
-      { timeout: 60_000 },
-      async (__, fault, able) => {
-        await endless(scenario, deployed, fault, able);
-      },
-    );
-  });
-
   describe.concurrent("a call that is never answered", () => {
     const never: Promise<undefined> = new Promise(() => {});
 
@@ -285,5 +248,53 @@ describe("DynamoDB on a bad day", () => {
       expect(seconds).toBeLessThan(25);
       expect(await guarded.broken(project)).toEqual([]);
     });
+  });
+
+  describe.concurrent.each(Object.entries<Scenario>(scenarios))("%s", (_, scenario) => {
+    test.each(faults)(
+      "under %s once, answers as if nothing had happened",
+      { timeout: 60_000 },
+      async (__, fault, able) => {
+        await once(scenario, await guarded.newProject(), fault, able);
+      },
+    );
+    test.each(faults)(
+      "under %s without end, answers 503 and leaves nothing half-made",
+      { timeout: 60_000 },
+      async (__, fault, able) => {
+        await endless(scenario, await guarded.newProject(), fault, able);
+      },
+    );
+  });
+
+  describe.concurrent.each(Object.entries<Scenario>(deployedScenarios))("%s", (_, scenario) => {
+    let deployed: Running;
+    let turn: Promise<unknown>;
+    beforeAll(async () => {
+      deployed = await guarded.newProject();
+      for (const text of ["one", "two"]) {
+        const id = await begin(deployed, nodeApp(`res.end("${text}")`));
+        expect((await finished(deployed, id)).status).toBe("ready");
+      }
+      turn = Promise.resolve();
+    }, 60_000);
+
+    /** Runs this when the tests before it have ended. */
+    function inTurn(run: () => Promise<void>): Promise<void> {
+      const own = turn.then(run);
+      turn = own.catch(() => undefined);
+      return own;
+    }
+
+    test.each(faults)(
+      "under %s once, answers as if nothing had happened",
+      { timeout: 60_000 },
+      async (__, fault, able) => inTurn(() => once(scenario, deployed, fault, able)),
+    );
+    test.each(faults)(
+      "under %s without end, answers 503 and leaves nothing half-made",
+      { timeout: 60_000 },
+      async (__, fault, able) => inTurn(() => endless(scenario, deployed, fault, able)),
+    );
   });
 });

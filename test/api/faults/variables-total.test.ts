@@ -2,7 +2,6 @@ import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import { limits } from "../../../api/limits.ts";
 import type { Answer, Running } from "../../harness/service.ts";
 import { type Guarded, startGuarded } from "./guarded-service.ts";
-import { changeRow } from "./invariants.ts";
 
 const KiB = 1024;
 const max = limits.variablesBytesMax;
@@ -41,7 +40,7 @@ describe("the names and values of a project's variables", () => {
 
   /** As a version left it that did not count bytes. */
   const forgetBytes = (project: Running, count: number) =>
-    changeRow(guarded.database, { pk: `PRJ#${project.seed.projectId}`, sk: "ENVCOUNT", count });
+    guarded.direct.put({ pk: `PRJ#${project.seed.projectId}`, sk: "ENVCOUNT", count });
 
   test("have 1 MiB together, to the byte, at POST and PUT", async () => {
     const { project, ids } = await filled(10);
@@ -120,9 +119,9 @@ describe("the names and values of a project's variables", () => {
     test("may be more than the limit, and then only get smaller", async () => {
       const { project, ids } = await filled(0);
       const [id = "", other = ""] = ids;
-      const rows = await guarded.rows();
+      const rows = await guarded.direct.rowsOf(project.seed.projectId);
       const row = rows.find(({ sk }) => sk === `ENV#${id}`);
-      await changeRow(guarded.database, { pk: "", sk: "", ...row, value: "x".repeat(40 * KiB) });
+      await guarded.direct.put({ pk: "", sk: "", ...row, value: "x".repeat(40 * KiB) });
       await forgetBytes(project, 32);
       expect(await post(project, "MORE", 5)).toMatchObject(refusal);
       expect((await put(project, id, { value: "y".repeat(32 * KiB) })).status).toBe(200);

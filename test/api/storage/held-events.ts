@@ -11,7 +11,7 @@ import { startStsServer, stsService } from "../../../local/sts/server.ts";
 import { openCredentials } from "../../../local/sts/store.ts";
 import { type DynamoProxy, startDynamoProxy } from "../../harness/dynamodb.ts";
 import { type Answer, type CallOptions, callAt } from "../../harness/service.ts";
-import { allRows, type Row } from "../faults/invariants.ts";
+import { directTable, type Row } from "../faults/invariants.ts";
 import { type S3Gate, startS3Gate } from "./s3-gate.ts";
 
 /** The service's handlers on the embedded services, with S3's events in the test's hands. */
@@ -90,6 +90,7 @@ export async function startHeldEvents(options: { versioned: boolean }): Promise<
       return answer;
     },
   ]);
+  const direct = directTable(dynamoDb.endpoint);
   setEnvironment({ table: table.endpoint, aws: aws.endpoint, s3: gate.endpoint, root: credentials.root });
   const gateway = await startApiGateway({ port: 0, functions });
   const operator = async (command: string, input: object) =>
@@ -114,7 +115,7 @@ export async function startHeldEvents(options: { versioned: boolean }): Promise<
     assumed,
     refuseSts,
     table,
-    rows: () => allRows(dynamoDb.endpoint),
+    rows: direct.rows,
     s3: gate,
     async stop() {
       await gateway.close();
@@ -122,6 +123,7 @@ export async function startHeldEvents(options: { versioned: boolean }): Promise<
       await gate.close();
       await s3.close();
       await table.close();
+      direct.close();
       await dynamoDb.close();
       rmSync(home, { recursive: true, force: true });
     },

@@ -126,7 +126,7 @@ describe("a deployed app proves who it is", () => {
   async function expireSessions(): Promise<void> {
     const credentials = { accessKeyId: "local", secretAccessKey: "local" };
     const client = new DynamoDBClient({ endpoint: guarded.database, region: "us-east-1", credentials });
-    for (const { pk, sk } of (await guarded.rows()).filter((row) => row.sk === "SES")) {
+    for (const { pk, sk } of (await guarded.direct.rows()).filter((row) => row.sk === "SES")) {
       await client.send(
         new UpdateItemCommand({
           TableName: "slipway",

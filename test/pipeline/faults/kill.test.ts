@@ -1,8 +1,8 @@
 import { setTimeout as sleep } from "node:timers/promises";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import { openTable } from "../../api/faults/guarded-service.ts";
-import { allRows, brokenRules } from "../../api/faults/invariants.ts";
-import type { TableCall, TableGate } from "../../api/faults/table-gate.ts";
+import { brokenRules } from "../../api/faults/invariants.ts";
+import type { TableCall } from "../../api/faults/table-gate.ts";
 import { nodeApp, upload, zipOf } from "../../harness/app.ts";
 import type { Answer } from "../../harness/service.ts";
 import { type MortalService, startMortal } from "./mortal-service.ts";
@@ -16,7 +16,7 @@ const says = (text: string) => nodeApp(`res.end(${JSON.stringify(text)})`);
 const isWrite = ({ operation }: TableCall) => operation === "TransactWriteItems" || operation === "UpdateItem";
 
 describe("the service killed at a write to its table", () => {
-  let table: { gate: TableGate; database: string; close(): Promise<void> };
+  let table: Awaited<ReturnType<typeof openTable>>;
   let service: MortalService;
   /** The build whose upload was last acknowledged: it must not wait for one any more. */
   let uploaded = "";
@@ -31,7 +31,7 @@ describe("the service killed at a write to its table", () => {
     await table.close();
   });
 
-  const broken = async () => brokenRules(await allRows(table.database));
+  const broken = async () => brokenRules(await table.direct.rows());
 
   /** One deployment from its creation to its end; a killed service makes it reject. */
   async function deploy(text: string, files = says(text)): Promise<Answer["body"]> {

@@ -1,6 +1,5 @@
 import { afterAll, beforeAll, beforeEach, describe, expect, test, vi } from "vitest";
 import { type Guarded, startGuarded } from "../../api/faults/guarded-service.ts";
-import { changeRow } from "../../api/faults/invariants.ts";
 import { address, deploy, finished, nodeApp, upload, zipOf } from "../../harness/app.ts";
 import type { Answer, Running } from "../../harness/service.ts";
 import { type EcsGate, openEcsGate } from "./ecs-gate.ts";
@@ -65,7 +64,7 @@ describe("at a boundary between two stages", { timeout: 10_000 }, () => {
     const { id, send } = await create(crashes);
     // As a list leaves it that was read while the new version was the one that ECS names first.
     justBefore("error", () =>
-      changeRow(guarded.database, {
+      guarded.direct.put({
         pk: `PRJ#${project.seed.projectId}`,
         sk: "LIVE",
         buildId: id,
