@@ -3,7 +3,7 @@ import type { Target } from "./request.ts";
 
 export const objectArn = (bucket: string, key: string) => `arn:aws:s3:::${bucket}/${key}`;
 
-/** The action on an object or a bucket that a request needs; DeleteObjects needs one for each object, checked there. */
+/** The IAM action that a request needs; undefined for DeleteObjects, which checks the action of each object itself. */
 function neededAction(method: string, target: Target): string | undefined {
   const isVersion = target.query.has("versionId");
   if (target.key === "") {
@@ -15,7 +15,7 @@ function neededAction(method: string, target: Target): string | undefined {
   return isVersion ? "s3:GetObjectVersion" : "s3:GetObject";
 }
 
-/** Whether the session policy of a caller allows the request; a caller without one may do everything. */
+/** Whether the caller's session policy allows the request; without a session policy everything is allowed. */
 export function mayRequest(signature: VerifiedSignature, method: string, target: Target): boolean {
   const action = neededAction(method, target);
   if (action === undefined) return true;

@@ -7,7 +7,7 @@ const lineLengthMax = 8192;
 const trailersMax = 16;
 
 /** Reads lines and runs of bytes from a stream of buffers. */
-class FrameReader {
+class ChunkReader {
   readonly #source: AsyncIterator<Buffer>;
   #rest: Buffer = Buffer.alloc(0);
 
@@ -53,20 +53,20 @@ class FrameReader {
     throw new S3Error("IncompleteBody");
   }
 
-  /** Lets the stream go, so that what is left of it can be thrown away. */
+  /** Releases the stream, so that its unread rest can be discarded. */
   async release(): Promise<void> {
     await this.#source.return?.();
   }
 }
 
 export interface ChunkedOptions {
-  /** Given when every chunk is signed. */
+  /** Set if every chunk is signed. */
   signer: ChunkSigner | undefined;
   hasTrailer: boolean;
   onTrailers: (trailers: ReadonlyMap<string, string>) => void;
 }
 
-/** Each signature covers the one before it, so chunks can be neither changed, dropped nor put in another order. */
+/** Each signature covers the previous one, so chunks cannot be changed, removed or reordered. */
 function signatureChain(signer: ChunkSigner) {
   let previous = signer.seedSignature;
   return (algorithm: string, lines: (previous: string) => string[], given: string | undefined) => {
@@ -76,7 +76,7 @@ function signatureChain(signer: ChunkSigner) {
   };
 }
 
-async function readTrailers(reader: FrameReader): Promise<Map<string, string>> {
+async function readTrailers(reader: ChunkReader): Promise<Map<string, string>> {
   const trailers = new Map<string, string>();
   for (let line = await reader.line(); line !== ""; line = await reader.line()) {
     const at = line.indexOf(":");
@@ -86,12 +86,12 @@ async function readTrailers(reader: FrameReader): Promise<Map<string, string>> {
   return trailers;
 }
 
-/** The bytes inside an `aws-chunked` body; it ends only after every signature and the framing have been checked. */
+/** Decodes an `aws-chunked` body; ends only after every signature and the chunk format have been checked. */
 export async function* decodeAwsChunked(
   source: AsyncIterable<Buffer>,
   options: ChunkedOptions,
 ): AsyncGenerator<Buffer> {
-  const reader = new FrameReader(source);
+  const reader = new ChunkReader(source);
   const check = options.signer && signatureChain(options.signer);
   try {
     for (let size = -1; size !== 0; ) {

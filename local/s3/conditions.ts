@@ -5,12 +5,12 @@ import type { StoredObject } from "./store/version-index.ts";
 
 const tagsOf = (header: string) => header.split(",").map((tag) => tag.trim().replace(/^W\//, "").replaceAll('"', ""));
 
-/** Whether a list of entity tags names the object; `*` names every object. */
+/** Whether a list of entity tags contains the object's tag; `*` matches every object. */
 function names(header: string, object: StoredObject): boolean {
   return header.trim() === "*" || tagsOf(header).includes(object.etag);
 }
 
-/** Headers carry whole seconds; a date that cannot be read sets no condition. */
+/** The date of a header in whole seconds; an invalid date is ignored. */
 function secondsOf(header: string | undefined): number | undefined {
   const milliseconds = header === undefined ? Number.NaN : Date.parse(header);
   return Number.isNaN(milliseconds) ? undefined : Math.floor(milliseconds / 1000);
@@ -19,8 +19,8 @@ function secondsOf(header: string | undefined): number | undefined {
 const failed = (condition: string) => new S3Error("PreconditionFailed", { fields: [["Condition", condition]] });
 
 /**
- * The conditions of a GET or HEAD, a tag always before a date (RFC 9110, section 13.2.2): undefined when the object is
- * to be sent, else the 304. Throws PreconditionFailed.
+ * Checks the conditions of a GET or HEAD, entity tags before dates (RFC 9110, section 13.2.2). Returns undefined if the
+ * object is to be sent, otherwise the 304 answer. Throws PreconditionFailed.
  */
 export function checkReadConditions(request: S3Request, object: StoredObject): S3Reply | undefined {
   const { headers } = request.http;
@@ -45,7 +45,7 @@ export function checkReadConditions(request: S3Request, object: StoredObject): S
   };
 }
 
-/** Whether a Range header counts: If-Range names the state of the object that the client holds a part of. */
+/** Whether a Range header applies: not if If-Range names an older state of the object. */
 export function rangeApplies(request: S3Request, object: StoredObject): boolean {
   const header = request.http.headers["if-range"];
   if (typeof header !== "string") return true;
@@ -54,8 +54,8 @@ export function rangeApplies(request: S3Request, object: StoredObject): boolean 
 }
 
 /**
- * Throws unless the current object has that entity tag (`*`: any). As measured on S3, no current object is NoSuchKey,
- * and a condition beside a version is not implemented.
+ * Throws unless the current object has this entity tag (`*`: any). As on S3, a missing object is NoSuchKey, and a
+ * condition together with a version id is NotImplemented.
  */
 export function checkDeleteCondition(
   tag: string,

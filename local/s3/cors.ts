@@ -6,7 +6,7 @@ import type { BucketSettings } from "./request.ts";
 const methods = ["GET", "PUT", "HEAD"];
 const vary = "Origin, Access-Control-Request-Headers, Access-Control-Request-Method";
 
-/** What lets a page of another origin read the answer, an error too; nothing when the bucket has no rule for it. */
+/** The headers that let a web page of another origin read the answer, also an error; empty if the bucket has no CORS rule. */
 export function corsHeaders(http: IncomingMessage, bucket: BucketSettings | undefined): Record<string, string> {
   if (!bucket?.cors || http.headers.origin === undefined || !methods.includes(http.method ?? "")) return {};
   return {
@@ -17,7 +17,7 @@ export function corsHeaders(http: IncomingMessage, bucket: BucketSettings | unde
   };
 }
 
-/** The answer to a browser that asks before it sends; it carries no signature. */
+/** The answer to a CORS preflight request, which is not signed. */
 export function preflight(http: IncomingMessage, bucket: BucketSettings | undefined): S3Reply {
   const method = http.headers["access-control-request-method"];
   const isAllowed = bucket?.cors && http.headers.origin !== undefined && methods.includes(method ?? "");

@@ -1,13 +1,13 @@
 import type { XmlElement } from "../aws/xml.ts";
 import { s3Document } from "./document.ts";
 
-const wordings = {
+const defaults = {
   AccessControlListNotSupported: [400, "The bucket does not allow ACLs"],
   AccessDenied: [403, "Access Denied"],
   AccessForbidden: [403, "CORSResponse: This CORS request is not allowed."],
   BadDigest: [400, "The Content-MD5 or checksum you specified did not match what we received."],
   EntityTooLarge: [400, "Your proposed upload exceeds the maximum allowed size"],
-  IncompleteBody: [400, "The request body does not match its declared length or framing."],
+  IncompleteBody: [400, "The request body does not match its declared length or chunk format."],
   InternalError: [500, "We encountered an internal error. Please try again."],
   InvalidArgument: [400, "Invalid Argument"],
   InvalidDigest: [400, "The Content-MD5 or checksum value that you specified is not valid."],
@@ -29,9 +29,9 @@ const wordings = {
   XAmzContentSHA256Mismatch: [400, "The provided 'x-amz-content-sha256' header does not match what was computed."],
 } as const satisfies Record<string, readonly [status: number, message: string]>;
 
-export type S3ErrorCode = keyof typeof wordings;
+export type S3ErrorCode = keyof typeof defaults;
 
-/** An error as S3 words it; `message` replaces the code's usual text, `fields` are added to the XML. */
+/** An error of S3; `message` replaces the default message of the code, `fields` are added to the XML. */
 export class S3Error extends Error {
   readonly code: string;
   readonly status: number;
@@ -42,7 +42,7 @@ export class S3Error extends Error {
     code: S3ErrorCode | { code: string; status: number; message: string },
     detail: { message?: string; headers?: Record<string, string>; fields?: readonly XmlElement[] } = {},
   ) {
-    const [status, message] = typeof code === "string" ? wordings[code] : [code.status, code.message];
+    const [status, message] = typeof code === "string" ? defaults[code] : [code.status, code.message];
     super(detail.message ?? message);
     this.code = typeof code === "string" ? code : code.code;
     this.status = status;

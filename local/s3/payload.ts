@@ -5,7 +5,7 @@ import { decodeAwsChunked } from "./aws-chunked.ts";
 import { S3Error } from "./errors.ts";
 import type { S3Request } from "./request.ts";
 
-/** The largest object that one PUT can make: 5 GiB. */
+/** The maximum object size of one PUT: 5 GiB. */
 const objectBytesMax = 5 * 1024 ** 3;
 
 const checksums = {
@@ -29,15 +29,15 @@ function crc32Checksum() {
   };
 }
 
-/** What a body must turn out to be. */
+/** The expected format, length and digests of a body. */
 export interface PayloadPlan {
-  /** Absent when the body is sent as it is. */
-  framing: { signer: ChunkSigner | undefined; hasTrailer: boolean } | undefined;
-  /** Of the object, without framing. */
+  /** Set for an `aws-chunked` body. */
+  chunked: { signer: ChunkSigner | undefined; hasTrailer: boolean } | undefined;
+  /** The length of the object, without the chunk format. */
   length: number;
   sha256: string | undefined;
   md5: string | undefined;
-  /** The value is undefined when it follows in the trailer. */
+  /** The value is undefined if it is in the trailer. */
   checksum: { header: ChecksumHeader; value: string | undefined } | undefined;
 }
 
@@ -74,7 +74,7 @@ function planChecksum(request: S3Request): PayloadPlan["checksum"] {
   return { header, value };
 }
 
-function planFraming(request: S3Request): PayloadPlan["framing"] {
+function planChunked(request: S3Request): PayloadPlan["chunked"] {
   const signer = request.signature.chunks;
   switch (request.payloadHash) {
     case "STREAMING-UNSIGNED-PAYLOAD-TRAILER":
@@ -88,8 +88,8 @@ function planFraming(request: S3Request): PayloadPlan["framing"] {
   return undefined;
 }
 
-function planLength(request: S3Request, isFramed: boolean): number {
-  const text = isFramed ? request.amz("x-amz-decoded-content-length") : request.http.headers["content-length"];
+function planLength(request: S3Request, isChunked: boolean): number {
+  const text = isChunked ? request.amz("x-amz-decoded-content-length") : request.http.headers["content-length"];
   if (text === undefined) throw new S3Error("MissingContentLength");
   if (!/^\d{1,15}$/.test(text)) throw new S3Error("InvalidArgument");
   const length = Number(text);
@@ -105,22 +105,22 @@ function planLength(request: S3Request, isFramed: boolean): number {
   return length;
 }
 
-/** Reads from the headers how the body is framed and what it must hash to; refuses what could not be verified. */
+/** Reads the expected format, length and digests of the body from the headers; refuses a body that cannot be verified. */
 export function planPayload(request: S3Request): PayloadPlan {
-  const framing = planFraming(request);
-  const length = planLength(request, framing !== undefined);
+  const chunked = planChunked(request);
+  const length = planLength(request, chunked !== undefined);
   const md5 = request.http.headers["content-md5"];
   const contentMd5 = Array.isArray(md5) ? md5[0] : md5;
   if (contentMd5 !== undefined && !isBase64Of(contentMd5, 16)) throw new S3Error("InvalidDigest");
   const isDigest = /^[0-9a-f]{64}$/.test(request.payloadHash);
-  if (!framing && !isDigest && request.payloadHash !== "UNSIGNED-PAYLOAD") throw new S3Error("InvalidArgument");
+  if (!chunked && !isDigest && request.payloadHash !== "UNSIGNED-PAYLOAD") throw new S3Error("InvalidArgument");
   const sha256 = isDigest ? request.payloadHash : undefined;
-  return { framing, length, sha256, md5: contentMd5, checksum: planChecksum(request) };
+  return { chunked, length, sha256, md5: contentMd5, checksum: planChecksum(request) };
 }
 
 /**
- * Hands the object's bytes to `write` as they arrive, one piece at a time, and answers only when length, framing, digests and
- * signatures have been checked; after any error the caller must throw away what it has written.
+ * Passes the object's bytes to `write` as they arrive, one chunk at a time. Resolves after length, chunk format, digests
+ * and signatures have been checked; after an error the caller must discard the written bytes.
  */
 export async function receivePayload(
   source: AsyncIterable<Buffer>,
@@ -134,7 +134,7 @@ export async function receivePayload(
   const onTrailers = (received: ReadonlyMap<string, string>) => {
     trailers = received;
   };
-  const pieces = plan.framing ? decodeAwsChunked(source, { ...plan.framing, onTrailers }) : source;
+  const pieces = plan.chunked ? decodeAwsChunked(source, { ...plan.chunked, onTrailers }) : source;
 
   let size = 0;
   for await (const piece of pieces) {

@@ -2,7 +2,7 @@ import { createReadStream } from "node:fs";
 import type { ServerResponse } from "node:http";
 import { pipeline } from "node:stream/promises";
 
-/** Part of an open file, both ends included; the descriptor is closed once it has been sent. */
+/** A part of an open file, with inclusive ends; the descriptor is closed after it has been sent. */
 export interface FileSlice {
   descriptor: number;
   start: number;
@@ -17,7 +17,7 @@ export interface S3Reply {
 
 const readAheadBytes = 256 * 1024;
 
-/** Sends the answer no faster than the client takes it. */
+/** Sends the answer with back-pressure. */
 export async function sendReply(response: ServerResponse, reply: S3Reply, isHead: boolean): Promise<void> {
   const { status, headers = {}, body } = reply;
   if (typeof body === "object") {

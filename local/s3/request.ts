@@ -8,12 +8,12 @@ import { S3Error } from "./errors.ts";
 export interface BucketSettings {
   name: string;
   versioned: boolean;
-  /** Any origin may PUT, GET and HEAD, and sees the ETag. */
+  /** The CORS rule: any origin may PUT, GET and HEAD, and read the ETag. */
   cors?: boolean;
 }
 
 export interface Target {
-  /** As sent, still encoded: the signature covers it. */
+  /** The path as sent, still encoded, because the signature covers it. */
   path: string;
   bucket: string;
   /** Empty for a request about the bucket. */
@@ -29,9 +29,9 @@ export interface S3Request extends Target {
   settings: BucketSettings;
   signature: VerifiedSignature;
   payloadHash: string;
-  /** An x-amz-* header; presigned addresses carry them in the query. */
+  /** The value of an x-amz-* header; a presigned address has it in the query. */
   amz(name: string): string | undefined;
-  /** The body; a client that waits for "100 Continue" is told to go on by the first read. */
+  /** The body. The first read sends "100 Continue" to a client that waits for it. */
   body(): AsyncIterable<Buffer>;
 }
 
@@ -45,7 +45,7 @@ function decode(text: string): string {
   }
 }
 
-/** Path-style addressing: `/bucket/key`. Nothing is normalized: `..` and `//` are characters of a key like any other. */
+/** Parses a path-style URL, `/bucket/key`. The path is not normalized: `..` and `//` are parts of the key. */
 export function parseTarget(url: string): Target {
   const [path = "", query = ""] = url.split(/\?(.*)/s, 2);
   const parts = /^\/([^/]*)(?:\/(.*))?$/s.exec(path);
@@ -62,7 +62,7 @@ function amzReader(http: IncomingMessage, query: URLSearchParams) {
     headerValue(http.headers, name) ?? (name.startsWith("x-amz-") ? hoisted.get(name) : undefined);
 }
 
-/** Node reads a header's bytes as Latin-1; fetch writes them so too, most other clients in UTF-8. */
+/** Converts headers to UTF-8. Node.js reads headers as Latin-1, as fetch writes them; most other clients write UTF-8. */
 function readAsUtf8(headers: IncomingHttpHeaders): IncomingHttpHeaders {
   const decode = (value: string) => Buffer.from(value, "latin1").toString("utf8");
   return Object.fromEntries(
@@ -78,7 +78,7 @@ export interface RequestOptions {
   mayUse: (principalArn: string) => boolean;
 }
 
-/** Verifies the signature before anything else is looked at; only then says whether the bucket exists. */
+/** Verifies the signature first, so that unauthenticated callers cannot find out whether a bucket exists. */
 export function authenticate(
   http: IncomingMessage,
   target: Target,

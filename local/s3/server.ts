@@ -12,31 +12,31 @@ import type { ObjectCreated } from "./store/object-created.ts";
 import { type ObjectStore, openStore } from "./store/store.ts";
 
 export interface S3Options {
-  /** Holds everything; one server at a time. */
+  /** The folder of all objects; only one server may use it at a time. */
   dir: string;
   port?: number;
   credentials: Keys;
   region: string;
   buckets: BucketSettings[];
-  /** Called at least once for each PUT and COPY, after a crash again; a rejection is repeated with back-off. */
+  /** Called at least once for each PUT and COPY, also after a crash; a rejection is retried with back-off. */
   onObjectCreated: (event: ObjectCreated) => Promise<void>;
   now?: () => Date;
-  /** The bucket policy: whose requests are served. Without it everyone who can sign. */
+  /** The bucket policy: the principals that may send requests. Default: every principal with a valid signature. */
   mayUse?: (principalArn: string) => boolean;
-  /** Told of a delivery that was refused and of what became an InternalError. */
+  /** Called for rejected event deliveries and for errors that are answered with InternalError. */
   onError?: (error: unknown) => void;
 }
 
 export interface S3Server {
   endpoint: string;
   port: number;
-  /** A descriptor of an object's bytes, for the embedded services themselves; the caller closes it. Throws S3Error. */
+  /** Opens an object for the other embedded services; the caller closes the descriptor. Throws S3Error. */
   open(bucket: string, key: string, versionId?: string): number;
-  /** Ends running uploads, of which nothing is kept, and stops deliveries; undelivered events are kept. */
+  /** Aborts running uploads and stops deliveries; undelivered events are kept. */
   close(): Promise<void>;
 }
 
-interface Surroundings extends RequestOptions {
+interface Context extends RequestOptions {
   store: ObjectStore;
   onError: (error: unknown) => void;
 }
@@ -47,18 +47,18 @@ const closingGraceMs = 1000;
 async function reply(
   http: IncomingMessage,
   requestId: string,
-  goOn: () => void,
-  surroundings: Surroundings,
+  sendContinue: () => void,
+  context: Context,
 ): Promise<S3Reply> {
   const target = parseTarget(http.url ?? "/");
-  if (http.method === "OPTIONS") return preflight(http, surroundings.buckets.get(target.bucket));
+  if (http.method === "OPTIONS") return preflight(http, context.buckets.get(target.bucket));
   const body = () => {
-    goOn();
-    // A refused upload must still get its answer, so the connection outlives the reader.
+    sendContinue();
+    // The reader must not close the connection, because a refused upload still gets its answer.
     return http.iterator({ destroyOnReturn: false });
   };
-  const request = authenticate(http, target, { requestId, body }, surroundings);
-  return runOperation(request, surroundings.store, surroundings.buckets);
+  const request = authenticate(http, target, { requestId, body }, context);
+  return runOperation(request, context.store, context.buckets);
 }
 
 function errorReply(error: unknown, requestId: string, onError: (error: unknown) => void): S3Reply {
@@ -67,32 +67,27 @@ function errorReply(error: unknown, requestId: string, onError: (error: unknown)
   return { status: known.status, headers: known.headers, body: errorDocument(known, requestId) };
 }
 
-async function handle(
-  http: IncomingMessage,
-  response: ServerResponse,
-  expects100: boolean,
-  surroundings: Surroundings,
-) {
+async function handle(http: IncomingMessage, response: ServerResponse, expects100: boolean, context: Context) {
   let isWaiting = expects100;
-  const goOn = () => {
+  const sendContinue = () => {
     if (isWaiting) response.writeContinue();
     isWaiting = false;
   };
   const requestId = randomBytes(8).toString("hex").toUpperCase();
-  const bucket = surroundings.buckets.get((http.url ?? "/").split(/[/?]/, 2)[1] ?? "");
+  const bucket = context.buckets.get((http.url ?? "/").split(/[/?]/, 2)[1] ?? "");
   response.setHeader("x-amz-request-id", requestId);
   for (const [name, value] of Object.entries(corsHeaders(http, bucket))) response.setHeader(name, value);
   const isHead = http.method === "HEAD";
   try {
-    const isGone = () => http.destroyed && !http.complete;
-    const answer = await reply(http, requestId, goOn, surroundings).catch((error) =>
-      errorReply(error, requestId, isGone() ? () => {} : surroundings.onError),
+    const isAborted = () => http.destroyed && !http.complete;
+    const answer = await reply(http, requestId, sendContinue, context).catch((error) =>
+      errorReply(error, requestId, isAborted() ? () => {} : context.onError),
     );
     await sendReply(response, answer, isHead);
-    // The rest of a refused body is read and thrown away, so that the client can send its next request.
+    // The rest of a refused body is read and discarded, so that the client can send its next request.
     http.resume();
   } catch {
-    // The client has gone, or the file ended early: either way no further answer fits on this connection.
+    // The client has disconnected, or the file was too short: no valid answer is possible on this connection.
     response.destroy();
   }
 }
@@ -104,7 +99,7 @@ function listen(server: Server, port: number): Promise<AddressInfo> {
   });
 }
 
-/** The local S3: path-style addresses, Signature V4 on every request, versions, streaming, object events. */
+/** Starts the local S3: path-style URLs, Signature Version 4 on every request, versions, streaming, object events. */
 export async function startS3(options: S3Options): Promise<S3Server> {
   const { dir, region, credentials, onObjectCreated } = options;
   const now = options.now ?? (() => new Date());
@@ -112,20 +107,20 @@ export async function startS3(options: S3Options): Promise<S3Server> {
   const store = await openStore({ dir, region, now, onObjectCreated, onError });
   const buckets = new Map(options.buckets.map((bucket) => [bucket.name, bucket]));
   const mayUse = options.mayUse ?? (() => true);
-  const surroundings: Surroundings = { buckets, credentials, region, now, mayUse, store, onError };
+  const context: Context = { buckets, credentials, region, now, mayUse, store, onError };
 
   const active = new Set<Promise<void>>();
   const serve = (http: IncomingMessage, response: ServerResponse, expects100: boolean) => {
-    const handled = handle(http, response, expects100, surroundings);
+    const handled = handle(http, response, expects100, context);
     active.add(handled);
     void handled.finally(() => active.delete(handled));
   };
   const server = createServer((http, response) => serve(http, response, false));
-  // A client that waits is let go on only once its signature is good.
+  // "100 Continue" is sent only after the signature has been verified.
   server.on("checkContinue", (http, response) => serve(http, response, true));
   server.keepAliveTimeout = 60_000;
   server.headersTimeout = 60_000;
-  // An upload may take as long as its address is valid; only a silent connection is cut.
+  // An upload has no time limit; only an idle connection is closed.
   server.requestTimeout = 0;
   server.timeout = idleConnectionMs;
 

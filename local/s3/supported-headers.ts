@@ -2,7 +2,7 @@ import { localAccount } from "../sts/store.ts";
 import { S3Error } from "./errors.ts";
 import type { S3Request } from "./request.ts";
 
-/** Headers of the signature and the payload, which every request may carry. */
+/** Headers of signature and payload, which every request may have. */
 const common = [
   "x-amz-algorithm",
   "x-amz-content-sha256",
@@ -23,15 +23,15 @@ const checksums = [
 ];
 const payload = ["x-amz-decoded-content-length", "x-amz-sdk-checksum-algorithm", "x-amz-trailer", ...checksums];
 
-/** Further headers per method. Any other x-amz- header would change what is stored or sent. */
-const understood: Record<string, readonly string[]> = {
+/** Further supported headers per method. Other x-amz-* headers would change what is stored or sent, so they are refused. */
+const supported: Record<string, readonly string[]> = {
   GET: ["x-amz-checksum-mode"],
   HEAD: ["x-amz-checksum-mode"],
   PUT: [...payload, "x-amz-copy-source", "x-amz-metadata-directive", "x-amz-tagging-directive"],
   POST: payload,
   DELETE: [],
 };
-/** Conditions per method. S3 knows others; ignoring one would be worse than refusing it. */
+/** Supported conditions per method. Others are refused, because ignoring a condition would be worse. */
 const conditions: Record<string, readonly string[]> = {
   GET: ["if-match", "if-none-match", "if-modified-since", "if-unmodified-since", "if-range"],
   HEAD: ["if-match", "if-none-match", "if-modified-since", "if-unmodified-since", "if-range"],
@@ -40,7 +40,7 @@ const conditions: Record<string, readonly string[]> = {
 
 const aclMessage = "The bucket does not allow ACLs";
 
-/** The headers that have one value that changes nothing here; the error answers every other value. */
+/** Whether a header has the one value that has no effect; throws for other values of these headers. */
 function isWithoutEffect(name: string, value: string): boolean {
   if (name === "x-amz-storage-class") return value === "STANDARD";
   if (name === "x-amz-expected-bucket-owner" || name === "x-amz-source-expected-bucket-owner") {
@@ -48,7 +48,7 @@ function isWithoutEffect(name: string, value: string): boolean {
     return true;
   }
   if (name === "x-amz-acl" || name.startsWith("x-amz-grant-")) {
-    // As in a bucket that enforces its owner, which is what S3 makes of every new one.
+    // As in a bucket with the object-ownership setting "bucket owner enforced", the default of new buckets.
     if (name !== "x-amz-acl" || value !== "bucket-owner-full-control") {
       throw new S3Error("AccessControlListNotSupported", { message: aclMessage });
     }
@@ -57,14 +57,14 @@ function isWithoutEffect(name: string, value: string): boolean {
   return false;
 }
 
-/** Throws NotImplemented for a header, sent or in a presigned address, that this S3 would have to ignore. */
+/** Throws NotImplemented for an unsupported header, in the request or in the query of a presigned address. */
 export function refuseUnsupportedHeaders(request: S3Request): void {
   const { method, http, query } = request;
   const hoisted = [...query.keys()].map((name) => name.toLowerCase());
-  const mine = new Set([...common, ...(understood[method] ?? [])]);
+  const allowed = new Set([...common, ...(supported[method] ?? [])]);
   for (const name of new Set([...Object.keys(http.headers), ...hoisted])) {
     if (name.startsWith("if-") && conditions[method]?.includes(name) !== true) throw refused(name);
-    if (!name.startsWith("x-amz-") || mine.has(name)) continue;
+    if (!name.startsWith("x-amz-") || allowed.has(name)) continue;
     if (name.startsWith("x-amz-meta-") && method === "PUT") continue;
     if (!isWithoutEffect(name, request.amz(name) ?? "")) throw refused(name);
   }

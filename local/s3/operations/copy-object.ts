@@ -18,7 +18,7 @@ interface CopySource {
 function parseCopySource(header: string): CopySource {
   const at = header.lastIndexOf("?versionId=");
   const path = at < 0 ? header : header.slice(0, at);
-  // Everything before the version belongs to the key, a question mark too.
+  // Everything before `?versionId=` belongs to the key, also question marks.
   const target = parseTarget(`${path.startsWith("/") ? "" : "/"}${path.replaceAll("?", "%3F")}`);
   if (target.bucket === "" || target.key === "") throw new S3Error("InvalidArgument");
   return { bucket: target.bucket, key: target.key, versionId: at < 0 ? null : header.slice(at + "?versionId=".length) };
@@ -39,7 +39,7 @@ function newDetails(request: S3Request, object: StoredObject, isReplacing: boole
   return isReplacing ? storedHeaders(request) : object.headers;
 }
 
-/** CopyObject: the bytes are shared, the headers come from the source unless the request replaces them. */
+/** CopyObject: links to the same bytes; the headers come from the source unless the request replaces them. */
 export async function copyObject(
   request: S3Request,
   store: ObjectStore,

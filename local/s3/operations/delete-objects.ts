@@ -13,9 +13,9 @@ const requestBytesMax = 2 * 1024 * 1024;
 const objectsMax = 1000;
 
 interface Deletion {
-  /** The version that is gone, or the marker's that hides the object; undefined without versioning. */
+  /** The version id of the deleted version or of the new delete marker; undefined without versioning. */
   versionId: string | undefined;
-  /** What was made or removed is a delete marker. */
+  /** A delete marker was created or removed. */
   isMarker: boolean;
 }
 
@@ -33,13 +33,15 @@ function deleteOne(
     const latest = store.index.latest(bucket, key);
     checkDeleteCondition(tag, versionId, key, latest?.kind === "object" ? latest : undefined);
   }
-  if (versionId === null && settings.versioned) return { versionId: store.mark(settings, key), isMarker: true };
+  if (versionId === null && settings.versioned) {
+    return { versionId: store.addDeleteMarker(settings, key), isMarker: true };
+  }
   const { removed, freed } = store.index.remove(bucket, key, versionId === null ? "null" : checkedVersionId(versionId));
   void store.blobs.remove(freed);
   return { versionId: versionId ?? undefined, isMarker: removed?.kind === "marker" };
 }
 
-/** DeleteObject: adds a marker in a versioned bucket, and removes a version for good. Deleting what does not exist succeeds, as in S3. */
+/** DeleteObject: adds a delete marker in a versioned bucket, or deletes a version. As in S3, a missing object is no error. */
 export async function deleteObject(request: S3Request, store: ObjectStore): Promise<S3Reply> {
   const { versionId, isMarker } = deleteOne(
     request,
@@ -65,7 +67,7 @@ interface ObjectToDelete {
 }
 
 function parseDeletions(xml: string): { quiet: boolean; objects: ObjectToDelete[] } {
-  // Counted before it is parsed: two megabytes of empty elements would take seconds.
+  // The elements are counted before parsing, because parsing 2 MB of empty elements would take seconds.
   const tooMany = xml.split("<Object").length - 1 > objectsMax;
   const body = tooMany ? undefined : parseXml(xml, "Delete");
   const objects = (body ? children(body, "Object") : []).map((object) => {
@@ -87,7 +89,7 @@ function deletedElement(request: S3Request, store: ObjectStore, { key, versionId
   return ["Deleted", children];
 }
 
-/** DeleteObjects: each object on its own; one that cannot be deleted is reported beside the others. */
+/** DeleteObjects: deletes each object separately, and reports those that cannot be deleted as errors in the result. */
 export async function deleteObjects(request: S3Request, store: ObjectStore): Promise<S3Reply> {
   const plan = planPayload(request);
   if (plan.length > requestBytesMax) throw new S3Error("MaxMessageLengthExceeded");

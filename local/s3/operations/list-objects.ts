@@ -7,7 +7,7 @@ import type { S3Reply } from "../reply.ts";
 import type { S3Request } from "../request.ts";
 import type { ObjectStore } from "../store/store.ts";
 import type { ObjectVersion, Position } from "../store/version-index.ts";
-import { behindPrefix, commonPrefix, endOf, type ListEntry, listPage, startOf } from "./list-walk.ts";
+import { afterPrefix, commonPrefix, endOf, type ListEntry, listPage, startOf } from "./list-walk.ts";
 
 const listSchema = z.object({
   prefix: z.string().default(""),
@@ -40,7 +40,7 @@ function readList(query: URLSearchParams) {
   return { prefix, delimiter, max, text, common };
 }
 
-/** Keys before the prefix are never of interest. */
+/** Skips the keys before the prefix. */
 function notBefore(prefix: string, from: Position): Position {
   return Buffer.compare(Buffer.from(from.key), Buffer.from(prefix)) < 0 ? startOf(prefix) : from;
 }
@@ -67,7 +67,7 @@ function prefixElement(prefix: string, text: (key: string) => string): XmlElemen
   return ["CommonPrefixes", [["Prefix", text(prefix)]]];
 }
 
-/** ListObjectsV2: the latest versions that are not deleted, by key. */
+/** ListObjectsV2: the current objects by key. */
 export async function listObjects(request: S3Request, store: ObjectStore): Promise<S3Reply> {
   const { prefix, delimiter, max, text, common } = readList(request.query);
   const token = request.query.get("continuation-token");
@@ -109,9 +109,9 @@ function versionStart(request: S3Request, store: ObjectStore, prefix: string, de
     const version = store.index.version(request.bucket, keyMarker, versionMarker);
     return version ? { key: keyMarker, below: version.sequence } : startOf(keyMarker);
   }
-  // A page that ended with a group gave that group as its marker: the next page starts after the whole group.
+  // If the last page ended with a common prefix, that prefix is the marker, and this page starts after all its keys.
   const isGroup = keyMarker !== "" && commonPrefix(keyMarker, prefix, delimiter) === keyMarker;
-  return (isGroup ? behindPrefix(keyMarker) : undefined) ?? endOf(keyMarker);
+  return (isGroup ? afterPrefix(keyMarker) : undefined) ?? endOf(keyMarker);
 }
 
 function versionElement(entry: ListEntry, text: (key: string) => string): XmlElement {

@@ -4,12 +4,12 @@ export type ListEntry = { kind: "version"; version: ObjectVersion } | { kind: "p
 
 export interface Walk {
   prefix: string;
-  /** Empty: no grouping. */
+  /** Empty for a list without common prefixes. */
   delimiter: string;
   from: Position;
   max: number;
   fetch: (from: Position, limit: number) => ObjectVersion[];
-  /** Where the listing goes on behind a row. */
+  /** The position after a row. */
   after: (version: ObjectVersion) => Position;
 }
 
@@ -21,18 +21,18 @@ export interface Page {
 
 const fetchMax = 1000;
 
-/** Before every version of that key. */
+/** The position before all versions of a key. */
 export function startOf(key: string): Position {
   return { key, below: Number.MAX_SAFE_INTEGER };
 }
 
-/** Behind every version of that key. */
+/** The position after all versions of a key. */
 export function endOf(key: string): Position {
   return { key, below: 0 };
 }
 
-/** The first position behind all that start with `prefix`, in the order of code points (that of UTF-8, which S3 lists by). */
-export function behindPrefix(prefix: string): Position | undefined {
+/** The first position after all keys that start with `prefix`, in code-point order (the UTF-8 order of S3 lists). */
+export function afterPrefix(prefix: string): Position | undefined {
   const points = Array.from(prefix, (character) => character.codePointAt(0) ?? 0);
   while (points.at(-1) === 0x10ffff) points.pop();
   const last = points.pop();
@@ -40,7 +40,7 @@ export function behindPrefix(prefix: string): Position | undefined {
   return startOf(String.fromCodePoint(...points, last === 0xd7ff ? 0xe000 : last + 1));
 }
 
-/** The part of a key up to the first delimiter behind the prefix, which represents all keys that share it. */
+/** The part of a key up to the first delimiter after the prefix; one list entry stands for all keys with it. */
 export function commonPrefix(key: string, prefix: string, delimiter: string): string | undefined {
   if (delimiter === "") return undefined;
   const at = key.indexOf(delimiter, prefix.length);
@@ -58,7 +58,7 @@ function* entriesOf(walk: Walk): Generator<{ entry: ListEntry; next: Position | 
       if (!version.key.startsWith(prefix)) return;
       const group = commonPrefix(version.key, prefix, delimiter);
       if (group !== undefined) {
-        from = behindPrefix(group);
+        from = afterPrefix(group);
         yield { entry: { kind: "prefix", prefix: group }, next: from };
         break;
       }
@@ -68,7 +68,7 @@ function* entriesOf(walk: Walk): Generator<{ entry: ListEntry; next: Position | 
   }
 }
 
-/** One page of a listing; a group of keys counts as one entry. */
+/** One page of a list; a common prefix counts as one entry. */
 export function listPage(walk: Walk): Page {
   const entries: ListEntry[] = [];
   let next: Position | undefined;

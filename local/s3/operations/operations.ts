@@ -9,7 +9,7 @@ import { listObjects, listVersions } from "./list-objects.ts";
 import { putObject } from "./put-object.ts";
 import { readObject } from "./read-object.ts";
 
-/** Parameters that make another operation of the request; taking it for the plain one would be wrong. */
+/** Query parameters of operations that are not supported; the request must not be handled as a plain GET or PUT. */
 const otherOperations = (
   "accelerate acl analytics attributes cors encryption intelligent-tiering inventory legal-hold lifecycle location logging " +
   "metadataConfiguration metadataTable metrics notification object-lock ownershipControls partNumber policy policyStatus " +
@@ -23,7 +23,7 @@ type Call = (
   buckets: ReadonlyMap<string, BucketSettings>,
 ) => Promise<S3Reply> | S3Reply;
 
-/** Every call that this S3 answers. */
+/** The supported calls. */
 export const s3Calls = {
   CopyObject: (request, store, buckets) => copyObject(request, store, (bucket) => buckets.has(bucket)),
   DeleteObject: deleteObject,
@@ -59,7 +59,7 @@ function objectCall(request: S3Request): CallName {
   throw new S3Error("MethodNotAllowed", { fields: [["Method", request.method]] });
 }
 
-/** Runs the operation that the request names; one that is not served here is refused, never taken for another. */
+/** Runs the operation of a request; unsupported operations are refused. */
 export async function runOperation(
   request: S3Request,
   store: ObjectStore,

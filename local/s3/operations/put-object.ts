@@ -7,7 +7,7 @@ import type { ObjectStore } from "../store/store.ts";
 const keptHeaders = ["cache-control", "content-disposition", "content-language", "expires"];
 const metadataBytesMax = 2048;
 
-/** The user's and the content's headers that come back with GET; content-type is `binary/octet-stream` when none was sent. */
+/** The request's headers that GET returns; the default content-type is `binary/octet-stream`. */
 export function storedHeaders(request: S3Request): Record<string, string> {
   const sent = request.http.headers;
   const headers: Record<string, string> = { "content-type": sent["content-type"] ?? "binary/octet-stream" };
@@ -33,12 +33,12 @@ export function storedHeaders(request: S3Request): Record<string, string> {
   return headers;
 }
 
-/** Gives a piece's memory back at once: the garbage collector would let some 60 MB of them gather before it runs. */
+/** Frees the memory of a chunk at once, because the garbage collector would let about 60 MB accumulate first. */
 function release({ buffer, byteLength }: Buffer): void {
   if (buffer instanceof ArrayBuffer && byteLength === buffer.byteLength) buffer.transfer(0);
 }
 
-/** Streams the body to disk and publishes it when all of it has arrived and been checked; otherwise nothing is kept. */
+/** Streams the body to disk and publishes the object after the whole body was checked; on an error nothing is kept. */
 export async function putObject(request: S3Request, store: ObjectStore): Promise<S3Reply> {
   const plan = planPayload(request);
   const headers = storedHeaders(request);
@@ -46,7 +46,7 @@ export async function putObject(request: S3Request, store: ObjectStore): Promise
   try {
     const payload = await receivePayload(request.body(), plan, async (piece) => {
       await blob.write(piece);
-      if (!plan.framing) release(piece);
+      if (!plan.chunked) release(piece);
     });
     await blob.close();
     const { size, md5: etag, checksum } = payload;

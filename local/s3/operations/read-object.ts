@@ -15,7 +15,7 @@ const overrides = {
   "response-expires": "expires",
 };
 
-/** A version id that a client sent; what cannot be one is refused, as by S3. */
+/** Returns a version id that a client sent; throws InvalidArgument, as S3 does, if it is not valid. */
 export function checkedVersionId(versionId: string): string {
   if (/^[A-Za-z0-9._-]{1,1024}$/.test(versionId)) return versionId;
   throw new S3Error("InvalidArgument", {
@@ -31,7 +31,7 @@ function markerHeaders(version: ObjectVersion): Record<string, string> {
   return { "x-amz-delete-marker": "true", "x-amz-version-id": version.versionId };
 }
 
-/** The object that is asked for; a deleted, unknown or never written one, or one without its bytes, is the error that S3 gives. */
+/** Finds an object; throws the error of S3 if it was deleted, does not exist, or its file is missing. */
 export function findObject(store: ObjectStore, bucket: string, key: string, versionId: string | null): StoredObject {
   if (versionId === null) {
     const latest = store.index.latest(bucket, key);
@@ -49,7 +49,7 @@ export function findObject(store: ObjectStore, bucket: string, key: string, vers
   throw new S3Error("NoSuchVersion", { fields });
 }
 
-/** The bytes of a Range header, both ends included; undefined when the header does not apply, and then all is sent. */
+/** The byte range of a Range header, with inclusive ends; undefined if the header does not apply and the whole object is sent. */
 function parseRange(header: string | undefined, size: number): { start: number; end: number } | undefined {
   const [, first, last] = /^bytes=(\d{0,15})-(\d{0,15})$/.exec(header ?? "") ?? [];
   if (first === undefined || last === undefined || (first === "" && last === "")) return undefined;
@@ -106,6 +106,6 @@ export async function readObject(request: S3Request, store: ObjectStore): Promis
   };
   const status = range ? 206 : 200;
   if (request.method === "HEAD" || object.size === 0) return { status, headers };
-  // Opened in the same turn in which it was found, so that no overwrite can take the file away in between.
+  // Opened in the same turn of the event loop as the lookup, so that an overwrite cannot delete the file in between.
   return { status, headers, body: { descriptor: store.blobs.open(object.blob), start, end } };
 }

@@ -11,19 +11,19 @@ export interface BlobWriter {
 }
 
 /**
- * The bytes of objects, each in a file with a random name: no key ever becomes part of a path, and a file that the index does not
- * name is invisible, so the index's transaction is what publishes an upload.
+ * The bytes of objects, each in a file with a random name, so that a key is never part of a path. A file that is not in
+ * the index is invisible, so the transaction of the index publishes an upload.
  */
 export interface Blobs {
   create(): Promise<BlobWriter>;
-  /** Whether the bytes exist; the user may have deleted the file by hand. */
+  /** Whether the file exists; the user may have deleted it manually. */
   has(id: string): boolean;
-  /** A descriptor that keeps reading the same bytes even if the object is deleted meanwhile; the caller closes it. */
+  /** Opens the file; the descriptor stays readable even if the object is deleted. The caller closes it. */
   open(id: string): number;
-  /** A second name for the same bytes: blobs never change once written. */
+  /** Creates a second name for the same bytes; this is safe because blobs never change. */
   duplicate(id: string): Promise<string>;
   remove(ids: Iterable<string>): Promise<void>;
-  /** Deletes the files that uploads and deletions left when a crash cut them short; call it before anything is written. */
+  /** Deletes files that a crash left during uploads and deletions; must be called before the first write. */
   removeUnknown(isKnown: (id: string) => boolean): Promise<void>;
 }
 

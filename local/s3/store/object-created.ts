@@ -2,7 +2,7 @@ import { randomUUID } from "node:crypto";
 import * as z from "zod";
 import { localAccount } from "../../sts/store.ts";
 
-/** What EventBridge delivers when an object has arrived; the key is as written, not URL-encoded. */
+/** The EventBridge event of a new object; the key is not URL-encoded. */
 export const objectCreatedSchema = z.object({
   version: z.literal("0"),
   id: z.string(),
@@ -21,7 +21,7 @@ export const objectCreatedSchema = z.object({
       etag: z.string(),
       /** Absent in a bucket without versioning. */
       "version-id": z.string().optional(),
-      /** Compared as text, a greater one is the later write to the same key. */
+      /** Orders the writes to one key; compared as text. */
       sequencer: z.string(),
     }),
     "request-id": z.string(),
@@ -55,7 +55,7 @@ export function objectCreated(arrival: Arrival): ObjectCreated {
     "detail-type": "Object Created",
     source: "aws.s3",
     account: localAccount,
-    // EventBridge gives whole seconds.
+    // EventBridge uses whole seconds.
     time: `${arrival.at.toISOString().slice(0, 19)}Z`,
     region: arrival.region,
     resources: [`arn:aws:s3:::${bucket}`],

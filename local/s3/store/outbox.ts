@@ -6,15 +6,15 @@ import { type ObjectCreated, objectCreatedSchema } from "./object-created.ts";
 const firstRetryMs = 50;
 const longestRetryMs = 10_000;
 
-/** Events that were promised with an upload and are kept until the receiver has taken them: at least once, in any order. */
+/** Stores the events of uploads until they are delivered: at least once, in any order. */
 export interface Outbox {
-  /** Call it in the transaction that publishes the object. */
+  /** Must be called in the transaction that publishes the object. */
   add(event: ObjectCreated): void;
-  /** Starts the delivery at once and does not wait for it; a refusal is repeated with back-off. */
+  /** Starts the delivery without waiting for it; a rejection is retried with back-off. */
   dispatch(event: ObjectCreated): void;
-  /** Starts the delivery of everything that an earlier process left. */
+  /** Starts the delivery of events that an earlier process has not delivered. */
   resume(): void;
-  /** Stops repeating; undelivered events are delivered after the next start. */
+  /** Stops retries; undelivered events are delivered after the next start. */
   close(): void;
 }
 
@@ -47,7 +47,7 @@ export function openOutbox(database: DatabaseSync, { deliver, onError }: OutboxO
 
   return {
     add: (event) => void insert.run(event.id, JSON.stringify(event)),
-    // The uploader's answer goes out first: it is written in this turn of the loop.
+    // Delayed, so that the answer of the upload, which is written in this turn of the event loop, is sent first.
     dispatch: (event) => void setImmediate(untilDelivered, event),
     resume() {
       for (const { body } of z.array(rowSchema).parse(pending.all())) {

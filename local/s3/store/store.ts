@@ -8,7 +8,7 @@ import { type Arrival, type ObjectCreated, objectCreated } from "./object-create
 import { openOutbox } from "./outbox.ts";
 import { type NewVersion, openVersionIndex, type VersionIndex } from "./version-index.ts";
 
-/** What is new about an object that has arrived; its bytes are already in a blob. */
+/** A new object whose bytes are already in a blob. */
 export type ArrivedObject = Pick<Arrival, "key" | "requestId" | "sourceIp" | "reason"> & {
   content: NonNullable<NewVersion["content"]>;
 };
@@ -19,14 +19,14 @@ export interface Published {
   modifiedAt: Date;
 }
 
-/** Objects, versions and undelivered events of all buckets, in one folder. */
+/** The objects, versions and undelivered events of all buckets, in one folder. */
 export interface ObjectStore {
   index: VersionIndex;
   blobs: Blobs;
-  /** Makes an object visible and its event certain in one transaction, and starts the delivery. */
+  /** Publishes an object and stores its event in one transaction, then starts the delivery. */
   publish(bucket: BucketSettings, object: ArrivedObject): Published;
-  /** Hides the object behind a delete marker; gives the marker's version. */
-  mark(bucket: BucketSettings, key: string): string;
+  /** Adds a delete marker; returns its version id. */
+  addDeleteMarker(bucket: BucketSettings, key: string): string;
   now(): Date;
   resumeDeliveries(): void;
   close(): void;
@@ -42,7 +42,7 @@ export interface StoreOptions {
 
 const newVersionId = () => randomBytes(24).toString("base64url");
 
-/** One process at a time: a second one is refused with "database is locked". */
+/** Only one process can open the database; a second one gets "database is locked". */
 function openDatabase(path: string): DatabaseSync {
   const database = new DatabaseSync(path, { timeout: 0 });
   // Write-ahead logging survives a SIGKILL at any instant without a sync for each write.
@@ -79,7 +79,7 @@ export async function openStore(options: StoreOptions): Promise<ObjectStore> {
       void blobs.remove(freed);
       return { versionId, modifiedAt: at };
     },
-    mark(bucket, key) {
+    addDeleteMarker(bucket, key) {
       const versionId = newVersionId();
       index.add({ bucket: bucket.name, key, versionId, modifiedAt: now() });
       return versionId;

@@ -2,7 +2,7 @@ import type { DatabaseSync } from "node:sqlite";
 import * as z from "zod";
 
 const detailsSchema = z.object({
-  /** What GET answers besides the computed headers: content-type, content-disposition, x-amz-meta-*. */
+  /** The stored headers that GET returns: content-type, content-disposition, x-amz-meta-*. */
   headers: z.record(z.string(), z.string()),
   checksum: z.object({ header: z.string(), value: z.string() }).optional(),
 });
@@ -12,7 +12,7 @@ interface VersionBase {
   key: string;
   /** "null" in a bucket without versioning. */
   versionId: string;
-  /** Rises with every write to any object. */
+  /** Increases with every write to any object. */
   sequence: number;
   isLatest: boolean;
   modifiedAt: Date;
@@ -49,7 +49,7 @@ const rowSchema = z
     return { kind: "object", ...base, modifiedAt, blob, size, etag, ...detailsSchema.parse(JSON.parse(row.details)) };
   });
 
-/** Rows with a greater key, or with this key and a sequence below `below`. */
+/** A position in a list: the next rows have a greater key, or this key and a sequence below `below`. */
 export interface Position {
   key: string;
   below: number;
@@ -64,11 +64,11 @@ export interface NewVersion {
   content?: { blob: string; size: number; etag: string; details: ObjectDetails };
 }
 
-/** Every version of every object; each change is one transaction, which gives the ids of the blobs that are no longer needed. */
+/** The versions of all objects. Each change is one transaction and returns the ids of the blobs that it no longer needs. */
 export interface VersionIndex {
   latest(bucket: string, key: string): ObjectVersion | undefined;
   version(bucket: string, key: string, versionId: string): ObjectVersion | undefined;
-  /** Replaces a version with the same id; `inTransaction` becomes durable together with the version, or not at all. */
+  /** Adds a version or replaces the one with the same id; `inTransaction` runs in the same transaction. */
   add(version: NewVersion, inTransaction?: (sequence: number) => void): { sequence: number; freed: string[] };
   remove(bucket: string, key: string, versionId: string): { removed: ObjectVersion | undefined; freed: string[] };
   currentObjects(bucket: string, from: Position, limit: number): ObjectVersion[];
