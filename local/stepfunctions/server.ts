@@ -6,24 +6,24 @@ import type { Integrations } from "./interpreter/resources.ts";
 import type { StatusChangeEvent } from "./interpreter/status-event.ts";
 import { createOperations } from "./operations/operations.ts";
 
-/** The embedded Step Functions: the API for `startAwsServer`, and the life of the engine behind it. */
+/** The embedded Step Functions: the API for `startAwsServer`, and the start and stop of its engine. */
 export interface StepFunctions {
   service: JsonService;
-  /** Goes on with every execution found in `dir` and delivers the events that were not taken. */
+  /** Continues all executions in `dir` and delivers the events that were not delivered yet. */
   resume(): Promise<void>;
-  /** Halts without ending anything: the next process resumes. Calls in flight are aborted, not awaited. */
+  /** Stops without ending executions, which the next process resumes. Calls in flight are aborted, not awaited. */
   close(): Promise<void>;
-  /** Resolves once nothing moves by itself: each open execution waits for a task token, each event has been taken. */
+  /** Resolves when every open execution waits for a task token and every event has been delivered. */
   idle(): Promise<void>;
 }
 
-/** What the embedded Step Functions runs on. One process at a time may use `dir`. */
+/** Options of the embedded Step Functions. Only one process may use `dir` at a time. */
 export interface StepFunctionsOptions {
   dir: string;
-  /** `definition` is parsed JSON, its `${Tokens}` replaced. */
+  /** `definition` is parsed JSON whose `${Tokens}` are replaced. */
   stateMachines: { arn: string; definition: unknown; roleArn?: string }[];
   integrations: Integrations;
-  /** Takes EventBridge's status changes, at least once each, in no promised order; a rejection is tried again. */
+  /** Gets status-change events, each at least once, in any order; a rejection is retried. */
   onStatusChange: (event: StatusChangeEvent) => Promise<void>;
   region?: string;
   now?: () => Date;
@@ -31,7 +31,7 @@ export interface StepFunctionsOptions {
   schedule?: Schedule;
 }
 
-/** Creates the embedded Step Functions. Throws DefinitionError when a definition holds anything it does not cover. */
+/** Creates the embedded Step Functions. Throws DefinitionError if a definition is invalid or not supported. */
 export function createStepFunctions(options: StepFunctionsOptions): StepFunctions {
   const now = options.now ?? (() => new Date());
   const registered = options.stateMachines.map(({ arn, definition, roleArn }) => ({

@@ -1,22 +1,22 @@
 const TIMER_MAX_MS = 2 ** 31 - 1;
 
-/** Time as the engine sees it: milliseconds since the epoch, and one-shot timers. */
+/** The clock of the engine: milliseconds since the epoch, and one-shot timers. */
 export interface Clock {
   now(): number;
-  /** Runs once the clock has reached `due` (ms since the epoch); the answer cancels it. */
+  /** Calls `run` when the clock reaches `due` (ms since the epoch); returns a function that cancels it. */
   at(due: number, run: () => void): () => void;
 }
 
-/** Starts a timer and gives what cancels it; a test's clock may run faster than the wall's. */
+/** Starts a timer and returns a function that cancels it; tests use one that is faster than real time. */
 export type Schedule = (run: () => void, afterMs: number) => () => void;
 
-const wallSchedule: Schedule = (run, afterMs) => {
+const systemSchedule: Schedule = (run, afterMs) => {
   const timer = setTimeout(run, afterMs);
   return () => clearTimeout(timer);
 };
 
-/** A clock over `now`; timers longer than setTimeout can hold, or that fire early, are set again. */
-export function createClock(now: () => Date, schedule: Schedule = wallSchedule): Clock {
+/** Creates a clock from `now`; timers that are too long for setTimeout or fire early are set again. */
+export function createClock(now: () => Date, schedule: Schedule = systemSchedule): Clock {
   const read = () => now().getTime();
   return {
     now: read,

@@ -1,7 +1,7 @@
 import * as z from "zod";
 import { STATES_ERRORS } from "./errors.ts";
 
-const jsonata = z.string().regex(/^\{%[\s\S]*%\}$/, "is neither the literal asked for nor {% JSONata %}");
+const jsonata = z.string().regex(/^\{%[\s\S]*%\}$/, "is neither a valid literal nor {% JSONata %}");
 const comment = z.string().optional();
 const common = { Comment: comment, QueryLanguage: z.literal("JSONata").optional() };
 const flow = { Next: z.string().optional(), End: z.literal(true).optional() };
@@ -10,7 +10,7 @@ const VARIABLE_NAME = /^\p{ID_Start}\p{ID_Continue}*$/u;
 const variableName = z
   .string()
   .max(80)
-  .refine((name) => VARIABLE_NAME.test(name) && name !== "states", "is not a name for a variable");
+  .refine((name) => VARIABLE_NAME.test(name) && name !== "states", "is not a valid variable name");
 const assign = z.record(variableName, z.json()).optional();
 const output = z.json().optional();
 
@@ -99,10 +99,10 @@ const fail = z.strictObject({
   Cause: z.string().optional(),
 });
 
-/** One state of a JSONata machine; fields and types that are not listed here are refused. */
+/** One state of a JSONata state machine; other fields and types are refused. */
 const stateSchema = z.discriminatedUnion("Type", [task, choice, wait, pass, succeed, fail]);
 
-/** The whole definition (Amazon States Language, QueryLanguage JSONata, without Parallel and Map). */
+/** A definition in Amazon States Language with QueryLanguage JSONata, without Parallel and Map. */
 export const definitionSchema = z.strictObject({
   Comment: comment,
   Version: z.literal("1.0").optional(),

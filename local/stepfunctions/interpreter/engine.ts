@@ -5,21 +5,21 @@ import { createOutbox } from "../store/outbox.ts";
 import { openStore } from "../store/store.ts";
 import type { Clock } from "./clock.ts";
 import { Interrupted } from "./errors.ts";
-import { begin, type Execution, recordNow } from "./execution.ts";
+import { createExecution, type Execution, recordNow } from "./execution.ts";
 import type { Machine } from "./machine.ts";
 import type { Integrations } from "./resources.ts";
 import { type Outcome, runExecution } from "./runner.ts";
 import type { StatusChangeEvent } from "./status-event.ts";
-import { recordEvent, type Surroundings } from "./step.ts";
+import { type Runtime, recordEvent } from "./step.ts";
 import { createTokens, type Tokens } from "./task-token.ts";
 
-/** What the journal and the memory hold, and what can be done to executions; the API is a layer over this. */
+/** Runs executions and stores their state; the API operations use it. */
 export interface Engine extends Tokens {
   archive: Archive;
   /** Executions that have not ended, by ARN. */
   open: ReadonlyMap<string, Execution>;
   start(identity: Omit<Identity, "definition" | "deadline" | "startedAt">, machine: Machine): Execution;
-  /** Does nothing to an execution that has ended. */
+  /** Ends an execution; has no effect if it has already ended. */
   end(execution: Execution, outcome: Outcome): void;
   resume(): void;
   close(): Promise<void>;
@@ -33,12 +33,12 @@ const ENDED_EVENTS = {
   ABORTED: "ExecutionAborted",
 } as const;
 
-/** The disk cannot be written: the execution pauses until the next resume. */
+/** Emits a warning: the journal could not be written, so the execution pauses until the next resume. */
 function warn(execution: Execution, error: unknown): void {
   process.emitWarning(`${execution.identity.arn} is paused: ${String(error)}`, "StepFunctions");
 }
 
-/** Reads `dir`; the executions found there go on at `resume()`. */
+/** Creates an engine and loads the executions in `dir`, which continue at `resume()`. */
 export function createEngine(options: {
   dir: string;
   machines: Machine[];
@@ -65,13 +65,13 @@ export function createEngine(options: {
   const outbox = createOutbox({
     clock,
     region: options.region,
-    take: options.onStatusChange,
+    deliver: options.onStatusChange,
     journalPath: store.journalPath,
     changed,
   });
-  const surroundings: Surroundings = { clock, integrations: options.integrations, calls: new Set(), changed };
+  const runtime: Runtime = { clock, integrations: options.integrations, calls: new Set(), changed };
 
-  const putAway = (execution: Execution) => {
+  const archiveEnded = (execution: Execution) => {
     const { identity, ending, history } = execution;
     if (!ending) return;
     archive.add({ identity, ending, history });
@@ -83,19 +83,19 @@ export function createEngine(options: {
     if (execution.ending) return;
     const stoppedAt = clock.now();
     const { status, output: _, ...reason } = outcome;
-    // As in AWS, only the history names the error of a time-out.
-    const told = status === "TIMED_OUT" ? { error: "States.Timeout" } : reason;
-    recordEvent(execution, stoppedAt, ENDED_EVENTS[status], told);
+    // As on AWS, only the history contains the error of a time-out.
+    const eventFields = status === "TIMED_OUT" ? { error: "States.Timeout" } : reason;
+    recordEvent(execution, stoppedAt, ENDED_EVENTS[status], eventFields);
     recordNow(execution, { t: "ended", ...outcome, stoppedAt });
     deadlines.get(execution)?.();
     deadlines.delete(execution);
     execution.interrupt?.();
-    putAway(execution);
+    archiveEnded(execution);
   };
 
   const run = async (execution: Execution) => {
     try {
-      const outcome = await runExecution(surroundings, execution);
+      const outcome = await runExecution(runtime, execution);
       end(execution, outcome);
     } catch (error) {
       if (!(error instanceof Interrupted)) warn(execution, error);
@@ -143,12 +143,12 @@ export function createEngine(options: {
       const deadline = machine.timeoutSeconds && { deadline: startedAt + machine.timeoutSeconds * 1_000 };
       const identity: Identity = { ...base, startedAt, definition: machine.hash, ...deadline };
       const file = fileNameOf(identity);
-      const execution = begin(identity, machine, machine.startAt, file, openJournal(store.journalPath(file)));
+      const execution = createExecution(identity, machine, machine.startAt, file, openJournal(store.journalPath(file)));
       execution.journal.append({ t: "started", ...identity });
       try {
         execution.journal.flush();
       } catch (error) {
-        rmSync(store.journalPath(file), { force: true }); // a torn first line would spoil a second try
+        rmSync(store.journalPath(file), { force: true }); // an incomplete first line would break a second attempt
         throw error;
       }
       open.set(identity.arn, execution);
@@ -170,7 +170,7 @@ export function createEngine(options: {
         execution.halted = true;
         execution.interrupt?.();
       }
-      for (const controller of surroundings.calls) controller.abort();
+      for (const controller of runtime.calls) controller.abort();
       await Promise.all(runs.values());
       for (const wake of waiters.splice(0)) wake();
     },

@@ -1,4 +1,4 @@
-/** Fails a Task with an ASL error name; `cause` is free text, JSON by convention of AWS. Integrations throw it. */
+/** Fails a Task with an ASL error name; integrations throw it. `cause` is any text; AWS uses JSON. */
 export class TaskError extends Error {
   readonly error: string;
   override readonly cause: string | undefined;
@@ -10,7 +10,7 @@ export class TaskError extends Error {
   }
 }
 
-/** A definition that AWS would refuse, or that holds something this interpreter does not cover; lists every problem. */
+/** A definition is invalid on AWS or uses a feature that this interpreter does not support; lists all problems. */
 export class DefinitionError extends Error {
   readonly problems: string[];
 
@@ -21,13 +21,13 @@ export class DefinitionError extends Error {
   }
 }
 
-/** The execution was stopped, timed out, or the service closes: its pause ends and nothing more is written. */
+/** The execution was stopped or timed out, or the service closes: its pause ends and it writes nothing more. */
 export class Interrupted extends Error {}
 
-/** An execution's journal cannot be written: the execution pauses until the next resume. */
+/** The journal of an execution cannot be written: the execution pauses until the next resume. */
 export class JournalBroken extends Error {}
 
-/** The error names of the States Language and of Step Functions; a definition may name no other `States.` error. */
+/** The error names of ASL and Step Functions; a definition may use no other `States.` error. */
 export const STATES_ERRORS: ReadonlySet<string> = new Set([
   "States.ALL",
   "States.BranchFailed",
@@ -48,34 +48,34 @@ export const STATES_ERRORS: ReadonlySet<string> = new Set([
   "States.Timeout",
 ]);
 
-/** A failure that was reported without an error's name: States.ALL takes it, and its error output says null, as in AWS. */
+/** A failure that was reported without an error name: only States.ALL matches it, and its error output is null, as on AWS. */
 export class UnnamedError extends TaskError {
   constructor(cause?: string) {
     super("States.TaskFailed", cause);
   }
 }
 
-/** A failure as history and API tell it: no error where none was named. */
+/** The error and cause of a failure for history and API, without an error if none was named. */
 export function reasonOf(failure: TaskError): { error?: string; cause?: string } {
   const { error, cause } = failure;
   return { ...(failure instanceof UnnamedError ? {} : { error }), ...(cause === undefined ? {} : { cause }) };
 }
 
-/** A failure as `$states.errorOutput` tells it. */
+/** The value of `$states.errorOutput` for a failure. */
 export function errorOutputOf(failure: TaskError): object {
   const { error, cause } = failure;
   if (failure instanceof UnnamedError) return { Error: null, Cause: cause ?? null };
   return { Error: error, ...(cause === undefined ? {} : { Cause: cause }) };
 }
 
-/** A missed heartbeat: AWS reports it as States.Timeout, and a retrier or catcher may name either error. */
+/** A missed heartbeat. AWS reports it as States.Timeout; retriers and catchers may use either name. */
 export class HeartbeatTimeout extends TaskError {
   constructor() {
     super("States.Timeout");
   }
 }
 
-/** Whether a retrier's or catcher's ErrorEquals takes this failure (Step Functions guide, "Handling errors"). */
+/** Whether ErrorEquals of a retrier or catcher matches this failure (Step Functions guide, "Handling errors"). */
 export function matchesError(errorEquals: readonly string[], failure: TaskError): boolean {
   if (failure.error === "States.Runtime") return false;
   return errorEquals.some((name) => {
@@ -87,7 +87,7 @@ export function matchesError(errorEquals: readonly string[], failure: TaskError)
   });
 }
 
-/** What a state failed with: anything that is not a TaskError is a defect of an integration, named States.TaskFailed. */
+/** Converts the error of a state: an error of an integration that is not a TaskError becomes States.TaskFailed. */
 export function asTaskError(error: unknown): TaskError {
   if (error instanceof TaskError) return error;
   const cause = error instanceof Error ? `${error.name}: ${error.message}` : String(error);

@@ -3,26 +3,26 @@ import type { Machine } from "./machine.ts";
 
 export type ExecutionStatus = "RUNNING" | Ending["status"];
 
-/** One try of a Task; its deadlines are absolute, so that they hold across a restart. */
+/** One attempt of a Task; its deadlines are absolute, so that they stay the same after a restart. */
 export interface Attempt {
   deadline: number | undefined;
   heartbeatSeconds: number | undefined;
   aliveAt: number;
   token: string | undefined;
-  /** The call of a `.waitForTaskToken` Task has returned: after a restart it is not made again. */
+  /** The call of a `.waitForTaskToken` Task has returned, so it is not repeated after a restart. */
   submitted: boolean;
   answer: Answer | undefined;
 }
 
-/** An execution's progress: its state, the input of that state, and how far the state has got. */
+/** The progress of an execution: its current state, the input of that state, and its attempts. */
 export interface Position {
   state: string;
   enteredAt: number;
   input: unknown;
   variables: Record<string, unknown>;
-  /** The journal holds this position. */
+  /** Whether the journal contains this position. */
   recorded: boolean;
-  /** Retries so far, by the retrier's index. */
+  /** The number of retries, by the retrier's index. */
   retries: Map<number, number>;
   retryCount: number;
   retryDue: number | undefined;
@@ -33,7 +33,7 @@ export interface Position {
 /** An execution that has not been archived yet. */
 export interface Execution {
   identity: Identity;
-  /** `undefined` when the definition it started with can no longer be loaded. */
+  /** `undefined` if the definition with which it started cannot be loaded any more. */
   machine: Machine | undefined;
   input: unknown;
   file: string;
@@ -41,26 +41,26 @@ export interface Execution {
   position: Position;
   history: HistoryEvent[];
   ending: Ending | undefined;
-  /** Statuses whose event has been taken. */
+  /** Statuses whose event has been delivered. */
   delivered: Set<string>;
-  /** Its journal could not be read to the end: it will be failed. */
+  /** The journal could not be read completely, so the execution fails. */
   damaged: boolean;
-  /** Waiting for an answer from outside. */
+  /** Waits for its task token. */
   parked: boolean;
-  /** The service is closing: the execution rests until the next resume. */
+  /** The service is closing; the execution continues at the next resume. */
   halted: boolean;
-  /** Rejects the pause that the execution is in with Interrupted. */
+  /** Rejects the current pause of the execution with Interrupted. */
   interrupt: (() => void) | undefined;
   onAnswer: (() => void) | undefined;
   onHeartbeat: (() => void) | undefined;
 }
 
-/** Nothing more may happen in this execution: it has ended, or the service closes. */
+/** Whether the execution has ended or the service is closing; then it must not continue. */
 export function isOver(execution: Execution): boolean {
   return execution.ending !== undefined || execution.halted;
 }
 
-/** The position of an execution that enters a state. */
+/** The position after entering a state. */
 export function enter(state: string, at: number, input: unknown, variables: Record<string, unknown>): Position {
   return {
     state,
@@ -76,8 +76,8 @@ export function enter(state: string, at: number, input: unknown, variables: Reco
   };
 }
 
-/** A new execution, standing before its first state. */
-export function begin(
+/** A new execution at its first state. */
+export function createExecution(
   identity: Identity,
   machine: Machine | undefined,
   startAt: string,
@@ -112,7 +112,7 @@ function replayAttempt(attempt: Attempt | undefined, entry: Entry): void {
   if (entry.t === "answer") attempt.answer = entry.answer;
 }
 
-/** Applies one journal entry: replaying a journal gives the execution as it stood at its last written line. */
+/** Applies one journal entry; replaying all entries restores the execution as of its last written line. */
 export function replay(execution: Execution, entry: Entry): void {
   const { position } = execution;
   switch (entry.t) {
@@ -162,14 +162,14 @@ export function replay(execution: Execution, entry: Entry): void {
   }
 }
 
-/** Writes an entry to disk, then applies it: memory is never ahead. Throws JournalBroken. */
+/** Writes an entry to disk, then applies it, so that memory is never ahead of the disk. Throws JournalBroken. */
 export function recordNow(execution: Execution, entry: Entry): void {
   execution.journal.append(entry);
   execution.journal.flush();
   replay(execution, entry);
 }
 
-/** Applies an entry that reaches the disk with the next flush: enough for what can be done over. */
+/** Applies an entry that is written with the next flush; only for steps that can be repeated after a crash. */
 export function record(execution: Execution, entry: Entry): void {
   execution.journal.append(entry);
   replay(execution, entry);

@@ -1,8 +1,8 @@
 import { AWS_FUNCTIONS } from "./jsonata-functions.ts";
 
-/** What an expression may read in its field. */
+/** The values that an expression may read, depending on its field. */
 export interface Scope {
-  /** Every name that some Assign of the machine sets. */
+  /** All variables that any Assign of the state machine sets. */
   variables: ReadonlySet<string>;
   result: boolean;
   errorOutput: boolean;
@@ -26,7 +26,7 @@ const CONTEXT: Record<string, readonly string[]> = {
   Task: ["Token"],
 };
 
-/** Where the context is no longer the (absent) root: a predicate, a grouping, a transformation. */
+/** Parts of an expression with another context than the (empty) root: predicates, groupings, transformations. */
 const DERIVED = new Set(["stages", "predicate", "group", "pattern", "update", "delete"]);
 
 type Node = { [key: string]: unknown };
@@ -50,7 +50,7 @@ function everyNode(root: Node): Node[] {
   return [...found];
 }
 
-/** The nodes evaluated against the root context, which Step Functions leaves empty. */
+/** The nodes that are evaluated in the root context, which is empty in Step Functions. */
 function rootNodes(root: Node): Node[] {
   const found = new Set<Node>([root]);
   for (const node of found) {
@@ -108,7 +108,7 @@ function unknownStates(node: Node, scope: Scope): string[] {
   return unknownContext(rest);
 }
 
-/** The problems that Step Functions would have with a parsed expression; an empty list when there are none. */
+/** The problems for which Step Functions would refuse a parsed expression. */
 export function expressionProblems(ast: unknown, scope: Scope): string[] {
   if (!isNode(ast)) return ["is empty"];
   const nodes = everyNode(ast);

@@ -10,50 +10,50 @@ const HASHES: Record<string, string> = {
 };
 const RANGE_LENGTH_MAX = 200_000;
 
-/** A wrong argument, shaped as JSONata's own errors are; the text never holds a value. */
+/** An invalid argument, in the format of JSONata's errors; the message contains no value. */
 class ArgumentError extends Error {
   readonly code = "T0410";
 }
 
-function wanted(condition: boolean, text: string): asserts condition {
+function requireArgument(condition: boolean, text: string): asserts condition {
   if (!condition) throw new ArgumentError(text);
 }
 
 function partition(array: unknown, size: unknown): unknown {
   if (array === undefined) return undefined;
-  wanted(Array.isArray(array), "$partition expects an array");
-  wanted(typeof size === "number" && Number.isInteger(size) && size > 0, "$partition expects a positive size");
+  requireArgument(Array.isArray(array), "$partition expects an array");
+  requireArgument(typeof size === "number" && Number.isInteger(size) && size > 0, "$partition expects a positive size");
   const chunks: unknown[][] = [];
   for (let start = 0; start < array.length; start += size) chunks.push(array.slice(start, start + size));
   return chunks;
 }
 
-/** As in AWS: bounds are cut to integers, and the result is a JSONata sequence: a single element is given without its array, and an empty one is undefined. */
+/** As on AWS, bounds are truncated to integers and the result is a JSONata sequence (one element becomes the element itself, none undefined). */
 function range(...bounds: unknown[]): number[] {
   const [start = Number.NaN, end = Number.NaN, step = Number.NaN] = bounds.map((bound) => {
-    wanted(typeof bound === "number", "$range expects a start, an end and a step");
+    requireArgument(typeof bound === "number", "$range expects a start, an end and a step");
     return Math.trunc(bound);
   });
-  wanted(bounds.length === 3, "$range expects a start, an end and a step");
+  requireArgument(bounds.length === 3, "$range expects a start, an end and a step");
   const length = step === 0 ? 0 : Math.max(0, Math.floor((end - start) / step) + 1);
-  wanted(length <= RANGE_LENGTH_MAX, "$range is too long");
+  requireArgument(length <= RANGE_LENGTH_MAX, "$range is too long");
   const values = Array.from({ length }, (_, index) => start + index * step);
-  // The mark by which JSONata knows its own sequences.
+  // JSONata recognizes its sequences by this property.
   return Object.defineProperty(values, "sequence", { enumerable: false, value: true });
 }
 
 function hash(text: unknown, algorithm: unknown): unknown {
   if (text === undefined) return undefined;
   const name = typeof algorithm === "string" ? HASHES[algorithm] : undefined;
-  wanted(typeof text === "string", "$hash expects a string");
-  wanted(name !== undefined, `$hash expects one of ${Object.keys(HASHES).join(", ")}`);
+  requireArgument(typeof text === "string", "$hash expects a string");
+  requireArgument(name !== undefined, `$hash expects one of ${Object.keys(HASHES).join(", ")}`);
   return createHash(name).update(text).digest("hex");
 }
 
-/** The number that AWS gives for the seed: the first one of Java's `new Random(seed).nextDouble()`. */
+/** The number that AWS returns for a seed: the result of Java's `new Random(seed).nextDouble()`. */
 function random(seed: unknown): number {
   if (seed === undefined) return Math.random();
-  wanted(typeof seed === "number" && Number.isFinite(seed), "$random expects a number as seed");
+  requireArgument(typeof seed === "number" && Number.isFinite(seed), "$random expects a number as seed");
   const multiplier = 0x5deece66dn;
   let state = BigInt.asUintN(48, BigInt(Math.trunc(seed)) ^ multiplier);
   const next = (bits: bigint) => {
@@ -65,7 +65,7 @@ function random(seed: unknown): number {
 
 function parse(text: unknown): unknown {
   if (text === undefined) return undefined;
-  wanted(typeof text === "string", "$parse expects a string");
+  requireArgument(typeof text === "string", "$parse expects a string");
   try {
     return JSON.parse(text);
   } catch {

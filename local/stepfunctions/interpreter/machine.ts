@@ -5,7 +5,7 @@ import type { Scope } from "./expression-check.ts";
 import { type Integrations, resourceProblems, waitsForToken } from "./resources.ts";
 import { compileTemplate, type Template } from "./template.ts";
 
-/** What happens on the way out of a state; without `next` the execution ends. */
+/** The transition out of a state; without `next` the execution ends. */
 export interface Exit {
   next: string | undefined;
   assign: [string, Template][];
@@ -26,7 +26,7 @@ export interface TaskState {
 export interface ChoiceState {
   type: "Choice";
   choices: { condition: Template; exit: Exit }[];
-  /** `undefined` without Default. */
+  /** The Default of the Choice; `undefined` if it has none. */
   otherwise: Exit | undefined;
 }
 export interface WaitState {
@@ -46,11 +46,11 @@ export interface FailState {
 }
 export type State = TaskState | ChoiceState | WaitState | PassState | FailState;
 
-/** A loaded definition: everything checked, every expression compiled once. */
+/** A loaded definition: checked, and with compiled expressions. */
 export interface Machine {
   /** The definition as JSON text. */
   text: string;
-  /** SHA-256 of `text`: executions go on with the definition that they started with. */
+  /** SHA-256 of `text`; an execution keeps the definition with which it started. */
   hash: string;
   startAt: string;
   timeoutSeconds: number | undefined;
@@ -90,7 +90,7 @@ function flowProblems(definition: Definition): string[] {
   return problems;
 }
 
-/** Compiles templates of one state, each in the scope of its field. */
+/** Compiles the templates of one state, each with the scope of its field. */
 function templatesOf(variables: ReadonlySet<string>, problems: string[]) {
   const plain: Scope = { variables, result: false, errorOutput: false, taskToken: false };
   const template = (value: unknown, field: string, more: Partial<Scope> = {}) =>
@@ -171,7 +171,7 @@ function taskProblems(state: StateDefinition, integrations: Integrations): strin
   return problems;
 }
 
-/** Loads a parsed ASL definition. Throws DefinitionError for anything unknown: nothing is ever ignored silently. */
+/** Loads a parsed ASL definition. Throws DefinitionError for everything unknown instead of ignoring it. */
 export function loadMachine(source: unknown, integrations: Integrations): Machine {
   const parsed = definitionSchema.safeParse(source);
   if (!parsed.success) {

@@ -1,18 +1,18 @@
 import { TaskError } from "./errors.ts";
 
-/** What a Task's call is given beside its evaluated Arguments. */
+/** The parameters of a Task's call other than its Arguments. */
 export interface TaskContext {
-  /** Fires when the state is timed out, stopped, or the service closes; never because the task's token was answered. */
+  /** Aborts when the state times out, the execution is stopped, or the service closes; not when the task token is answered. */
   signal: AbortSignal;
   /** Only for `.waitForTaskToken` resources. */
   taskToken?: string;
   executionArn: string;
 }
 
-/** One Task resource: resolves with the state's result, fails with a TaskError. Must be safe to run again after a crash. */
+/** Runs a Task resource: resolves with the result, rejects with a TaskError. It must be safe to repeat after a crash. */
 export type Integration = (args: unknown, context: TaskContext) => Promise<unknown>;
 
-/** Resource ARN → what it does. `X.waitForTaskToken` falls back to the integration of `X`: it is the same call. */
+/** The integrations by resource ARN. `X.waitForTaskToken` uses the integration of `X` if it has none of its own. */
 export type Integrations = Readonly<Record<string, Integration>>;
 
 const TOKEN_SUFFIX = ".waitForTaskToken";
@@ -30,26 +30,26 @@ const BUILD_ARGUMENTS = [
   ...["SourceLocationOverride", "SourceTypeOverride", "SourceVersion", "TimeoutInMinutesOverride"],
 ];
 
-/** Resources AWS accepts and we cover: the Arguments each takes, and those it cannot do without. */
+/** The supported resources with their allowed and required Arguments. */
 const KNOWN: Record<string, { allowed: string[]; required: string }> = {
   [LAMBDA_INVOKE]: { allowed: LAMBDA_ARGUMENTS, required: "FunctionName" },
   [`${LAMBDA_INVOKE}${TOKEN_SUFFIX}`]: { allowed: LAMBDA_ARGUMENTS, required: "FunctionName" },
   [START_BUILD]: { allowed: BUILD_ARGUMENTS, required: "ProjectName" },
 };
 
-/** Whether the state stays open until its token is answered. */
+/** Whether a Task with this resource waits for its task token. */
 export function waitsForToken(resource: string): boolean {
   return resource.endsWith(TOKEN_SUFFIX);
 }
 
-/** The integration of a resource, if one is registered. */
+/** The registered integration of a resource. */
 export function integrationOf(integrations: Integrations, resource: string): Integration | undefined {
   const plain = waitsForToken(resource) ? resource.slice(0, -TOKEN_SUFFIX.length) : resource;
   for (const key of [resource, plain]) if (Object.hasOwn(integrations, key)) return integrations[key];
   return undefined;
 }
 
-/** Why AWS or this interpreter would refuse a Task's resource and the names of its Arguments. */
+/** The problems for which AWS or this interpreter refuses a Task's resource and the names of its Arguments. */
 export function resourceProblems(integrations: Integrations, resource: string, args: unknown): string[] {
   const sdk = /^arn:aws:states:::aws-sdk:[a-z0-9]+:[a-zA-Z0-9]+(\.waitForTaskToken)?$/.test(resource);
   const known = Object.hasOwn(KNOWN, resource) ? KNOWN[resource] : undefined;
@@ -65,12 +65,12 @@ export function resourceProblems(integrations: Integrations, resource: string, a
   return problems;
 }
 
-/** The result of `lambda:invoke` as a state sees it. */
+/** The result of a `lambda:invoke` state. */
 export function lambdaResult(payload: unknown): object {
   return { ExecutedVersion: "$LATEST", Payload: payload, StatusCode: 200 };
 }
 
-/** The failure of `lambda:invoke` when the function threw: its error's name, and the whole error as JSON. */
+/** The failure of `lambda:invoke` after the function threw: its error name, and the error as JSON. */
 export function lambdaFailure(error: { errorType?: string; errorMessage?: string }): TaskError {
   return new TaskError(error.errorType || "Error", JSON.stringify(error));
 }
@@ -85,7 +85,7 @@ function pascalCase(value: unknown): unknown {
   );
 }
 
-/** The end of `codebuild:startBuild.sync` from a build as the CodeBuild API gives it; throws unless it SUCCEEDED. */
+/** Converts a finished build of the CodeBuild API to the result of `codebuild:startBuild.sync`; throws unless it SUCCEEDED. */
 export function codeBuildResult(build: { buildStatus?: string | undefined }): object {
   const result = { Build: pascalCase(build) };
   if (build.buildStatus !== "SUCCEEDED") throw new TaskError("States.TaskFailed", JSON.stringify(result));

@@ -8,7 +8,7 @@ export function retryDelaySeconds(retrier: Retrier, retries: number, random: () 
   return retrier.JitterStrategy === "FULL" ? delay * random() : delay;
 }
 
-/** Which retrier takes a failure, and after how long; the first that matches decides, even when it is used up. */
+/** The retry of a failure. Only the first matching retrier counts, even if it has no attempts left. */
 export function nextRetry(
   retriers: readonly Retrier[],
   retries: ReadonlyMap<number, number>,

@@ -3,15 +3,15 @@ import type { Ending } from "../store/journal.ts";
 import { Interrupted, JournalBroken, reasonOf, TaskError } from "./errors.ts";
 import { type Execution, enter, isOver, recordNow } from "./execution.ts";
 import type { ChoiceState, FailState, State, WaitState } from "./machine.ts";
-import { bindingsOf, leave, pauseUntil, recordEvent, recordPosition, type Step, type Surroundings } from "./step.ts";
-import { locate, runTask } from "./task.ts";
+import { bindingsOf, exitState, pauseUntil, type Runtime, recordEvent, recordPosition, type Step } from "./step.ts";
+import { addStateToCause, runTask } from "./task.ts";
 import { evaluateAs } from "./template.ts";
 
-/** How an execution ended, without the time. */
+/** The end of an execution, without its time. */
 export type Outcome = Omit<Ending, "stoppedAt">;
 
 const HISTORY_EVENTS_MAX = 25_000;
-/** How long an execution may hold the event loop before others get their turn. */
+/** After this time an execution yields to the event loop. */
 const TURN_MS = 8;
 const TIMESTAMP = /^\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d(\.\d+)?(Z|[+-]\d\d:\d\d)$/;
 
@@ -27,14 +27,14 @@ async function choose(execution: Execution, state: ChoiceState): Promise<Step> {
   const { input } = execution.position;
   for (const rule of state.choices) {
     if (await evaluateAs(rule.condition, bindings, "boolean", isBoolean)) {
-      return leave(execution, rule.exit, input, bindings);
+      return exitState(execution, rule.exit, input, bindings);
     }
   }
-  if (state.otherwise) return leave(execution, state.otherwise, input, bindings);
+  if (state.otherwise) return exitState(execution, state.otherwise, input, bindings);
   throw new TaskError("States.NoChoiceMatched", `No choice of the state '${execution.position.state}' matched.`);
 }
 
-async function wait(surroundings: Surroundings, execution: Execution, state: WaitState): Promise<Step> {
+async function wait(runtime: Runtime, execution: Execution, state: WaitState): Promise<Step> {
   const { position } = execution;
   const bindings = bindingsOf(execution);
   if (position.waitUntil === undefined) {
@@ -44,8 +44,8 @@ async function wait(surroundings: Surroundings, execution: Execution, state: Wai
     recordPosition(execution);
     recordNow(execution, { t: "waiting", until });
   }
-  await pauseUntil(surroundings, execution, position.waitUntil ?? 0);
-  return leave(execution, state.exit, position.input, bindings);
+  await pauseUntil(runtime, execution, position.waitUntil ?? 0);
+  return exitState(execution, state.exit, position.input, bindings);
 }
 
 async function fail(execution: Execution, state: FailState): Promise<Outcome> {
@@ -55,17 +55,17 @@ async function fail(execution: Execution, state: FailState): Promise<Outcome> {
   return { status: "FAILED", ...(error === undefined ? {} : { error }), ...(cause === undefined ? {} : { cause }) };
 }
 
-async function runState(surroundings: Surroundings, execution: Execution, state: State): Promise<Step | Outcome> {
+async function runState(runtime: Runtime, execution: Execution, state: State): Promise<Step | Outcome> {
   switch (state.type) {
     case "Task":
-      return runTask(surroundings, execution, state);
+      return runTask(runtime, execution, state);
     case "Choice":
       return choose(execution, state);
     case "Wait":
-      return wait(surroundings, execution, state);
+      return wait(runtime, execution, state);
     case "Pass":
     case "Succeed":
-      return leave(execution, state.exit, execution.position.input, bindingsOf(execution));
+      return exitState(execution, state.exit, execution.position.input, bindingsOf(execution));
     case "Fail":
       return fail(execution, state);
   }
@@ -84,8 +84,8 @@ function move(execution: Execution, from: State, step: Step & { next: string }, 
   recordEvent(execution, now, `${stateOf(execution).type}StateEntered`, { state: step.next });
 }
 
-async function runToEnd(surroundings: Surroundings, execution: Execution): Promise<Outcome> {
-  const { clock } = surroundings;
+async function runToEnd(runtime: Runtime, execution: Execution): Promise<Outcome> {
+  const { clock } = runtime;
   if (execution.history.length === 0) {
     const { startedAt } = execution.identity;
     const { state } = execution.position;
@@ -104,7 +104,7 @@ async function runToEnd(surroundings: Surroundings, execution: Execution): Promi
       throw new TaskError("States.Runtime", cause);
     }
     const state = stateOf(execution);
-    const left = await runState(surroundings, execution, state);
+    const left = await runState(runtime, execution, state);
     if ("status" in left) return left;
     const { next } = left;
     if (next === undefined) {
@@ -115,15 +115,15 @@ async function runToEnd(surroundings: Surroundings, execution: Execution): Promi
   }
 }
 
-/** Runs an execution from where it stands to its end. Throws Interrupted when something else ended or halted it, and JournalBroken. */
-export async function runExecution(surroundings: Surroundings, execution: Execution): Promise<Outcome> {
+/** Runs an execution from its position to its end. Throws Interrupted if it was ended or halted meanwhile, and JournalBroken. */
+export async function runExecution(runtime: Runtime, execution: Execution): Promise<Outcome> {
   try {
-    return await runToEnd(surroundings, execution);
+    return await runToEnd(runtime, execution);
   } catch (error) {
     if (error instanceof Interrupted || isOver(execution)) throw new Interrupted();
     if (error instanceof JournalBroken) throw error;
     const known = error instanceof TaskError ? error : new TaskError("States.Runtime", String(error));
-    const failure = locate(execution, known);
+    const failure = addStateToCause(execution, known);
     return { status: "FAILED", ...reasonOf(failure) };
   }
 }

@@ -2,10 +2,10 @@ import { createHash } from "node:crypto";
 import type { Ending, Identity } from "../store/journal.ts";
 import type { ExecutionStatus } from "./execution.ts";
 
-/** EventBridge's "Step Functions Execution Status Change"; `detail` carries instants in milliseconds, data as JSON text. */
+/** The EventBridge event "Step Functions Execution Status Change"; `detail` has times in milliseconds and data as JSON text. */
 export interface StatusChangeEvent {
   version: "0";
-  /** The same for each delivery of one change. */
+  /** The same id for each delivery of one change. */
   id: string;
   "detail-type": "Step Functions Execution Status Change";
   source: "aws.states";
@@ -27,7 +27,7 @@ export interface StatusChangeEvent {
   };
 }
 
-/** The event that tells of an execution's start (without `ending`) or of its end. */
+/** The event for an execution's start (without `ending`) or end. */
 export function statusEvent(identity: Identity, ending: Ending | undefined, region: string): StatusChangeEvent {
   const status = ending?.status ?? "RUNNING";
   const digest = createHash("sha256").update(`${identity.arn} ${identity.startedAt} ${status}`).digest("hex");

@@ -6,17 +6,17 @@ import type { Exit } from "./machine.ts";
 import type { Integrations } from "./resources.ts";
 import { type Bindings, evaluate } from "./template.ts";
 
-/** What running a state needs of the engine. */
-export interface Surroundings {
+/** The parts of the engine that a running state uses. */
+export interface Runtime {
   clock: Clock;
   integrations: Integrations;
-  /** Calls in flight, so that closing can abort them. */
+  /** The calls in flight; closing aborts them. */
   calls: Set<AbortController>;
-  /** An execution was parked or goes on: `idle()` checks again whether all are parked. */
+  /** Called when an execution was parked or continues, so that `idle()` checks again whether all are parked. */
   changed(): void;
 }
 
-/** How a state was left. */
+/** The result of a state: the next state, its output and the variables. */
 export interface Step {
   next: string | undefined;
   output: unknown;
@@ -45,7 +45,7 @@ export function recordEvent(
   record(execution, { t: "event", type, at, ...details });
 }
 
-/** Puts the current position into the journal, once; called before anything that must not be forgotten. */
+/** Writes the current position to the journal, once; called before any entry that depends on it. */
 export function recordPosition(execution: Execution): void {
   const { position } = execution;
   if (position.recorded) return;
@@ -54,7 +54,7 @@ export function recordPosition(execution: Execution): void {
   position.recorded = true;
 }
 
-/** What expressions see: the variables, and `$states` with the context object. */
+/** The bindings of expressions: the variables, and `$states` with the context object. */
 export function bindingsOf(execution: Execution, more: { result?: unknown; errorOutput?: unknown } = {}): Bindings {
   const { identity, position } = execution;
   const token = position.attempt?.token;
@@ -77,8 +77,8 @@ export function bindingsOf(execution: Execution, more: { result?: unknown; error
   return { ...position.variables, states: { input: position.input, context, ...more } };
 }
 
-/** Evaluates the way out of a state: Assign and Output both see the variables as they were on entry. */
-export async function leave(execution: Execution, exit: Exit, output: unknown, bindings: Bindings): Promise<Step> {
+/** Evaluates Assign and Output of a state; both read the variables as they were when the state was entered. */
+export async function exitState(execution: Execution, exit: Exit, output: unknown, bindings: Bindings): Promise<Step> {
   const { input, variables } = execution.position;
   const step: Step = { next: exit.next, output, variables };
   if (exit.assign.length > 0) {
@@ -93,17 +93,17 @@ export async function leave(execution: Execution, exit: Exit, output: unknown, b
   return step;
 }
 
-/** Settles a pause; later calls do nothing. */
-export interface Settle<T> {
+/** Resolves or rejects a pause; only the first call has an effect. */
+export interface Resolver<T> {
   done(value: T): void;
   fail(error: unknown): void;
 }
 
 /**
- * Waits for what `start` sets up, which gives the clean-up (told whether it was `done`). The end of the execution and the
- * closing of the service interrupt it with Interrupted.
+ * Waits until the resolver that `start` gets is called. `start` returns a clean-up function, which gets true after
+ * `done`. The end of the execution and the closing of the service reject the pause with Interrupted.
  */
-export function pause<T>(execution: Execution, start: (settle: Settle<T>) => (done: boolean) => void): Promise<T> {
+export function pause<T>(execution: Execution, start: (resolver: Resolver<T>) => (done: boolean) => void): Promise<T> {
   return new Promise((resolve, reject) => {
     if (isOver(execution)) {
       reject(new Interrupted());
@@ -111,24 +111,24 @@ export function pause<T>(execution: Execution, start: (settle: Settle<T>) => (do
     }
     let settled: boolean | undefined;
     let cleanUp: ((done: boolean) => void) | undefined;
-    const settle = (done: boolean, announce: () => void) => {
+    const finish = (done: boolean, announce: () => void) => {
       if (settled !== undefined) return;
       settled = done;
       execution.interrupt = undefined;
       cleanUp?.(done);
       announce();
     };
-    execution.interrupt = () => settle(false, () => reject(new Interrupted()));
+    execution.interrupt = () => finish(false, () => reject(new Interrupted()));
     cleanUp = start({
-      done: (value) => settle(true, () => resolve(value)),
-      fail: (error) => settle(false, () => reject(error)),
+      done: (value) => finish(true, () => resolve(value)),
+      fail: (error) => finish(false, () => reject(error)),
     });
     if (settled !== undefined) cleanUp(settled);
   });
 }
 
 /** Waits until the clock has reached `due` (ms since the epoch). */
-export async function pauseUntil(surroundings: Surroundings, execution: Execution, due: number): Promise<void> {
-  if (due <= surroundings.clock.now()) return;
-  await pause<void>(execution, (settle) => surroundings.clock.at(due, () => settle.done()));
+export async function pauseUntil(runtime: Runtime, execution: Execution, due: number): Promise<void> {
+  if (due <= runtime.clock.now()) return;
+  await pause<void>(execution, (resolver) => runtime.clock.at(due, () => resolver.done()));
 }

@@ -16,15 +16,15 @@ import { integrationOf } from "./resources.ts";
 import { nextRetry } from "./retry.ts";
 import {
   bindingsOf,
-  leave,
+  exitState,
   limitSize,
   pause,
   pauseUntil,
+  type Resolver,
+  type Runtime,
   recordEvent,
   recordPosition,
-  type Settle,
   type Step,
-  type Surroundings,
 } from "./step.ts";
 import { issueToken } from "./task-token.ts";
 import { evaluate, evaluateAs, type Template } from "./template.ts";
@@ -36,11 +36,11 @@ async function secondsOf(execution: Execution, template: Template | undefined): 
   return template && evaluateAs(template, bindingsOf(execution), "positive integer", isSeconds);
 }
 
-/** Begins a try: its deadlines and its token are in the journal before anything is called. */
-async function beginAttempt(surroundings: Surroundings, execution: Execution, state: TaskState): Promise<Attempt> {
+/** Starts an attempt; its deadlines and its token are in the journal before the call. */
+async function beginAttempt(runtime: Runtime, execution: Execution, state: TaskState): Promise<Attempt> {
   const timeoutSeconds = await secondsOf(execution, state.timeoutSeconds);
   const heartbeatSeconds = await secondsOf(execution, state.heartbeatSeconds);
-  const now = surroundings.clock.now();
+  const now = runtime.clock.now();
   recordPosition(execution);
   record(execution, {
     t: "attempt",
@@ -51,27 +51,27 @@ async function beginAttempt(surroundings: Surroundings, execution: Execution, st
   });
   recordEvent(execution, now, "TaskScheduled", { resource: state.resource });
   const { attempt } = execution.position;
-  if (!attempt) throw new Error("an attempt was recorded and is not there");
+  if (!attempt) throw new Error("The recorded attempt does not exist");
   return attempt;
 }
 
-function take(answer: Answer, settle: Settle<unknown>): void {
+function resolveWith(answer: Answer, resolver: Resolver<unknown>): void {
   if ("error" in answer)
-    settle.fail(answer.error === null ? new UnnamedError(answer.cause) : new TaskError(answer.error, answer.cause));
-  else settle.done(answer.output);
+    resolver.fail(answer.error === null ? new UnnamedError(answer.cause) : new TaskError(answer.error, answer.cause));
+  else resolver.done(answer.output);
 }
 
-/** Arms the two deadlines of a try; the answer disarms them. */
-function armDeadlines(surroundings: Surroundings, execution: Execution, attempt: Attempt, settle: Settle<unknown>) {
-  const { clock } = surroundings;
+/** Sets the timers for the deadline and the heartbeat of an attempt; returns a function that cancels them. */
+function armDeadlines(runtime: Runtime, execution: Execution, attempt: Attempt, resolver: Resolver<unknown>) {
+  const { clock } = runtime;
   const { deadline, heartbeatSeconds } = attempt;
   const cancelDeadline =
-    deadline === undefined ? undefined : clock.at(deadline, () => settle.fail(new TaskError("States.Timeout")));
+    deadline === undefined ? undefined : clock.at(deadline, () => resolver.fail(new TaskError("States.Timeout")));
   let cancelHeartbeat: (() => void) | undefined;
   const armHeartbeat = () => {
     cancelHeartbeat?.();
     if (heartbeatSeconds === undefined) return;
-    cancelHeartbeat = clock.at(attempt.aliveAt + heartbeatSeconds * 1_000, () => settle.fail(new HeartbeatTimeout()));
+    cancelHeartbeat = clock.at(attempt.aliveAt + heartbeatSeconds * 1_000, () => resolver.fail(new HeartbeatTimeout()));
   };
   armHeartbeat();
   execution.onHeartbeat = armHeartbeat;
@@ -82,18 +82,18 @@ function armDeadlines(surroundings: Surroundings, execution: Execution, attempt:
   };
 }
 
-/** Makes the call; gives what aborts it. A token Task's result only marks it as submitted, its failure fails the state. */
+/** Makes the call and returns a function that aborts it. For a task with a token, the result only means "submitted". */
 function call(
-  surroundings: Surroundings,
+  runtime: Runtime,
   execution: Execution,
   state: TaskState,
   args: unknown,
-  settle: Settle<unknown>,
+  resolver: Resolver<unknown>,
   submitted: () => void,
 ): () => void {
-  const integration = integrationOf(surroundings.integrations, state.resource);
+  const integration = integrationOf(runtime.integrations, state.resource);
   const controller = new AbortController();
-  surroundings.calls.add(controller);
+  runtime.calls.add(controller);
   const token = execution.position.attempt?.token;
   const context = {
     signal: controller.signal,
@@ -108,39 +108,39 @@ function call(
     return JSON.parse(text);
   };
   run()
-    .then((result) => (state.token ? submitted() : settle.done(result)), settle.fail)
-    .catch(settle.fail)
-    .finally(() => surroundings.calls.delete(controller));
+    .then((result) => (state.token ? submitted() : resolver.done(result)), resolver.fail)
+    .catch(resolver.fail)
+    .finally(() => runtime.calls.delete(controller));
   return () => {
-    if (surroundings.calls.has(controller)) controller.abort();
+    if (runtime.calls.has(controller)) controller.abort();
   };
 }
 
-/** One try of a Task, up to its result. After a restart it goes on with the same token and deadlines. */
-async function attemptTask(surroundings: Surroundings, execution: Execution, state: TaskState): Promise<unknown> {
-  const attempt = execution.position.attempt ?? (await beginAttempt(surroundings, execution, state));
+/** Runs one attempt of a Task. After a restart it continues with the same token and deadlines. */
+async function attemptTask(runtime: Runtime, execution: Execution, state: TaskState): Promise<unknown> {
+  const attempt = execution.position.attempt ?? (await beginAttempt(runtime, execution, state));
   const callNeeded = !attempt.submitted && !attempt.answer;
   const args = callNeeded ? await evaluate(state.args, bindingsOf(execution)) : undefined;
   if (callNeeded) limitSize(args, `input of the task '${execution.position.state}'`);
   execution.journal.flush();
-  const now = surroundings.clock.now();
+  const now = runtime.clock.now();
   if (!attempt.answer && now >= (attempt.deadline ?? Number.POSITIVE_INFINITY)) throw new TaskError("States.Timeout");
-  return pause<unknown>(execution, (settle) => {
+  return pause<unknown>(execution, (resolver) => {
     let paused = true;
-    const disarm = armDeadlines(surroundings, execution, attempt, settle);
+    const disarm = armDeadlines(runtime, execution, attempt, resolver);
     const park = () => {
       execution.parked = true;
-      surroundings.changed();
+      runtime.changed();
     };
     const submitted = () => {
       if (!paused || execution.position.attempt !== attempt) return;
-      recordEvent(execution, surroundings.clock.now(), "TaskSubmitted", { resource: state.resource });
+      recordEvent(execution, runtime.clock.now(), "TaskSubmitted", { resource: state.resource });
       recordNow(execution, { t: "submitted" });
       park();
     };
-    execution.onAnswer = () => attempt.answer && take(attempt.answer, settle);
-    const abort = callNeeded ? call(surroundings, execution, state, args, settle, submitted) : () => {};
-    if (attempt.answer) take(attempt.answer, settle);
+    execution.onAnswer = () => attempt.answer && resolveWith(attempt.answer, resolver);
+    const abort = callNeeded ? call(runtime, execution, state, args, resolver, submitted) : () => {};
+    if (attempt.answer) resolveWith(attempt.answer, resolver);
     else if (attempt.submitted) park();
     return (done) => {
       paused = false;
@@ -152,31 +152,31 @@ async function attemptTask(surroundings: Surroundings, execution: Execution, sta
   });
 }
 
-/** Errors that the interpreter itself finds name the state first, as in AWS. */
-export function locate(execution: Execution, failure: TaskError): TaskError {
+/** Adds the state to the cause of a JSONata error, as on AWS. */
+export function addStateToCause(execution: Execution, failure: TaskError): TaskError {
   if (failure.error !== "States.QueryEvaluationError" || failure.cause?.startsWith("An error occurred")) return failure;
   const entered = execution.history.findLastIndex((event) => event.type.endsWith("StateEntered")) + 1;
   const where = `An error occurred while executing the state '${execution.position.state}'`;
   return new TaskError(failure.error, `${where} (entered at the event id #${entered}). ${failure.cause ?? ""}`);
 }
 
-function recordFailure(surroundings: Surroundings, execution: Execution, state: TaskState, failure: TaskError): void {
+function recordFailure(runtime: Runtime, execution: Execution, state: TaskState, failure: TaskError): void {
   const type = failure.error === "States.Timeout" ? "TaskTimedOut" : "TaskFailed";
-  recordEvent(execution, surroundings.clock.now(), type, { resource: state.resource, ...reasonOf(failure) });
+  recordEvent(execution, runtime.clock.now(), type, { resource: state.resource, ...reasonOf(failure) });
 }
 
 async function retryOrCatch(
-  surroundings: Surroundings,
+  runtime: Runtime,
   execution: Execution,
   state: TaskState,
   failure: TaskError,
 ): Promise<Step | undefined> {
   const { position } = execution;
-  recordFailure(surroundings, execution, state, failure);
+  recordFailure(runtime, execution, state, failure);
   const retry = nextRetry(state.retry, position.retries, failure);
   if (retry) {
     recordPosition(execution);
-    const due = surroundings.clock.now() + retry.delaySeconds * 1_000;
+    const due = runtime.clock.now() + retry.delaySeconds * 1_000;
     recordNow(execution, { t: "retry", retrier: retry.retrier, due });
     return undefined;
   }
@@ -184,25 +184,25 @@ async function retryOrCatch(
   const catcher = state.catch.find(({ errorEquals }) => matchesError(errorEquals, failure));
   if (!catcher) throw failure;
   const errorOutput = errorOutputOf(failure);
-  return leave(execution, catcher.exit, errorOutput, bindingsOf(execution, { errorOutput }));
+  return exitState(execution, catcher.exit, errorOutput, bindingsOf(execution, { errorOutput }));
 }
 
-/** Runs a Task state: call, result, Retry, Catch. Throws the TaskError that nothing took. */
-export async function runTask(surroundings: Surroundings, execution: Execution, state: TaskState): Promise<Step> {
+/** Runs a Task state: call, result, Retry, Catch. Throws a TaskError that no retrier or catcher handled. */
+export async function runTask(runtime: Runtime, execution: Execution, state: TaskState): Promise<Step> {
   const { position } = execution;
   for (;;) {
     if (position.retryDue !== undefined) {
-      await pauseUntil(surroundings, execution, position.retryDue);
+      await pauseUntil(runtime, execution, position.retryDue);
       position.retryDue = undefined;
     }
     try {
-      const result = await attemptTask(surroundings, execution, state);
-      recordEvent(execution, surroundings.clock.now(), "TaskSucceeded", { resource: state.resource });
-      return await leave(execution, state.exit, result, bindingsOf(execution, { result }));
+      const result = await attemptTask(runtime, execution, state);
+      recordEvent(execution, runtime.clock.now(), "TaskSucceeded", { resource: state.resource });
+      return await exitState(execution, state.exit, result, bindingsOf(execution, { result }));
     } catch (error) {
       if (error instanceof Interrupted || isOver(execution)) throw new Interrupted();
       if (error instanceof JournalBroken) throw error;
-      const step = await retryOrCatch(surroundings, execution, state, locate(execution, asTaskError(error)));
+      const step = await retryOrCatch(runtime, execution, state, addStateToCause(execution, asTaskError(error)));
       if (step) return step;
     }
   }

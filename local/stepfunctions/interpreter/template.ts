@@ -10,7 +10,7 @@ export type Template =
   | { kind: "array"; items: Template[] }
   | { kind: "object"; entries: [string, Template][] };
 
-/** What `$states` and the variables hold while an expression runs. */
+/** The values of `$states` and the variables for an expression. */
 export type Bindings = Record<string, unknown>;
 
 const WHOLE = /^\{%([\s\S]*)%\}$/;
@@ -52,14 +52,14 @@ export function compileTemplate(value: unknown, field: string, scope: Scope, pro
   return literal ? { kind: "literal", value } : { kind: "object", entries };
 }
 
-class NotData extends Error {}
+class NotJson extends Error {}
 
-/** Copies what JSONata gave, so that no later expression can reach into it; functions are not data. */
+/** Copies a JSONata result, so that later expressions cannot change it; throws for functions, which are not JSON. */
 function toData(value: unknown): unknown {
   if (value === null || typeof value === "string" || typeof value === "boolean") return value;
   if (typeof value === "number" && Number.isFinite(value)) return value;
   if (Array.isArray(value)) return value.map(toData);
-  if (typeof value !== "object" || "_jsonata_lambda" in value || "_jsonata_function" in value) throw new NotData();
+  if (typeof value !== "object" || "_jsonata_lambda" in value || "_jsonata_function" in value) throw new NotJson();
   const entries = Object.entries(value).filter(([, inner]) => inner !== undefined);
   return Object.fromEntries(entries.map(([key, inner]) => [key, toData(inner)]));
 }
@@ -69,7 +69,7 @@ function evaluationError(template: { field: string; source: string }, what: stri
   return new TaskError("States.QueryEvaluationError", `${where} ${what}`);
 }
 
-/** JSONata's own messages may quote a value, so only its error code and position are told; `$error` texts are the author's. */
+/** JSONata messages may contain values, so only the error code and position are used, except for `$error` and `$assert`. */
 function describe(error: unknown): string {
   if (typeof error !== "object" || error === null || !("code" in error)) return "threw an error.";
   const code = String(error.code);
@@ -78,7 +78,7 @@ function describe(error: unknown): string {
   return own ? `threw an error${position}: ${messageOf(error)}` : `threw the error ${code}${position}.`;
 }
 
-/** Evaluates a template. Throws States.QueryEvaluationError; an expression that gives nothing is one, as in AWS. */
+/** Evaluates a template. Throws States.QueryEvaluationError, also, as on AWS, if an expression returns undefined. */
 export async function evaluate(template: Template, bindings: Bindings): Promise<unknown> {
   switch (template.kind) {
     case "literal":

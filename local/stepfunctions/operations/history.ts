@@ -52,7 +52,7 @@ function historyEvent(event: HistoryEvent, index: number): object {
   };
 }
 
-/** GetExecutionHistory: a real history, in order, without the payloads. */
+/** GetExecutionHistory: all events in order, without payloads. */
 export function getExecutionHistory(engine: Engine): Operation {
   const schema = z.object({
     executionArn: arnText,

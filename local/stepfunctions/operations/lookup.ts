@@ -4,7 +4,7 @@ import type { Engine } from "../interpreter/engine.ts";
 import type { Machine } from "../interpreter/machine.ts";
 import type { Ending, HistoryEvent, Identity } from "../store/journal.ts";
 
-/** A machine under its ARN, as the API shows it. */
+/** A registered state machine. */
 export interface Registered {
   arn: string;
   roleArn: string;
@@ -14,14 +14,14 @@ export interface Registered {
 
 const DATA_BYTES_MAX = 262_144;
 
-/** Instants as the API carries them, from milliseconds since the epoch. */
+/** Converts milliseconds since the epoch to the API's time format. */
 export const date = (at: number) => epochSeconds(new Date(at));
 
 export const arnText = z.string().min(1).max(256);
 export const pageSize = z.int().min(0).max(1_000).optional();
 export const pageToken = z.string().max(1_024).optional();
 
-/** Whether a text may be an execution's input or a task's output: JSON of at most 256 KiB. */
+/** Whether a text is valid as an execution's input or a task's output: JSON of at most 256 KiB. */
 export function isPayload(text: string): boolean {
   if (Buffer.byteLength(text) > DATA_BYTES_MAX) return false;
   try {
@@ -32,7 +32,7 @@ export function isPayload(text: string): boolean {
   }
 }
 
-/** Throws InvalidArn for what is not an ARN of the kind. */
+/** Throws InvalidArn if the ARN is not of this kind. */
 export function checkArn(arn: string, kind: "stateMachine" | "execution"): void {
   const pattern =
     kind === "stateMachine"
@@ -41,7 +41,7 @@ export function checkArn(arn: string, kind: "stateMachine" | "execution"): void 
   if (!pattern.test(arn)) throw new AwsError("InvalidArn", `Invalid Arn: '${arn}'`);
 }
 
-/** One page of a list; the token is an offset, and one of another list is refused. Throws InvalidToken. */
+/** One page of a list. Throws InvalidToken, also for a token of another list. */
 export function page<T>(
   items: T[],
   input: { maxResults?: number | undefined; nextToken?: string | undefined },
@@ -58,14 +58,14 @@ export function page<T>(
 }
 
 /** An execution, running or closed. */
-export interface Whole {
+export interface FoundExecution {
   identity: Identity;
   ending: Ending | undefined;
   history: HistoryEvent[];
 }
 
 /** Finds an execution by its ARN. Throws InvalidArn, ExecutionDoesNotExist. */
-export function findExecution(engine: Engine, arn: string): Whole {
+export function findExecution(engine: Engine, arn: string): FoundExecution {
   checkArn(arn, "execution");
   const running = engine.open.get(arn);
   if (running) return running;

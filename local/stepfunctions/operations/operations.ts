@@ -38,7 +38,7 @@ function startExecution(engine: Engine, machines: (arn: string) => Registered): 
   });
 }
 
-/** Redriving is not part of the local service, but the answer tells what AWS would. */
+/** The redrive status that AWS would return; the local service has no RedriveExecution. */
 function redrive(status: Ending["status"] | undefined): object {
   if (status !== undefined && status !== "SUCCEEDED") return { redriveStatus: "REDRIVABLE" };
   const reason = `Execution is ${status ?? "RUNNING"} and cannot be redriven`;
@@ -99,7 +99,7 @@ function describeStateMachine(machines: (arn: string) => Registered): Operation 
   });
 }
 
-/** The operations of the Step Functions API over an engine, with AWS's error names and messages. */
+/** The operations of the Step Functions API, with the error names and messages of AWS. */
 export function createOperations(engine: Engine, registered: Registered[]): Record<string, Operation> {
   const byArn = new Map(registered.map((entry) => [entry.arn, entry]));
   const machines = (arn: string): Registered => {

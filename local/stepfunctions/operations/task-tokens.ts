@@ -6,11 +6,11 @@ import { isPayload } from "./lookup.ts";
 
 function tokenAnswer(state: TokenState): object {
   switch (state) {
-    case "taken":
+    case "accepted":
       return {};
     case "unknown":
       throw new AwsError("InvalidToken", "Invalid Token: 'Invalid token'");
-    case "gone":
+    case "missing":
       throw new AwsError("TaskDoesNotExist", "Task does not exist");
     case "closed":
       throw new AwsError("TaskTimedOut", "Task Timed Out: 'Provided task does not exist anymore'");

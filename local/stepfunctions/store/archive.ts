@@ -15,26 +15,26 @@ const summarySchema = z.object({
 });
 const closedSchema = z.object({ identity: identitySchema, ending: endingSchema, history: historySchema });
 
-/** A closed execution as lists show it. */
+/** A closed execution in lists. */
 export type ClosedSummary = z.infer<typeof summarySchema>;
-/** A closed execution whole: identity, ending, history without payloads. */
+/** A closed execution: identity, ending, and history without payloads. */
 export type ClosedExecution = z.infer<typeof closedSchema>;
 
-/** The closed executions: a small index in memory, each one's record in a file that is read when it is asked for. */
+/** The closed executions: an index in memory, and one file per execution that is read on demand. */
 export interface Archive {
   add(closed: ClosedExecution): void;
   find(arn: string): ClosedSummary | undefined;
-  /** Throws when the record is gone. */
+  /** Throws if the file does not exist any more. */
   read(summary: ClosedSummary): ClosedExecution;
   list(): Iterable<ClosedSummary>;
 }
 
 const KEPT_MAX = 1_000;
-/** How far the index may outgrow KEPT_MAX before it is rewritten. */
+/** The index is rewritten when it exceeds KEPT_MAX by this number. */
 const SLACK = 200;
 const KEPT_MS = 90 * 24 * 3_600_000;
 
-/** A file name for an execution: readable, unique by hash, and safe on file systems that ignore case. */
+/** A readable, unique file name for an execution, safe on case-insensitive file systems. */
 export function fileNameOf(identity: Pick<Identity, "arn" | "name">): string {
   const readable = identity.name.toLowerCase().replace(/[^a-z0-9_-]/g, "_");
   return `${readable.slice(0, 40)}-${createHash("sha256").update(identity.arn).digest("hex").slice(0, 20)}`;
@@ -49,7 +49,7 @@ function parseLine(line: string): ClosedSummary | undefined {
   try {
     return summarySchema.parse(JSON.parse(line));
   } catch {
-    return undefined; // torn by a crash; its journal is still there and adds it again
+    return undefined; // incomplete after a crash; its journal still exists and adds it again
   }
 }
 
@@ -57,7 +57,7 @@ function readIndex(path: string): ClosedSummary[] {
   try {
     const text = readFileSync(path, "utf8");
     const lines = text.split("\n").filter((line) => line !== "");
-    // A torn last line must not swallow the next one.
+    // Ends an incomplete last line, so that the next one starts on its own line.
     if (text !== "" && !text.endsWith("\n")) appendFileSync(path, "\n");
     return lines.map(parseLine).filter((summary) => summary !== undefined);
   } catch (error) {
@@ -66,7 +66,7 @@ function readIndex(path: string): ClosedSummary[] {
   }
 }
 
-/** Opens the closed executions in `dir`. The newest 1,000 are kept, none longer than 90 days (as long as AWS does). */
+/** Opens the closed executions in `dir`. It keeps the newest 1,000, for at most 90 days (as AWS does). */
 export function openArchive(dir: string, now: () => number): Archive {
   const records = join(dir, "closed");
   const indexPath = join(dir, "closed.jsonl");
@@ -91,7 +91,7 @@ export function openArchive(dir: string, now: () => number): Archive {
       const { arn, stateMachineArn, name, startedAt } = closed.identity;
       const { status, stoppedAt } = closed.ending;
       const summary = { file: fileNameOf(closed.identity), arn, stateMachineArn, name, status, startedAt, stoppedAt };
-      if (byArn.get(arn)?.startedAt === startedAt) return; // the process died between archiving and forgetting the journal
+      if (byArn.get(arn)?.startedAt === startedAt) return; // the process died between archiving and deleting the journal
       writeWhole(recordPath(summary.file), JSON.stringify(closed));
       appendFileSync(indexPath, `${JSON.stringify(summary)}\n`, { mode: 0o600 });
       byArn.set(arn, summary);

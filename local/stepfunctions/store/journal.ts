@@ -3,7 +3,7 @@ import * as z from "zod";
 import { JournalBroken } from "../interpreter/errors.ts";
 
 const answer = z.union([
-  /** `error` is null when the worker named none. */
+  /** `error` is null if the worker sent no error name. */
   z.strictObject({ error: z.string().nullable(), cause: z.string().optional() }),
   z.strictObject({ output: z.unknown() }),
 ]);
@@ -20,7 +20,7 @@ const ending = z.object({
 const attempt = z.object({
   deadline: z.number().optional(),
   heartbeatSeconds: z.number().optional(),
-  /** When the last sign of life came. */
+  /** The time of the last heartbeat. */
   aliveAt: z.number(),
   token: z.string().optional(),
 });
@@ -43,7 +43,7 @@ const identity = z.object({
   input: z.string(),
   startedAt: z.number(),
   deadline: z.number().optional(),
-  /** Hash of the definition that the execution runs on. */
+  /** The hash of the execution's definition. */
   definition: z.string(),
 });
 
@@ -67,32 +67,32 @@ const entry = z.discriminatedUnion("t", [
   z.object({ t: z.literal("delivered"), status: z.string() }),
 ]);
 
-/** A Task's token was answered: with an output, or with an error. */
+/** The answer to a task token: an output or an error. */
 export type Answer = z.infer<typeof answer>;
 export type Ending = z.infer<typeof ending>;
 export type Identity = z.infer<typeof identity>;
 export type HistoryEvent = z.infer<typeof historyEvent>;
 export type Entry = z.infer<typeof entry>;
 
-/** The history of a closed or running execution, as it is kept on disk. */
+/** The history of an execution on disk. */
 export const historySchema = z.array(historyEvent);
 export const identitySchema = identity;
 export const endingSchema = ending;
 
 /**
- * An execution's append-only file, one JSON line per entry. Entries are buffered until `flush`, which must come before
- * any effect that the entry tells of. Written to the page cache: it survives the process, not a power cut.
+ * An execution's append-only file with one JSON line per entry. Entries are buffered until `flush`, which must be called
+ * before the effect of an entry. There is no fsync: the file survives a crash of the process, but not a power failure.
  */
 export interface Journal {
   append(entry: Entry): void;
   flush(): void;
-  /** Flushes if it can; from now on nothing is written: the service closes and what follows belongs to its successor. */
+  /** Flushes if possible; afterwards nothing is written, because the next process continues the execution. */
   seal(): void;
 }
 
 const BUFFER_MAX = 64 * 1024;
 
-/** Opens a journal for appending; the file is made by the first flush. After a failed write every flush throws: its tail is unknown. */
+/** Opens a journal; the first flush creates the file. After a failed write the end of the file is unknown, so every flush throws. */
 export function openJournal(path: string): Journal {
   let buffer = "";
   let sealed = false;
@@ -120,7 +120,7 @@ export function openJournal(path: string): Journal {
       try {
         flush();
       } catch {
-        // A journal that cannot be written resumes from its last written line.
+        // The execution resumes from the last written line.
       }
       sealed = true;
     },
@@ -128,8 +128,8 @@ export function openJournal(path: string): Journal {
 }
 
 /**
- * Reads a journal. A torn last line (the process died while writing) is cut off the file, so that appending is safe; so is
- * everything from a line that cannot be read, and `damaged` tells it.
+ * Reads a journal. An incomplete last line (the process died while writing) is removed from the file, so that appending
+ * is safe. Everything after an unreadable line is removed too, and then `damaged` is true.
  */
 export function readJournal(path: string): { entries: Entry[]; damaged: boolean } {
   const bytes = readFileSync(path);

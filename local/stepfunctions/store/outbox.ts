@@ -6,42 +6,42 @@ import { type StatusChangeEvent, statusEvent } from "../interpreter/status-event
 const BACKOFF_FIRST_MS = 100;
 const BACKOFF_MAX_MS = 30_000;
 
-/** Delivers status changes at least once; what was taken is in the journal, what was not is delivered again at resume. */
+/** Delivers status changes at least once. Delivered ones are recorded in the journal; others are delivered again at resume. */
 export interface Outbox {
-  /** Delivers every event of the execution that has not been taken; then forgets the journal of an ended one. */
+  /** Delivers the undelivered events of an execution; deletes the journal of an ended execution afterwards. */
   deliver(execution: Execution): void;
   pending(): number;
   close(): void;
 }
 
-/** An outbox that hands events to `take`; a rejection is tried again with back-off. */
+/** Creates an outbox that passes events to `deliver`; a rejection is retried with back-off. */
 export function createOutbox(options: {
   clock: Clock;
   region: string;
-  take: (event: StatusChangeEvent) => Promise<void>;
+  deliver: (event: StatusChangeEvent) => Promise<void>;
   journalPath: (file: string) => string;
   changed: () => void;
 }): Outbox {
-  const underway = new Map<Execution, Set<string>>();
+  const undelivered = new Map<Execution, Set<string>>();
   const timers = new Set<() => void>();
   let closed = false;
 
-  const taken = (execution: Execution, status: string) => {
-    const statuses = underway.get(execution);
+  const recordDelivered = (execution: Execution, status: string) => {
+    const statuses = undelivered.get(execution);
     statuses?.delete(status);
     try {
       recordNow(execution, { t: "delivered", status });
     } catch {
-      // The journal is broken: the event is delivered again at the next resume.
+      // The journal cannot be written, so the event is delivered again at the next resume.
     }
-    if (statuses?.size === 0) underway.delete(execution);
-    if (execution.ending && !underway.has(execution)) rmSync(options.journalPath(execution.file), { force: true });
+    if (statuses?.size === 0) undelivered.delete(execution);
+    if (execution.ending && !undelivered.has(execution)) rmSync(options.journalPath(execution.file), { force: true });
     options.changed();
   };
 
   const attempt = async (execution: Execution, event: StatusChangeEvent, tries: number): Promise<void> => {
     try {
-      await options.take(event);
+      await options.deliver(event);
     } catch {
       if (closed) return;
       const delay = Math.min(BACKOFF_MAX_MS, BACKOFF_FIRST_MS * 2 ** tries);
@@ -52,7 +52,7 @@ export function createOutbox(options: {
       timers.add(cancel);
       return;
     }
-    if (!closed) taken(execution, event.detail.status);
+    if (!closed) recordDelivered(execution, event.detail.status);
   };
 
   return {
@@ -60,16 +60,16 @@ export function createOutbox(options: {
       const { identity, ending } = execution;
       const events = [statusEvent(identity, undefined, options.region)];
       if (ending) events.push(statusEvent(identity, ending, options.region));
-      const statuses = underway.get(execution) ?? new Set();
+      const statuses = undelivered.get(execution) ?? new Set();
       for (const event of events) {
         const { status } = event.detail;
         if (statuses.has(status) || execution.delivered.has(status)) continue;
-        underway.set(execution, statuses.add(status));
+        undelivered.set(execution, statuses.add(status));
         void attempt(execution, event, 0);
       }
-      if (ending && !underway.has(execution)) rmSync(options.journalPath(execution.file), { force: true });
+      if (ending && !undelivered.has(execution)) rmSync(options.journalPath(execution.file), { force: true });
     },
-    pending: () => underway.size,
+    pending: () => undelivered.size,
     close() {
       closed = true;
       for (const cancel of timers) cancel();

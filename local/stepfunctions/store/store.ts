@@ -1,20 +1,20 @@
 import { existsSync, mkdirSync, readdirSync, readFileSync, renameSync, rmSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
-import { begin, type Execution, replay } from "../interpreter/execution.ts";
+import { createExecution, type Execution, replay } from "../interpreter/execution.ts";
 import { loadMachine, type Machine } from "../interpreter/machine.ts";
 import type { Integrations } from "../interpreter/resources.ts";
 import { openJournal, readJournal } from "./journal.ts";
 
 const JOURNAL = ".jsonl";
 
-/** The journals of executions that are not done with, and the definitions that they run on. */
+/** The journals of executions that have not ended or have undelivered events, and their definitions. */
 export interface Store {
   journalPath(file: string): string;
-  /** Every execution with a journal, as it stood at its last written line; ended ones await the delivery of an event. */
+  /** Loads all executions with a journal as of their last written line; ended ones have undelivered events. */
   load(): Execution[];
 }
 
-/** Opens the store in `dir` and keeps a copy of each definition, so that a changed one does not change what runs. */
+/** Opens the store in `dir`. It keeps a copy of each definition, so that a changed one does not affect running executions. */
 export function openStore(dir: string, machines: Machine[], integrations: Integrations): Store {
   const open = join(dir, "open");
   const definitions = join(dir, "definitions");
@@ -36,7 +36,7 @@ export function openStore(dir: string, machines: Machine[], integrations: Integr
     try {
       machine = loadMachine(JSON.parse(readFileSync(definitionPath(hash), "utf8")), integrations);
     } catch {
-      // It is gone, or names a resource that no longer exists: the execution is failed with States.Runtime.
+      // The definition does not exist or uses a removed resource: the execution fails with States.Runtime.
     }
     loaded.set(hash, machine);
     return machine;
@@ -47,12 +47,12 @@ export function openStore(dir: string, machines: Machine[], integrations: Integr
     const { entries, damaged } = readJournal(path);
     const [first, ...rest] = entries;
     if (first?.t !== "started") {
-      rmSync(path); // torn before StartExecution was answered
+      rmSync(path); // the process died before StartExecution was answered
       return undefined;
     }
     const { t: _, ...identity } = first;
     const machine = machineOf(identity.definition);
-    const execution = begin(identity, machine, machine?.startAt ?? "", file, openJournal(path));
+    const execution = createExecution(identity, machine, machine?.startAt ?? "", file, openJournal(path));
     for (const entry of rest) replay(execution, entry);
     execution.damaged = damaged;
     return execution;
