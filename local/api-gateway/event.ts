@@ -3,7 +3,7 @@ import type { IncomingMessage } from "node:http";
 import type { APIGatewayProxyEventV2 } from "aws-lambda";
 import { newId } from "../../lambdas/table/ids.ts";
 
-/** The path and the query, which is all that follows the first question mark. */
+/** The path and the query, which is everything after the first question mark. */
 export function addressOf(request: IncomingMessage): { rawPath: string; rawQueryString: string } {
   const [rawPath = "/", ...query] = (request.url ?? "/").split("?");
   return { rawPath, rawQueryString: query.join("?") };
@@ -26,7 +26,7 @@ function headersOf(request: IncomingMessage): Record<string, string> {
   return headers;
 }
 
-/** The event that API Gateway's HTTP API (payload 2.0) makes of a request. */
+/** The event of a request in the format of API Gateway's HTTP API (payload 2.0). */
 export function eventOf(
   request: IncomingMessage,
   body: Buffer | undefined,

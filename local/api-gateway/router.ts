@@ -5,7 +5,7 @@ interface Target {
   names: string[];
 }
 
-/** Routes by method and shape of path; `{x}` matches one non-empty segment, as in API Gateway. */
+/** Finds the route of a method and a path; `{x}` matches one non-empty segment, as in API Gateway. */
 export function createRouter(): (
   method: string,
   path: string,

@@ -21,7 +21,7 @@ async function readBody(request: IncomingMessage): Promise<Buffer | undefined> {
 const headerBytesMax = 64 * 1024;
 const notHttp = `The request is not valid HTTP, or its headers have more than ${headerBytesMax} bytes.`;
 
-/** An error that no handler has answered, in the shape of all errors (docs/api.md). */
+/** An error of the gateway itself, in the common error format (docs/api.md). */
 function ownError(code: ErrorCode, message: string, fields: object = {}) {
   const { status, title } = errorTable[code];
   const requestId = newId("req", new Date());
@@ -38,7 +38,7 @@ export interface ApiGateway {
   close(): Promise<void>;
 }
 
-/** The public address of the local service: API Gateway's routing and events, the very same handlers behind it. */
+/** The public address of the local service: routes requests as API Gateway does and calls the same handlers as on AWS. */
 export async function startApiGateway(options: { port: number; functions: Functions }): Promise<ApiGateway> {
   const route = createRouter();
   const handlers = new Map<string, Handler>();

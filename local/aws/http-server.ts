@@ -3,9 +3,9 @@ import { createServer, type IncomingMessage } from "node:http";
 import type { AddressInfo } from "node:net";
 import { AwsError, type RawRequest, type RawResponse } from "./service.ts";
 
-/** A request whose body is still on the wire. */
+/** A request whose body has not been read yet. */
 export interface IncomingCall extends Omit<RawRequest, "body"> {
-  /** Throws AwsError when the body is larger than the server takes. */
+  /** Throws AwsError if the body is larger than `bodyBytesMax`. */
   readBody(): Promise<Buffer>;
 }
 
@@ -13,7 +13,7 @@ export interface HttpServerOptions {
   port?: number;
   bodyBytesMax: number;
   handle(call: IncomingCall): Promise<RawResponse>;
-  /** The answer to a request that was refused, or whose handling threw, in the protocol of this port. */
+  /** Converts the error of a refused or failed request to an answer in the protocol of this port. */
   errorAnswer(error: unknown): RawResponse;
 }
 
@@ -24,8 +24,8 @@ export interface AwsServer {
 }
 
 /**
- * A web page reaches this port through its user's browser: with an Origin, or, by a domain that resolves to this machine,
- * with a Host of its own. SDKs send neither.
+ * Refuses requests of web pages in the user's browser. They have an Origin header, or the Host of a domain that resolves
+ * to 127.0.0.1 (DNS rebinding); requests of SDKs have neither.
  */
 function refuseBrowsers(request: IncomingMessage, port: number): void {
   const { host, origin } = request.headers;
@@ -60,7 +60,7 @@ function callOf(request: IncomingMessage, bodyBytesMax: number): IncomingCall {
   };
 }
 
-/** An HTTP server on 127.0.0.1 that answers programs on this machine, never a web page, and holds only bounded bodies. */
+/** Starts an HTTP server on 127.0.0.1 that refuses requests of web pages and limits the size of bodies. */
 export async function startHttpServer(options: HttpServerOptions): Promise<AwsServer> {
   const server = createServer(async (request, response) => {
     let result: RawResponse;
@@ -70,7 +70,7 @@ export async function startHttpServer(options: HttpServerOptions): Promise<AwsSe
     } catch (error) {
       result = options.errorAnswer(error);
     }
-    // The rest of a body that was not read is never read: the connection ends with the answer.
+    // If the body was not read completely, the connection is closed after the answer.
     if (!request.complete) response.setHeader("connection", "close");
     response.writeHead(result.status, { "x-amzn-requestid": randomUUID(), ...result.headers });
     response.end(result.body);

@@ -11,30 +11,30 @@ import {
 import { sha256Hex } from "./signature/canonical.ts";
 import { type Keys, refuseEarly, type VerifyOptions, verifySignature } from "./signature/verify.ts";
 
-/** Lambda's bound on a payload, the largest of the services behind the port, with room for its encoding. */
+/** Above Lambda's payload limit, the largest limit of these services, to leave room for the encoding. */
 const bodyBytesMax = 8 * 1024 * 1024;
 
 export interface AwsServerOptions {
   json?: JsonService[];
   raw?: RawService[];
-  /** Every request must be signed by one of these keys. */
+  /** Every request must be signed with one of these keys. */
   credentials: Keys;
-  /** Whose signed requests are served; without it every key that `credentials` finds. */
+  /** Whether a principal may call; default: every principal that `credentials` finds. */
   mayCall?(principalArn: string): boolean;
   region?: string;
   port?: number;
-  /** The clock that the age of signatures is measured with. */
+  /** The clock for the age of signatures. */
   now?(): Date;
 }
 
 async function answerJson(operations: Map<string, Operation>, target: string, body: Buffer): Promise<RawResponse> {
   const run = operations.get(target);
-  if (!run) throw new AwsError("UnknownOperationException", `${target} is not part of the local service`);
+  if (!run) throw new AwsError("UnknownOperationException", `The local service does not support ${target}`);
   const output = await run(parseJson(body));
   return { status: 200, headers: { "content-type": "application/x-amz-json-1.1" }, body: JSON.stringify(output) };
 }
 
-/** One HTTP server on 127.0.0.1 for all embedded services; SDK clients reach it through AWS_ENDPOINT_URL. */
+/** Starts one HTTP server on 127.0.0.1 for several embedded services; SDK clients find it through AWS_ENDPOINT_URL. */
 export async function startAwsServer(options: AwsServerOptions): Promise<AwsServer> {
   const operations = new Map<string, Operation>();
   for (const service of options.json ?? []) {

@@ -2,7 +2,7 @@ import type { IncomingHttpHeaders } from "node:http";
 import * as z from "zod";
 import { errorFields, log } from "../../lambdas/http/log.ts";
 
-/** An error as an AWS service words it; the SDK turns `code` into the exception's name. */
+/** An error of an AWS service; `code` becomes the name of the SDK's exception. */
 export class AwsError extends Error {
   readonly code: string;
   readonly status: number;
@@ -18,7 +18,7 @@ export class AwsError extends Error {
 
 export type Operation = (input: unknown) => Promise<object>;
 
-/** Ties an operation to the schema of its input; what does not fit is a ValidationException, as in AWS. */
+/** Creates an operation that validates its input; invalid input is a ValidationException, as on AWS. */
 export function operation<S extends z.ZodType>(
   schema: S,
   run: (input: z.infer<S>) => Promise<object> | object,
@@ -50,10 +50,10 @@ export interface RawResponse {
   body?: string | Buffer;
 }
 
-/** A service of another protocol (REST, query): it answers, or gives `undefined` when the request is not its own. */
+/** A service of another protocol (REST, query); returns `undefined` for requests of other services. */
 export type RawService = (request: RawRequest) => Promise<RawResponse | undefined>;
 
-/** AWS JSON protocols carry instants as seconds since the epoch. */
+/** Converts a date to seconds since the epoch, the format of the AWS JSON protocols. */
 export function epochSeconds(date: Date): number {
   return date.getTime() / 1000;
 }
@@ -61,7 +61,7 @@ export function epochSeconds(date: Date): number {
 /** The error answer of the AWS JSON and REST-JSON protocols. */
 export function jsonError(error: unknown): RawResponse {
   const known = error instanceof AwsError ? error : new AwsError("InternalFailure", "An internal error occurred.", 500);
-  if (known !== error) log("error", "An embedded AWS service met an error", errorFields(error));
+  if (known !== error) log("error", "An embedded AWS service failed", errorFields(error));
   return {
     status: known.status,
     headers: { "x-amzn-errortype": known.code, "content-type": "application/x-amz-json-1.1" },
@@ -69,14 +69,14 @@ export function jsonError(error: unknown): RawResponse {
   };
 }
 
-/** The input of a call: a JSON object, empty when there is no body. */
+/** Parses the input of a call: a JSON object, empty if there is no body. */
 export function parseJson(body: Buffer): object {
   if (body.length === 0) return {};
   let parsed: unknown;
   try {
     parsed = JSON.parse(new TextDecoder("utf-8", { fatal: true }).decode(body));
   } catch {
-    // The parser's own message would quote the input.
+    // JSON.parse errors quote the input, so they are not passed on.
   }
   if (typeof parsed === "object" && parsed !== null && !Array.isArray(parsed)) return parsed;
   throw new AwsError("SerializationException", "The request body is not a JSON object");

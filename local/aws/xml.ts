@@ -1,10 +1,10 @@
 import { XMLParser, XMLValidator } from "fast-xml-parser";
 
-/** An element's text, or its children in order; one name may occur several times. */
+/** The text of an element, or its children in order; names may repeat. */
 export type XmlContent = string | number | boolean | readonly XmlElement[];
 export type XmlElement = readonly [name: string, content: XmlContent];
 
-/** Keys may hold any character; what XML cannot carry raw is written as a character reference, as S3 does. */
+/** Escapes a text. Keys may contain any character; as in S3, special ones become character references. */
 function escapeText(text: string): string {
   // biome-ignore lint/suspicious/noControlCharactersInRegex: exactly those must be escaped
   return text.replace(/[&<>"\u0000-\u001f\u007f]/g, (c) => `&#${c.charCodeAt(0)};`);
@@ -15,7 +15,7 @@ function render([name, content]: XmlElement): string {
   return `<${name}>${inner}</${name}>`;
 }
 
-/** A whole document; without a namespace for S3's errors. */
+/** An XML document; errors of S3 have no namespace. */
 export function xmlDocument(root: string, namespace: string | undefined, content: readonly XmlElement[]): string {
   const opening = namespace === undefined ? root : `${root} xmlns="${namespace}"`;
   return `<?xml version="1.0" encoding="UTF-8"?>\n<${opening}>${content.map(render).join("")}</${root}>`;
@@ -31,15 +31,15 @@ function decodeReference(name: string): string | undefined {
   return code > 0x10ffff || isSurrogate ? undefined : String.fromCodePoint(code);
 }
 
-/** A text with its references resolved; undefined when one of them means nothing. The parser would keep such a one as text. */
+/** Resolves the references in a text; undefined if one is invalid (the parser would keep it as text). */
 function decodeText(text: string): string | undefined {
-  let isSound = true;
+  let isValid = true;
   const decoded = text.replace(/&([^;&]{0,10});?/g, (_, name: string) => {
     const character = decodeReference(name);
-    if (character === undefined) isSound = false;
+    if (character === undefined) isValid = false;
     return character ?? "";
   });
-  return isSound ? decoded : undefined;
+  return isValid ? decoded : undefined;
 }
 
 const parser = new XMLParser({
@@ -52,14 +52,14 @@ const parser = new XMLParser({
   isArray: () => true,
 });
 
-/** The elements of a document below its root, by name; a leaf is its text. Undefined for anything but well-formed XML without a DTD. */
+/** Parses a document and returns the elements of its root by name. Undefined if the XML is not well-formed or has a DTD. */
 export function parseXml(xml: string, root: string): XmlNode | undefined {
   if (/<!(?!--)/.test(xml) || XMLValidator.validate(xml) !== true) return undefined;
   try {
     const document: unknown = parser.parse(xml);
     return isNode(document) ? children(document, root)[0] : undefined;
   } catch {
-    // Nested deeper than the parser follows.
+    // The document is nested too deeply for the parser.
     return undefined;
   }
 }
@@ -67,13 +67,13 @@ export function parseXml(xml: string, root: string): XmlNode | undefined {
 export type XmlNode = { readonly [name: string]: unknown };
 const isNode = (value: unknown): value is XmlNode => typeof value === "object" && value !== null;
 
-/** The child elements of that name; a leaf has none of its own. */
+/** The child elements with this name. */
 export function children(node: XmlNode, name: string): XmlNode[] {
   const found = Object.hasOwn(node, name) ? node[name] : undefined;
   return Array.isArray(found) ? found.map((child) => (isNode(child) ? child : { "#text": child })) : [];
 }
 
-/** The text of the first child of that name; undefined when there is none, or when a reference in it means nothing. */
+/** The text of the first child with this name; undefined if there is none or a reference in it is invalid. */
 export function childText(node: XmlNode, name: string): string | undefined {
   const child = children(node, name)[0];
   if (!child) return undefined;

@@ -8,7 +8,7 @@ import { type CredentialStore, localAccount, localRootArn, roleName, sessionSeco
 export interface StsOptions {
   credentials: CredentialStore;
   now?: () => Date;
-  /** The trust policy of the local roles; without it only the service's own root key may assume one. */
+  /** The trust policy of the local roles; default: only the service's root key may assume them. */
   mayAssume?: (callerArn: string, roleArn: string) => boolean;
 }
 
@@ -19,10 +19,10 @@ const assumeRoleSchema = z.object({
   DurationSeconds: z.coerce.number().int().min(900).max(sessionSecondsMax).default(3600),
 });
 
-/** An answer's elements by name. */
+/** The elements of an answer by name. */
 export type XmlFields = { [name: string]: string | XmlFields };
 
-/** A role's unique id: the same for every session of the role. */
+/** The unique id of a role, which all its sessions share. */
 function roleId(name: string): string {
   return `AROA${createHash("sha256").update(name).digest("hex").slice(0, 17).toUpperCase()}`;
 }
@@ -36,7 +36,7 @@ function callerIdentity(caller: VerifiedSignature): XmlFields {
   return { Arn: caller.principalArn, UserId: userId(caller.principalArn), Account: localAccount };
 }
 
-/** Parameters that would change what the session may do or is called, and the permission that AWS asks for each. */
+/** Unsupported parameters of AssumeRole and the permission that each one needs on AWS. */
 const unsupported = [
   [/^(Tags|TransitiveTagKeys)(\.|$)/, "sts:TagSession"],
   [/^SourceIdentity$/, "sts:SetSourceIdentity"],
@@ -48,7 +48,7 @@ function refuseUnsupported(caller: VerifiedSignature, form: URLSearchParams, rol
     const action = unsupported.find(([pattern]) => pattern.test(name))?.[1];
     if (action) throw notAuthorized(caller, action, roleArn);
     if (/^PolicyArns(\.|$)/.test(name)) {
-      throw new AwsError("ValidationError", "The local STS has no managed policies: use Policy", 400);
+      throw new AwsError("ValidationError", "The local STS does not support PolicyArns. Use Policy.", 400);
     }
     if (name === "SerialNumber" || name === "TokenCode") {
       throw new AwsError("AccessDenied", "MultiFactorAuthentication failed, unable to validate MFA code.", 403);
@@ -87,7 +87,7 @@ function assumeRole(caller: VerifiedSignature, form: URLSearchParams, options: S
   };
 }
 
-/** Every call that this STS answers. */
+/** The supported calls. */
 export const stsCalls: Record<
   string,
   (caller: VerifiedSignature, form: URLSearchParams, options: StsOptions) => XmlFields

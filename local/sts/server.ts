@@ -27,7 +27,7 @@ function errorAnswer(error: unknown): RawResponse {
   return answer(known.status, "ErrorResponse", fields);
 }
 
-/** The form of a request that is meant for STS; other services share the port and the path. */
+/** The form of an STS request; undefined for other services, which share the port and the path. */
 function stsForm(request: RawRequest): URLSearchParams | undefined {
   if (request.method !== "POST" || request.path !== "/") return undefined;
   const scope = /Credential=[^,\s/]+\/\d+\/[^/]+\/([^/]+)\/aws4_request/.exec(request.headers.authorization ?? "");
@@ -55,7 +55,7 @@ function run(request: RawRequest, form: URLSearchParams, options: StsOptions): R
   return respond(call(verdict, form, options));
 }
 
-/** STS and its query protocol; every caller's signature is verified (403 otherwise). */
+/** STS with its query protocol; requests without a valid signature get 403. */
 export function stsService(options: StsOptions): RawService {
   return async (request) => {
     const form = stsForm(request);
@@ -71,8 +71,8 @@ export function stsService(options: StsOptions): RawService {
 const bodyBytesMax = 64 * 1024;
 
 /**
- * The port that deployed apps know: STS and the credentials of their task. Its services authenticate their callers
- * themselves, and an app's credentials are accepted nowhere else.
+ * Starts the server for deployed apps: STS and the credentials of their task. Its services authenticate callers
+ * themselves. No other port accepts an app's credentials.
  */
 export function startStsServer(services: RawService[], port = 0): Promise<AwsServer> {
   return startHttpServer({

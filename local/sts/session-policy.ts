@@ -9,7 +9,7 @@ const oneOrMany = z.union([
   z.array(z.string().min(1)).min(1),
 ]);
 
-/** The part of the policy language that is applied here; a policy with anything else is refused as a whole. */
+/** The supported part of the IAM policy language; a policy with anything else is refused. */
 const policySchema = z.strictObject({
   Version: z.literal("2012-10-17"),
   Id: z.string().optional(),
@@ -29,7 +29,7 @@ const policySchema = z.strictObject({
 });
 export type SessionPolicy = z.output<typeof policySchema>;
 
-/** Reads the Policy of AssumeRole. Throws MalformedPolicyDocument, for what this service cannot apply as well. */
+/** Reads the Policy of AssumeRole. Throws MalformedPolicyDocument if it is invalid or not supported. */
 export function readSessionPolicy(text: string): SessionPolicy {
   let document: unknown;
   try {
@@ -42,7 +42,7 @@ export function readSessionPolicy(text: string): SessionPolicy {
   throw new AwsError("MalformedPolicyDocument", `The policy cannot be applied: ${z.prettifyError(parsed.error)}`);
 }
 
-/** `*` stands for any characters, `?` for one. */
+/** Matches IAM wildcards: `*` is any text, `?` is one character. */
 function matches(pattern: string, text: string, flags = ""): boolean {
   const source = pattern
     .replace(/[.+^${}()|[\]\\]/g, "\\$&")
@@ -51,12 +51,12 @@ function matches(pattern: string, text: string, flags = ""): boolean {
   return new RegExp(`^${source}$`, `s${flags}`).test(text);
 }
 
-/** Whether the policy allows an action on a resource: a Deny wins, and nothing is allowed that no statement names. */
+/** Whether the policy allows an action on a resource: at least one statement matches, and no matching one is a Deny. */
 export function policyAllows(policy: SessionPolicy, action: string, resource: string): boolean {
-  const meant = policy.Statement.filter(
+  const matching = policy.Statement.filter(
     (statement) =>
       statement.Action.some((pattern) => matches(pattern, action, "i")) &&
       statement.Resource.some((pattern) => matches(pattern, resource)),
   );
-  return meant.length > 0 && meant.every(({ Effect }) => Effect === "Allow");
+  return matching.length > 0 && matching.every(({ Effect }) => Effect === "Allow");
 }

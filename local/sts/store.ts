@@ -7,13 +7,13 @@ import type { Keys } from "../aws/signature/verify.ts";
 import { DamagedFile, readStateFile, writeStateFile } from "../state-file.ts";
 import { policyAllows, type SessionPolicy } from "./session-policy.ts";
 
-/** The account that every local resource belongs to. */
+/** The account of all local resources. */
 export const localAccount = "000000000000";
 
-/** The principal of the service's own key. */
+/** The principal of the service's root key. */
 export const localRootArn = `arn:aws:iam::${localAccount}:root`;
 
-/** As in STS; it also bounds how long a revocation must be remembered. */
+/** The maximum of STS; a revocation must be kept for at least this time. */
 export const sessionSecondsMax = 43_200;
 
 export interface TemporaryCredentials {
@@ -27,16 +27,16 @@ export interface SessionRequest {
   roleArn: string;
   sessionName: string;
   durationSeconds: number;
-  /** Limits what the session may do, as AssumeRole received it. */
+  /** The session policy of AssumeRole. */
   policy?: SessionPolicy;
 }
 
 export interface CredentialStore extends Keys {
-  /** The key of the service itself: made once, the same after every restart. */
+  /** The root key of the service, which stays the same after a restart. */
   root: { accessKeyId: string; secretAccessKey: string };
-  /** Never touches the disk, so a presigned address may have its own session. RangeError above `sessionSecondsMax`. */
+  /** Issues session credentials without writing to disk. Throws RangeError above `sessionSecondsMax`. */
   issue(request: SessionRequest): TemporaryCredentials;
-  /** Ends every session of that name issued so far. */
+  /** Revokes all sessions with this name that were issued until now. */
   revoke(sessionName: string): void;
 }
 
@@ -68,13 +68,13 @@ function newFile(): StoreFile {
   };
 }
 
-/** New keys in place of damaged ones end the sessions and presigned addresses that were issued; nothing else depends on them. */
+/** Creates new keys if the file is damaged; this only invalidates issued sessions and presigned addresses. */
 function readOrRenew(path: string): StoreFile {
   try {
     return readStateFile(path, fileSchema, "") ?? newFile();
   } catch (error) {
     if (!(error instanceof DamagedFile)) throw error;
-    log("error", "The service's own keys were damaged and are made anew", { path });
+    log("error", "The file of the service's root key was damaged; a new key was created", { path });
     return newFile();
   }
 }
@@ -85,8 +85,8 @@ export function roleName(roleArn: string): string {
 }
 
 /**
- * The keys of the local account, in `dir/credentials.json` (mode 0600). A session's token carries its own signed claims, as on AWS: what was
- * issued before a SIGKILL is good after it, and issuing a session writes nothing to disk.
+ * The keys of the local account, in `dir/credentials.json` (mode 0600). A session token contains its own signed claims,
+ * so sessions stay valid after a SIGKILL and are not written to disk.
  */
 export function openCredentials(options: { dir: string; now?: () => Date }): CredentialStore {
   const now = options.now ?? (() => new Date());

@@ -6,9 +6,9 @@ const path = "/task-credentials/";
 const sessionSeconds = 3600;
 
 export interface TaskCredentials {
-  /** What a task's environment gets, so that any AWS SDK in it finds the credentials of its role. */
+  /** The variables of a task's environment with which AWS SDKs find the credentials of its role. */
   variables(taskId: string): Record<string, string>;
-  /** The endpoint behind those variables, as the container agent serves it in AWS. */
+  /** The endpoint of these variables, like that of the container agent on AWS. */
   service: RawService;
 }
 
@@ -17,7 +17,7 @@ export function createTaskCredentials(options: {
   store: CredentialStore;
   roleArn: string;
   region: string;
-  /** The STS port, which also serves these credentials; known once it is started. */
+  /** The STS endpoint, which also serves these credentials; known after its start. */
   endpoint(): string;
 }): TaskCredentials {
   const tokens = new Map<string, Buffer>();

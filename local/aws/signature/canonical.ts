@@ -1,7 +1,7 @@
 import { createHash, createHmac, createSecretKey, type KeyObject } from "node:crypto";
 import type { IncomingHttpHeaders } from "node:http";
 
-/** What a signature covers; `path` is as sent, not decoded. */
+/** The parts of a request that a signature covers; `path` is as sent, not decoded. */
 export interface SignedRequest {
   method: string;
   path: string;
@@ -9,15 +9,15 @@ export interface SignedRequest {
   headers: IncomingHttpHeaders;
 }
 
-/** S3 signs the path as it is sent; every other service normalises it and encodes it a second time. */
+/** S3 signs the path as sent; all other services normalize it and encode it a second time. */
 export type PathRule = "as-sent" | "encoded-twice";
 
-/** RFC 3986: everything but letters, digits, `-`, `.`, `_` and `~` is escaped. */
+/** Encodes a text as in RFC 3986: everything except letters, digits, `-`, `.`, `_` and `~`. */
 export function uriEncode(text: string): string {
   return encodeURIComponent(text).replace(/[!'()*]/g, (c) => `%${c.charCodeAt(0).toString(16).toUpperCase()}`);
 }
 
-/** A header's value as it is signed, several of one name joined; undefined when it was not sent. */
+/** A header's value in the signed format, with repeated headers joined; undefined if it was not sent. */
 export function headerValue(headers: IncomingHttpHeaders, name: string): string | undefined {
   const value = headers[name];
   return (Array.isArray(value) ? value.join(",") : value)?.trim().replace(/\s+/g, " ");
@@ -63,11 +63,11 @@ export const sha256Hex = (content: string | Buffer) => createHash("sha256").upda
 
 const hmac = (key: KeyObject, text: string) => createHmac("sha256", key).update(text).digest();
 
-/** The keys of the last few signers and days: a client signs all its requests of a day with the same one. */
+/** A cache of signing keys: a client uses the same signing key for all requests of a day. */
 const derived = new Map<string, KeyObject>();
 const derivedMax = 100;
 
-/** The key that signs one day's requests to one service in one region; `scope` is `date/region/service/aws4_request`. */
+/** The signing key for one day, region and service; `scope` is `date/region/service/aws4_request`. */
 export function signingKey(secretAccessKey: string, scope: string): KeyObject {
   const name = `${secretAccessKey} ${scope}`;
   const known = derived.get(name);
@@ -79,7 +79,7 @@ export function signingKey(secretAccessKey: string, scope: string): KeyObject {
   return key;
 }
 
-/** The signature, in hex, of a request or a chunk whose lines below algorithm, date and scope are `lines`. */
+/** The hex signature of a string to sign that consists of algorithm, date, scope and `lines`. */
 export function sign(
   key: KeyObject,
   algorithm: string,

@@ -1,6 +1,6 @@
 import { headerValue, type SignedRequest } from "./canonical.ts";
 
-/** What a request says about its own signature, before any of it is verified. */
+/** The signature parameters of a request, not verified yet. */
 export interface PresentedSignature {
   form: "header" | "presigned";
   accessKeyId: string;
@@ -71,7 +71,7 @@ function fromHeader(request: SignedRequest, authorization: string): PresentedSig
   const parts = new Map<string, string>();
   for (const field of fields.split(",")) {
     const [, name = "", value = ""] = /^\s*(Credential|SignedHeaders|Signature)=(\S+)\s*$/.exec(field) ?? [];
-    // An unknown or repeated part could be read in two ways.
+    // An unknown or repeated part would be ambiguous.
     if (name === "" || parts.has(name)) return "malformed";
     parts.set(name, value);
   }
@@ -90,7 +90,7 @@ function fromHeader(request: SignedRequest, authorization: string): PresentedSig
   );
 }
 
-/** Whether the query, not the Authorization header, is where the signature should be. */
+/** Whether the signature is in the query instead of the Authorization header. */
 export function isPresigned(request: Pick<SignedRequest, "query">): boolean {
   return request.query.has("X-Amz-Algorithm") || request.query.has("X-Amz-Signature");
 }

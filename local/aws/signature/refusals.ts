@@ -12,7 +12,7 @@ export type RefusalReason =
   | "unsigned_headers"
   | "mismatch";
 
-/** Why a signature was refused, in the words of the service that was asked. */
+/** The reason why a signature was refused, with the error of the called service. */
 export interface Refusal {
   reason: RefusalReason;
   code: string;
@@ -81,10 +81,10 @@ const json: Record<RefusalReason, Wording> = {
 
 const wordings = { s3, sts, json };
 
-/** Which service's error codes a refusal uses; `json` stands for all services of the AWS JSON and REST-JSON protocols. */
+/** The service whose error codes are used; `json` means all services of the AWS JSON and REST-JSON protocols. */
 export type RefusalStyle = keyof typeof wordings;
 
-/** The error that the service answers for that reason. */
+/** The service's error for a reason. */
 export function refusalOf(style: RefusalStyle, reason: RefusalReason, isPresigned: boolean): Refusal {
   const [usualCode, status, message] = wordings[style][reason];
   const isBadQuery = isPresigned && usualCode === "AuthorizationHeaderMalformed";

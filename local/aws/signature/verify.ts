@@ -3,7 +3,7 @@ import { canonicalRequest, headerValue, type SignedRequest, sha256Hex, sign, sig
 import { isPresigned, type PresentedSignature, readSignature } from "./presented-signature.ts";
 import { type Refusal, type RefusalReason, type RefusalStyle, refusalOf } from "./refusals.ts";
 
-/** Who an access key stands for, and the secret that its signatures are made with. */
+/** The principal of an access key, and the secret of its signatures. */
 export interface Principal {
   secretAccessKey: string;
   sessionToken?: string;
@@ -14,13 +14,13 @@ export interface Principal {
   allows?(action: string, resource: string): boolean;
 }
 
-/** Where a verifier looks keys up; undefined for an unknown key, and for a token that does not belong to it. */
+/** Finds the principal of an access key; undefined if the key is unknown or the session token does not belong to it. */
 export interface Keys {
   find(accessKeyId: string, sessionToken?: string): Principal | undefined;
 }
 
 export interface VerifyOptions {
-  /** Also the service named in the credential's scope, but for `json`, where a key is good for every service behind one port. */
+  /** Also the required service in the credential's scope; with `json`, any service is accepted. */
   style: RefusalStyle;
   /** When given, a signature for another region is refused. */
   region?: string;
@@ -28,7 +28,7 @@ export interface VerifyOptions {
   now: () => Date;
 }
 
-/** Signs what follows the headers of a request: the chunks of a streamed upload. */
+/** Signs the chunks and the trailer of a streamed upload. */
 export interface ChunkSigner {
   seedSignature: string;
   sign(algorithm: string, lines: readonly string[]): string;
@@ -40,14 +40,14 @@ export interface VerifiedSignature {
   accessKeyId: string;
   principalArn: string;
   signedHeaders: ReadonlySet<string>;
-  /** Whether the caller's session policy allows an action; always, without one. */
+  /** Whether the caller's session policy allows an action; always true without a policy. */
   allows(action: string, resource: string): boolean;
   chunks: ChunkSigner;
 }
 
 export type Verdict = VerifiedSignature | ({ ok: false } & Refusal);
 
-/** A signer whose key, time and headers are acceptable; the signature itself is not compared yet. */
+/** A signer with a valid key, time and header list; the signature itself has not been compared yet. */
 interface Signer {
   presented: PresentedSignature;
   principal: Principal;
@@ -68,7 +68,7 @@ function problemOfTime(presented: PresentedSignature, now: number): RefusalReaso
   return now >= signedAt + presented.validSeconds * 1000 ? "expired" : undefined;
 }
 
-/** An unsigned x-amz-* header could change the request's meaning after it was signed. */
+/** Whether all x-amz-* headers are signed; an unsigned one could change the request after it was signed. */
 function coversHeaders(request: SignedRequest, signedHeaders: readonly string[]): boolean {
   if (!signedHeaders.includes("host")) return false;
   return Object.keys(request.headers).every((name) => !name.startsWith("x-amz-") || signedHeaders.includes(name));
@@ -122,8 +122,8 @@ const refused = (request: SignedRequest, style: RefusalStyle, reason: RefusalRea
 });
 
 /**
- * Finds what is wrong with a request before its body has been read: no signature, an unknown key, an old date. A server
- * that asks first never holds the body of a stranger.
+ * Checks a request before its body is read: missing signature, unknown key, old date. A server calls it first, so that it
+ * does not buffer the bodies of unauthenticated requests.
  */
 export function refuseEarly(request: SignedRequest, options: VerifyOptions): (Verdict & { ok: false }) | undefined {
   const signer = findSigner(request, options);
@@ -131,8 +131,8 @@ export function refuseEarly(request: SignedRequest, options: VerifyOptions): (Ve
 }
 
 /**
- * Checks an AWS Signature Version 4, in the header or in a presigned address; a refusal carries the service's own error
- * code. `payloadHash` is the hash (or the word in its place) that the caller computed or found for the body.
+ * Verifies an AWS Signature Version 4 in the header or in a presigned address; a refusal has the service's error code.
+ * `payloadHash` is the body's hash, or the value that replaces it in the canonical request (such as UNSIGNED-PAYLOAD).
  */
 export function verifySignature(request: SignedRequest, payloadHash: string, options: VerifyOptions): Verdict {
   const signer = findSigner(request, options);
