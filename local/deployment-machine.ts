@@ -11,13 +11,13 @@ import {
   lambdaResult,
 } from "./stepfunctions/interpreter/resources.ts";
 
-/** The tokens of the state machine's file: `analyze` is `AnalyzeFunction`. */
+/** The token of a step in the state machine's definition: `AnalyzeFunction` for `analyze`. */
 function functionToken(stepId: string): string {
   const words = stepId.split("-").map((word) => word.charAt(0).toUpperCase() + word.slice(1));
   return `${words.join("")}Function`;
 }
 
-/** The very file that AWS gets, with this machine's names for its tokens. */
+/** Reads the same definition as on AWS and replaces its tokens with the local names. */
 export function readDefinition(names: Record<string, string>): unknown {
   const text = readFileSync(new URL("../statemachines/deployment.asl.json", import.meta.url), "utf8");
   const values = new Map(
@@ -39,7 +39,7 @@ function lowerCased(value: unknown): unknown {
   );
 }
 
-/** What Step Functions calls on this machine: the Lambdas, and CodeBuild through its real client. */
+/** The integrations of the local Step Functions: Lambda functions, and CodeBuild through its SDK client. */
 export function createIntegrations(functions: Functions, codeBuild: Pick<CodeBuild, "finished">): Integrations {
   const client = new CodeBuildClient({});
   return {

@@ -9,7 +9,7 @@ import { createIntegrations, readDefinition } from "./deployment-machine.ts";
 import { startDynamoDb } from "./dynamodb/server.ts";
 import { createEcs, type Ecs } from "./ecs/server.ts";
 import type { EcsTemper } from "./ecs/temper.ts";
-import type { Found } from "./environment.ts";
+import type { Endpoints } from "./environment.ts";
 import { createFunctions, type Functions } from "./lambda/functions.ts";
 import { lambdaService } from "./lambda/server.ts";
 import { createLogs, type Logs } from "./logs/server.ts";
@@ -24,14 +24,14 @@ import { createTaskCredentials, type TaskCredentials } from "./sts/task-credenti
 
 export interface EmbeddedServices {
   functions: Functions;
-  endpoints: Omit<Found, "baseUrl" | "root" | "healthTimeoutSeconds">;
-  /** The service's own key, which alone may call them. */
-  root: Found["root"];
-  /** Starts the live apps again and goes on with every execution; call it when the functions' environment is set. */
+  endpoints: Omit<Endpoints, "baseUrl" | "root" | "healthTimeoutSeconds">;
+  /** The service's root key; no other key may call these services. */
+  root: Endpoints["root"];
+  /** Starts the live apps and continues all executions; must be called after the functions' environment is set. */
   resume(): Promise<void>;
 }
 
-/** What the parts are built from. */
+/** The values that all parts are created from. */
 interface Base {
   home: string;
   ports: Ports;
@@ -52,9 +52,9 @@ async function startStorage({ home, ports, functions, credentials, started }: Ba
       { name: names.artifacts, versioned: false },
       { name: names.files, versioned: false, cors: true },
     ],
-    // As in AWS: the role that all apps share may do nothing.
+    // As on AWS, the role that all apps share has no permissions.
     mayUse: (principal) => !principal.includes(":assumed-role/slipway-app/"),
-    onError: (error) => log("error", "The local S3 met an error", errorFields(error)),
+    onError: (error) => log("error", "The local S3 failed", errorFields(error)),
     onObjectCreated: async (event) => {
       if (event.detail.bucket.name === names.archives) await functions.invoke("archive-uploaded", event);
       if (event.detail.bucket.name === names.files) await functions.invoke("file-uploaded", event);
@@ -64,7 +64,7 @@ async function startStorage({ home, ports, functions, credentials, started }: Ba
   return s3;
 }
 
-/** STS and the credentials of tasks, on the one port that apps are told. */
+/** Starts STS and the credentials of tasks, on the only port whose address apps get. */
 async function startSts({ credentials, started }: Base): Promise<{ endpoint: string; tasks: TaskCredentials }> {
   let endpoint = "";
   const tasks = createTaskCredentials({
@@ -88,7 +88,7 @@ function createBuilds({ home, logs }: Base, s3: S3Server, ecs: Ecs) {
     logGroup: names.buildLog,
     log: (line) => logs.put(line),
     builder: async (build) => {
-      // Loaded with the first build: the service starts without the zip reader.
+      // Imported with the first build, so that the service starts faster.
       const { createImageBuilder } = await import("./codebuild/image-builder.ts");
       const [imagesDir, cacheDir] = [join(home, "images"), join(home, "cache")];
       const { buildAtAddress } = await import("./moved-address.ts");
@@ -137,9 +137,9 @@ function createDeployments({ home, functions }: Base, integrations: ReturnType<t
   });
 }
 
-/** Starts the embedded AWS services with their state in `home`; what has to be ended again is added to `started`. */
+/** Starts the embedded AWS services with their state in `home`; adds the functions that stop them to `started`. */
 export async function startEmbeddedServices(
-  { home, onLost, temper }: { home: string; onLost(sentence: string): void; temper?: EcsTemper | undefined },
+  { home, onLost, temper }: { home: string; onLost(message: string): void; temper?: EcsTemper | undefined },
   started: AsyncDisposableStack,
 ): Promise<EmbeddedServices> {
   const functions = createFunctions();
@@ -154,7 +154,7 @@ export async function startEmbeddedServices(
     started.defer(database.close);
     return database;
   };
-  // Settled, so that a part is never left running because another one failed.
+  // Waits for both, so that if one fails, the other one can be stopped.
   const starting = [startDatabase(), startStorage(base)] as const;
   await Promise.allSettled(starting);
   const [dynamoDb, s3] = await Promise.all(starting);
@@ -169,7 +169,7 @@ export async function startEmbeddedServices(
     credentials,
     region,
     port: await unlistedPort("aws"),
-    // Sessions of apps and signer roles are good for STS and S3 alone.
+    // Sessions of apps and signer roles may call only STS and S3.
     mayCall: (principal) => principal === localRootArn,
   });
   started.defer(aws.close);

@@ -1,7 +1,7 @@
 import { account, names, region, roleArn, stateMachineArn, testHeader } from "./names.ts";
 
-/** Where the parts listen, and the key that they accept. */
-export interface Found {
+/** The endpoints of the embedded services, and the key that they accept. */
+export interface Endpoints {
   dynamoDb: string;
   aws: string;
   sts: string;
@@ -11,8 +11,8 @@ export interface Found {
   healthTimeoutSeconds: number;
 }
 
-/** What the functions find in their environment: the names that CDK gives them in AWS, and the embedded services' addresses. */
-function variablesFor(found: Found): Record<string, string | undefined> {
+/** The functions' environment: the variables that CDK sets on AWS, and the endpoints of the embedded services. */
+function variablesFor(found: Endpoints): Record<string, string | undefined> {
   return {
     AWS_REGION: region,
     AWS_ACCESS_KEY_ID: found.root.accessKeyId,
@@ -46,15 +46,15 @@ function variablesFor(found: Found): Record<string, string | undefined> {
     FILES_SIGNER_ROLE: roleArn("files-signer"),
     DATABASE_ARN: `arn:aws:rds:${region}:${account}:cluster:slipway`,
     DATABASE_SECRET_ARN: `arn:aws:secretsmanager:${region}:${account}:secret:slipway`,
-    // The first call of all makes the database, which takes seconds, and minutes on a slow machine.
+    // The first call creates the database, which takes seconds, or minutes on a slow machine.
     DATABASE_WAIT_SECONDS: "240",
     AWS_SESSION_TOKEN: undefined,
     AWS_PROFILE: undefined,
   };
 }
 
-/** Gives this process the functions' environment. It is the whole process's: one service runs in a process at a time. */
-export function setEnvironment(found: Found): void {
+/** Sets the functions' environment in process.env; so only one service can run in a process at a time. */
+export function setEnvironment(found: Endpoints): void {
   for (const [name, value] of Object.entries(variablesFor(found))) {
     if (value === undefined) delete process.env[name];
     else process.env[name] = value;

@@ -7,8 +7,8 @@ const sqliteBusy = 5;
 const isBusy = (error: unknown) => error instanceof Error && "errcode" in error && error.errcode === sqliteBusy;
 
 /**
- * Takes the data folder for this process: an operating-system lock (SQLite's) that a dead process cannot keep, with a pid
- * beside it for the message. Throws StartRefused when another process has it.
+ * Locks the data folder for this process. The lock is SQLite's file lock, which the system releases when the process
+ * dies; the pid file is only for the message. Throws StartRefused if another process has the lock.
  */
 export function lockHome(home: string): { release(): void } {
   const database = new DatabaseSync(join(home, "lock.db"));

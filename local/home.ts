@@ -4,13 +4,13 @@ import { dirname, join } from "node:path";
 const ownerOnly = 0o700;
 
 /**
- * Makes the folder of all state, or takes one that exists. It holds keys, so only its owner may enter it, and only its
- * owner may read what lies directly in it, whatever an earlier version or a copy has left.
+ * Creates the data folder if needed. It contains keys, so only its owner gets access to it and to the files directly in
+ * it, also to those that an earlier version or a copy left with other permissions.
  */
 export function openHome(home: string): void {
   mkdirSync(dirname(home), { recursive: true });
   try {
-    // Not recursive: Node.js would try forever in a folder that takes no new entries, as those of /proc.
+    // Not recursive, because Node.js would retry forever in a folder without new entries, such as /proc.
     mkdirSync(home, { mode: ownerOnly });
   } catch (error) {
     if (!existsSync(home) || !statSync(home).isDirectory()) throw error;

@@ -9,7 +9,7 @@ function portOf(text: string | undefined): number {
   process.exit(1);
 }
 
-// All state belongs to this user alone, that of child processes too.
+// Only this user may read the files of this process and its children.
 process.umask(0o077);
 const home = resolve(process.env.SLIPWAY_HOME || ".slipway");
 try {
@@ -29,8 +29,8 @@ try {
   };
   process.on("SIGTERM", () => stop(0));
   process.on("SIGINT", () => stop(0));
-  service.lost.then((sentence) => {
-    console.error(sentence);
+  service.lost.then((message) => {
+    console.error(message);
     stop(1);
   });
   console.log(`Slipway is ready at ${service.baseUrl}`);

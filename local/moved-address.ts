@@ -7,15 +7,15 @@ import type { Ecs } from "./ecs/server.ts";
 
 const servicePrefix = "app-";
 
-/** On AWS an address never changes; on one machine another program may take its port, and then GET /endpoints must say so. */
+/** Stores the new address of an app whose port another program uses, so that GET /endpoints returns it. On AWS addresses never change. */
 export async function rememberAddress(tableName: string, serviceName: string, url: string): Promise<void> {
   const projectId = serviceName.slice(servicePrefix.length);
   const table = tableWriter(documentClient(), tableName);
   await table.write({ addresses: Addresses.update({ projectId }, { set: { url } }) });
-  log("info", "The port of an app was taken by another program; its address has changed", { projectId, url });
+  log("info", "The address of an app has changed because another program uses its port", { projectId, url });
 }
 
-/** Builds an image after making sure of its app's address, so that a port that is taken does not fail the deployment behind the build. */
+/** Builds an image after reserving its app's address, so that a port in use does not make the later deployment fail. */
 export async function buildAtAddress(
   build: ImageBuild,
   builder: ImageBuilder,

@@ -1,4 +1,4 @@
-/** The names of the local account's resources: one place for what CloudFormation would generate. */
+/** The names of the local resources, which CloudFormation generates on AWS. */
 export const region = "us-east-1";
 export const account = "000000000000";
 

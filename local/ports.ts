@@ -5,7 +5,7 @@ import * as z from "zod";
 import { log } from "../lambdas/http/log.ts";
 import { DamagedFile, readStateFile, writeStateFile } from "./state-file.ts";
 
-/** Below the range that systems hand out by themselves, so that a kept port is seldom taken by another program. */
+/** Below the ephemeral ports of the operating system, so that another program rarely uses a kept port. */
 const range = { first: 20_000, last: 24_999 };
 const unlistedRange = { first: 30_000, last: 31_999 };
 
@@ -17,7 +17,7 @@ function isFree(port: number): Promise<boolean> {
   });
 }
 
-/** The address of a port in use is often the fault of another copy of the service: said in one place. */
+/** Whether the service can listen on a port of 127.0.0.1; 0 means any free port. */
 export async function isPortFree(port: number): Promise<boolean> {
   return port === 0 || isFree(port);
 }
@@ -25,8 +25,8 @@ export async function isPortFree(port: number): Promise<boolean> {
 const unlisted = new Map<string, number>();
 
 /**
- * A port that is written nowhere, from a range that neither the system nor `openPorts` hands out. A name keeps its port
- * while this process lives: the functions' AWS clients, once made, call the same address after the next start.
+ * A port that is not written to any file, from a range that neither the system nor `openPorts` uses. A name keeps its
+ * port as long as the process runs, because the functions' AWS clients keep their endpoint if the service starts again.
  */
 export async function unlistedPort(name: string): Promise<number> {
   for (let port = unlisted.get(name); ; port = randomInt(unlistedRange.first, unlistedRange.last + 1)) {
@@ -37,24 +37,24 @@ export async function unlistedPort(name: string): Promise<number> {
 }
 
 export interface Ports {
-  /** The port kept under this name since the first time it was asked for. */
+  /** The port of this name; chosen and stored at the first call. */
   of(name: string): Promise<number>;
-  /** As `of`, but another port, kept from now on, when the kept one is taken by another program. */
+  /** Like `of`, but chooses and stores another port if another program uses the stored one. */
   freeOf(name: string): Promise<number>;
 }
 
-/** A damaged file is replaced: ECS remembers the port of each deployed project as well. */
+/** Reads the stored ports. A damaged file is replaced, because ECS also stores the ports of deployed projects. */
 function readPorts(path: string): Record<string, number> {
   try {
     return readStateFile(path, z.record(z.string(), z.int()), "") ?? {};
   } catch (error) {
     if (!(error instanceof DamagedFile)) throw error;
-    log("error", "The list of ports was damaged and is made anew", { path });
+    log("error", "The file of ports was damaged; a new one is created", { path });
     return {};
   }
 }
 
-/** Ports that stay the same over restarts: `<dir>/ports.json`. */
+/** Opens `<dir>/ports.json`, the ports that stay the same after a restart. */
 export function openPorts(dir: string): Ports {
   const path = join(dir, "ports.json");
   const kept = new Map(Object.entries(readPorts(path)));

@@ -50,11 +50,11 @@ async function makeSeed(operator: Operator): Promise<Omit<z.infer<typeof localFi
 }
 
 const damagedAdvice =
-  "Put its last good copy in its place. Or move it away: the next start seeds another organization beside the existing ones, which the operator's commands still reach.";
+  "Replace it with its last good copy. Or move it away: the next start creates another organization; the operator's commands still reach the existing ones.";
 
 /**
- * `local.json`: a seeded organization with a project, database, storage, key and token, made once and kept.
- * It is complete or not there: a crash in between leaves an organization without keys, never half a file.
+ * Creates `local.json` at the first start: an organization with a project, database, storage, key and token. A crash in
+ * between leaves an unused organization, but never an incomplete file.
  */
 export async function seed(options: { home: string; baseUrl: string; operator: Operator }): Promise<void> {
   const path = join(options.home, "local.json");

@@ -15,9 +15,9 @@ const reconcileSeconds = 60;
 
 export interface LocalService {
   baseUrl: string;
-  /** Ends everything that was started, apps included, within 5 s. */
+  /** Stops the service with all apps within 5 s. */
   stop(): Promise<void>;
-  /** Resolves with a sentence when a part that cannot be replaced has ended; the caller stops the service. */
+  /** Resolves with a message when a part has failed that cannot be restarted; then the caller must stop the service. */
   lost: Promise<string>;
 }
 
@@ -31,8 +31,8 @@ export interface ServiceOptions {
 }
 
 /**
- * Starts the whole service on 127.0.0.1 with all state in `home`. Throws StartRefused, whose message is a sentence, when
- * the home or the port is in use or cannot be used.
+ * Starts the whole service on 127.0.0.1 with all state in `home`. Throws StartRefused, whose message is for the user, if
+ * the data folder or the port is in use or cannot be used.
  */
 export async function startService(options: ServiceOptions): Promise<LocalService> {
   const started = new AsyncDisposableStack();
@@ -55,7 +55,7 @@ export async function startService(options: ServiceOptions): Promise<LocalServic
   }
 }
 
-/** The service itself: its public address, the functions' environment, the seed, and what an earlier process left undone. */
+/** Starts the API gateway, sets the functions' environment, seeds the data, and resumes apps and executions. */
 async function startSlipway(
   { home, port, healthTimeoutSeconds = limits.healthTimeoutSeconds }: ServiceOptions,
   embedded: EmbeddedServices,
@@ -67,7 +67,7 @@ async function startSlipway(
   const baseUrl = `http://127.0.0.1:${gateway.port}`;
   setEnvironment({ ...endpoints, baseUrl, root, healthTimeoutSeconds });
 
-  // Read by scripts/operator.ts, which signs its calls with this key.
+  // scripts/operator.ts reads this file and signs its calls with the key.
   writeStateFile(join(home, "runtime.json"), { awsEndpoint: endpoints.aws, stsEndpoint: endpoints.sts, ...root });
   await seed({ home, baseUrl, operator: (command, input) => functions.invoke("operator", { command, input }) });
   await embedded.resume();

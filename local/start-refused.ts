@@ -1,4 +1,4 @@
-/** The service cannot start or go on; the message is a sentence for the user, who needs no stack trace. */
+/** The service cannot start or continue; the message is for the user and is printed without a stack trace. */
 export class StartRefused extends Error {}
 
 const explanations: Record<string, string> = {
@@ -13,12 +13,12 @@ const explanations: Record<string, string> = {
   ERR_SQLITE_ERROR: "a database in it cannot be opened",
 };
 
-/** The sentence for an error of the file system below `home`; undefined for any other error. */
+/** Converts a file-system error below `home` to a message for the user; undefined for other errors. */
 export function unusableHome(home: string, error: unknown): StartRefused | undefined {
   if (error instanceof StartRefused || !(error instanceof Error) || !("code" in error)) return undefined;
   const explanation = explanations[String(error.code)];
   if (explanation === undefined) return undefined;
   const path = "path" in error && typeof error.path === "string" ? error.path : home;
-  const advice = "Make it writable and whole, or set SLIPWAY_HOME to another folder.";
+  const advice = "Repair it or make it writable, or set SLIPWAY_HOME to another folder.";
   return new StartRefused(`${path} cannot be used: ${explanation} (${error.message}). ${advice}`, { cause: error });
 }

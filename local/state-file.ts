@@ -2,10 +2,10 @@ import { closeSync, fsyncSync, openSync, readFileSync, renameSync, writeSync } f
 import type * as z from "zod";
 import { StartRefused } from "./start-refused.ts";
 
-/** A file of the home that exists and does not hold what it should. */
+/** A file of the data folder exists but its content is invalid. */
 export class DamagedFile extends StartRefused {}
 
-/** The content of a JSON file; undefined when there is none. Throws DamagedFile with `advice` as its second sentence. */
+/** Reads a JSON file; undefined if it does not exist. Throws DamagedFile with `advice` as the second sentence. */
 export function readStateFile<S extends z.ZodType>(path: string, schema: S, advice: string): z.output<S> | undefined {
   let text: string;
   try {
@@ -18,14 +18,14 @@ export function readStateFile<S extends z.ZodType>(path: string, schema: S, advi
   try {
     content = JSON.parse(text);
   } catch {
-    // JSON.parse errors quote the text, which may hold a key.
+    // JSON.parse errors quote the text, which may contain a key, so they are not passed on.
   }
   const parsed = schema.safeParse(content);
   if (!parsed.success) throw new DamagedFile(`${path} is damaged. ${advice}`);
   return parsed.data;
 }
 
-/** Replaces a JSON file as a whole, readable by its owner only: a crash leaves the old content or the new one. */
+/** Replaces a JSON file atomically, readable only by its owner: after a crash it has the old or the new content. */
 export function writeStateFile(path: string, content: object): void {
   const temporary = `${path}.new`;
   const file = openSync(temporary, "w", 0o600);
