@@ -1,5 +1,5 @@
 import type { App } from "./app.ts";
-import { NoPlan, type Notes, noNotes } from "./diagnostics.ts";
+import { type Diagnostics, NoPlan, noDiagnostics } from "./diagnostics.ts";
 import { chooseLanguage } from "./language.ts";
 import { nodePlan } from "./node/plan.ts";
 import type { AnalysisOutcome, Language, Plan, Suggestion } from "./plan.ts";
@@ -16,12 +16,12 @@ export function analyze(source: SourceTree): AnalysisOutcome {
   try {
     const tree = withoutJunk(source);
     const app = findRoot(tree);
-    const { plan, notes } = planOf(app);
-    suggestFromFiles(app, plan, notes);
-    suggestLocalUrls(app, notes);
+    const { plan, diagnostics } = planOf(app);
+    suggestFromFiles(app, plan, diagnostics);
+    suggestLocalUrls(app, diagnostics);
     const { runtime, language } = plan;
-    const suggestions = mostImportant(notes.suggestions);
-    return { ok: true, analysis: { runtime, language, plan, suggestions, warnings: notes.warnings } };
+    const suggestions = mostImportant(diagnostics.suggestions);
+    return { ok: true, analysis: { runtime, language, plan, suggestions, warnings: diagnostics.warnings } };
   } catch (error) {
     if (!(error instanceof NoPlan)) throw error;
     const { code, message, entry, runtime } = error;
@@ -42,9 +42,12 @@ export function withSecrets(outcome: AnalysisOutcome, found: readonly Suggestion
   return { ok: true, analysis: { ...outcome.analysis, suggestions } };
 }
 
-const PLANNERS: Readonly<Record<Language, (app: App, notes: Notes) => Plan>> = { nodejs: nodePlan, python: pythonPlan };
+const PLANNERS: Readonly<Record<Language, (app: App, diagnostics: Diagnostics) => Plan>> = {
+  nodejs: nodePlan,
+  python: pythonPlan,
+};
 
-function planOf(app: App): { plan: Plan; notes: Notes } {
+function planOf(app: App): { plan: Plan; diagnostics: Diagnostics } {
   const choice = chooseLanguage(app);
   const first = attempt(app, choice.language);
   if (!(first instanceof NoPlan)) return first;
@@ -55,13 +58,13 @@ function planOf(app: App): { plan: Plan; notes: Notes } {
   return second;
 }
 
-function attempt(app: App, language: Language): { plan: Plan; notes: Notes } | NoPlan {
-  const notes = noNotes();
+function attempt(app: App, language: Language): { plan: Plan; diagnostics: Diagnostics } | NoPlan {
+  const diagnostics = noDiagnostics();
   try {
-    return { plan: PLANNERS[language](app, notes), notes };
+    return { plan: PLANNERS[language](app, diagnostics), diagnostics };
   } catch (error) {
     if (!(error instanceof NoPlan)) throw error;
-    error.runtime = notes.runtime;
+    error.runtime = diagnostics.runtime;
     return error;
   }
 }

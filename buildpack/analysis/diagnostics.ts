@@ -3,22 +3,22 @@ import type { App } from "./app.ts";
 import type { AnalysisErrorCode, Runtime, Suggestion } from "./plan.ts";
 
 /** What detection noticed on its way: advice and doubts, in the order found. */
-export interface Notes {
+export interface Diagnostics {
   warnings: string[];
   suggestions: Suggestion[];
   /** Set as soon as it is known: an error that is found later still reports it. */
   runtime: Runtime | null;
 }
 
-export const noNotes = (): Notes => ({ warnings: [], suggestions: [], runtime: null });
+export const noDiagnostics = (): Diagnostics => ({ warnings: [], suggestions: [], runtime: null });
 
 /** Adds advice on a line of a file of the app; `line` starts at 1. */
 export function suggest(
-  notes: Notes,
+  diagnostics: Diagnostics,
   app: App,
   advice: { code: string; message: string; file: string; line?: number },
 ): void {
-  notes.suggestions.push({
+  diagnostics.suggestions.push({
     code: advice.code,
     message: oneLine(advice.message),
     file: app.shown(advice.file),

@@ -1,6 +1,6 @@
 import type { App } from "./app.ts";
 import { commandsOf, invocationOf } from "./command.ts";
-import { type Notes, quoted, suggest } from "./diagnostics.ts";
+import { type Diagnostics, quoted, suggest } from "./diagnostics.ts";
 
 /** The port that an app is told in PORT unless it insists on another (docs/detection.md, Port). */
 export const portDefault = 8080;
@@ -15,10 +15,10 @@ export interface FixedPort {
 }
 
 /** The container's port: the fixed one, with a suggestion, else 8080. */
-export function containerPort(app: App, fixed: FixedPort | undefined, notes: Notes): number {
+export function containerPort(app: App, fixed: FixedPort | undefined, diagnostics: Diagnostics): number {
   if (fixed === undefined || fixed.port < 1 || fixed.port > 65_535) return portDefault;
   if (fixed.port === portDefault) return portDefault;
-  suggest(notes, app, {
+  suggest(diagnostics, app, {
     code: "fixed_port",
     message: sentenceOn(fixed),
     file: fixed.file,

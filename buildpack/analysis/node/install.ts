@@ -1,5 +1,5 @@
 import type { App } from "../app.ts";
-import { type Notes, suggest } from "../diagnostics.ts";
+import { type Diagnostics, suggest } from "../diagnostics.ts";
 import { entriesAt, stringAt, type Table, valueAt } from "../values.ts";
 import type { Dependencies } from "./dependencies.ts";
 import { lockDisagreement } from "./lock.ts";
@@ -8,13 +8,13 @@ import type { NodePackages } from "./package-manager.ts";
 /** The lock file that each manager writes. */
 const LOCK_OF = { npm: "package-lock.json", pnpm: "pnpm-lock.yaml", yarn: "yarn.lock", bun: "bun.lock" } as const;
 
-/** The install command, null where there is nothing to install; a missing or stale lock file goes to the notes. */
+/** The install command, null where there is nothing to install; a missing or stale lock file is reported in the diagnostics. */
 export function installCommand(
   app: App,
   manifest: Table | undefined,
   dependencies: Dependencies,
   packages: NodePackages,
-  notes: Notes,
+  diagnostics: Diagnostics,
 ): string | null {
   if (manifest === undefined) return null;
   const { manager, lock } = packages;
@@ -30,7 +30,7 @@ export function installCommand(
   const [frozen, free] = commands[manager.name];
   if (lock === null) {
     if (dependencies.size === 0 && !isWorkspace(app, manifest)) return hasInstallScript(manifest) ? free : null;
-    suggest(notes, app, {
+    suggest(diagnostics, app, {
       code: "no_lock_file",
       message: `package.json has no ${LOCK_OF[manager.name]} beside it, so each build may install other versions. ${free.replace(/ --no-.*/, "")} is used; commit the ${LOCK_OF[manager.name]} that it writes.`,
       file: "package.json",
@@ -39,7 +39,7 @@ export function installCommand(
   }
   const disagreement = lockDisagreement(app, manifest, dependencies, lock);
   if (disagreement === undefined) return frozen;
-  suggest(notes, app, {
+  suggest(diagnostics, app, {
     code: "lock_out_of_step",
     message: `${lock} and package.json disagree: ${disagreement}. ${free} is used; run it and commit ${lock}.`,
     file: lock,

@@ -1,6 +1,6 @@
 import semver from "semver";
 import type { App } from "../app.ts";
-import { listed, type Notes, quoted, suggest } from "../diagnostics.ts";
+import { type Diagnostics, listed, quoted, suggest } from "../diagnostics.ts";
 import type { PackageManager } from "../plan.ts";
 import { isTable, stringAt, type Table, valueAt } from "../values.ts";
 import { pnpmLock } from "./pnpm-lock.ts";
@@ -35,10 +35,10 @@ export interface NodePackages {
   lock: string | null;
 }
 
-/** The package manager by docs/detection.md, Package manager; several locks and unreadable declarations go to the notes. */
-export function nodePackageManager(app: App, manifest: Table | undefined, notes: Notes): NodePackages {
+/** The package manager by docs/detection.md, Package manager; several locks and unreadable declarations are reported in the diagnostics. */
+export function nodePackageManager(app: App, manifest: Table | undefined, diagnostics: Diagnostics): NodePackages {
   const found = LOCKS.flatMap(([name, files]) => files.filter((file) => app.has(file)).map((file) => ({ name, file })));
-  const declared = declaredManager(app, manifest, notes);
+  const declared = declaredManager(app, manifest, diagnostics);
   const named =
     declared?.name ??
     found.find(({ name }) => name !== "npm")?.name ??
@@ -48,7 +48,7 @@ export function nodePackageManager(app: App, manifest: Table | undefined, notes:
   const managers = new Set(found.map(({ name }) => name));
   if (managers.size > 1) {
     const surplus = found.filter(({ name }) => name !== named).map(({ file }) => file);
-    suggest(notes, app, {
+    suggest(diagnostics, app, {
       code: "several_locks",
       message: `Found lock files of several package managers (${listed(found.map(({ file }) => file))}); ${named} is used. Delete ${listed(surplus)}.`,
       file: surplus[0] ?? "package.json",
@@ -63,13 +63,13 @@ const isManager = (name: string): name is NodeManager => /^(npm|pnpm|yarn|bun)$/
 function declaredManager(
   app: App,
   manifest: Table | undefined,
-  notes: Notes,
+  diagnostics: Diagnostics,
 ): { name: NodeManager; version: string } | undefined {
   const value = valueAt(manifest, "packageManager");
   if (value !== undefined) {
     const [, name = "", version = ""] = (typeof value === "string" && /^\s*(\w+)(?:@([^+\s]+))?/.exec(value)) || [];
     if (isManager(name)) return { name, version };
-    notes.warnings.push(
+    diagnostics.warnings.push(
       `packageManager in ${app.shown("package.json")} says ${quoted(value)}, which names no package manager that is offered, so it is passed over. Set it to "npm", "pnpm", "yarn" or "bun" with a version, such as "pnpm@9.15.0".`,
     );
   }

@@ -1,6 +1,6 @@
 import type { App } from "../app.ts";
 import { commandLengthMax, tooLong } from "../command.ts";
-import { lineOfKey, type Notes, quoted, suggest } from "../diagnostics.ts";
+import { type Diagnostics, lineOfKey, quoted, suggest } from "../diagnostics.ts";
 import { packageJson } from "../manifests.ts";
 import { type Plan, runtimeSchema } from "../plan.ts";
 import { containerPort, type FixedPort, portDefault, portInCommand, serverEnvironment } from "../port.ts";
@@ -21,28 +21,28 @@ import { suggestUndeclaredPackages } from "./undeclared.ts";
 import { nodeVersion } from "./version.ts";
 
 /** The plan of a Node.js app; throws `NoPlan` when there is none. */
-export function nodePlan(app: App, notes: Notes): Plan {
+export function nodePlan(app: App, diagnostics: Diagnostics): Plan {
   const manifest = packageJson(app);
   const dependencies = dependenciesOf(manifest);
-  const version = nodeVersion(app, manifest, notes);
+  const version = nodeVersion(app, manifest, diagnostics);
   const runtime = runtimeSchema.parse(`nodejs${version}.x`);
-  notes.runtime = runtime;
+  diagnostics.runtime = runtime;
   refuseLongScripts(app, manifest);
-  const packages = nodePackageManager(app, manifest, notes);
+  const packages = nodePackageManager(app, manifest, diagnostics);
   const start = nodeStart(app, manifest, dependencies, packages.manager.name === "bun");
-  const install = installCommand(app, manifest, dependencies, packages, notes);
+  const install = installCommand(app, manifest, dependencies, packages, diagnostics);
   const script = start.buildScript ?? (stringAt(manifest, "scripts", "build") === undefined ? null : "build");
   const build = script === null ? start.build : `${packages.manager.name} run ${shellWord(script)}`;
   const line = start.static === null ? start.line : staticServerCommand(start.static);
-  for (const advice of start.advice) suggest(notes, app, { ...advice, file: start.file, line: start.declaredAt });
+  for (const advice of start.advice) suggest(diagnostics, app, { ...advice, file: start.file, line: start.declaredAt });
   if (start.static === null) {
     refuseMissingFile(app, manifest, start, build);
-    suggestDevelopmentStart(app, start, notes);
-    suggestLoopback(app, start, nodeLoopback(app, start.line), notes);
-    suggestEnvironmentFile(app, start, notes);
-    suggestUndeclaredPackages(app, manifest, start.line, packages.manager.name, notes);
+    suggestDevelopmentStart(app, start, diagnostics);
+    suggestLoopback(app, start, nodeLoopback(app, start.line), diagnostics);
+    suggestEnvironmentFile(app, start, diagnostics);
+    suggestUndeclaredPackages(app, manifest, start.line, packages.manager.name, diagnostics);
   }
-  const port = start.static === null ? containerPort(app, fixedPort(app, start), notes) : portDefault;
+  const port = start.static === null ? containerPort(app, fixedPort(app, start), diagnostics) : portDefault;
   return {
     runtime,
     language: "nodejs",

@@ -1,6 +1,6 @@
 import { builtinModules } from "node:module";
 import type { App } from "../app.ts";
-import { lineAt, type Notes, suggest } from "../diagnostics.ts";
+import { type Diagnostics, lineAt, suggest } from "../diagnostics.ts";
 import { optionalJson } from "../manifests.ts";
 import { isVendored } from "../tree.ts";
 import { entriesAt, stringAt, type Table, valueAt } from "../values.ts";
@@ -20,7 +20,7 @@ export function suggestUndeclaredPackages(
   manifest: Table | undefined,
   line: string,
   manager: string,
-  notes: Notes,
+  diagnostics: Diagnostics,
 ): void {
   const entry = nodeEntry(app, line);
   if (entry === undefined || valueAt(manifest, "_moduleAliases") !== undefined) return;
@@ -34,7 +34,7 @@ export function suggestUndeclaredPackages(
         names.has(name) || isDeclaredBeside(app, path, name) || isAlias(app, name) || isLocked(app, name, manager);
       known.set(name, isKnown);
       if (isKnown) continue;
-      suggest(notes, app, {
+      suggest(diagnostics, app, {
         code: "undeclared_import",
         message: `${app.shown(path)} imports ${name}, which no package.json of the app declares. Run ${manager} ${manager === "npm" ? "install" : "add"} ${name}, and commit package.json.`,
         file: path,

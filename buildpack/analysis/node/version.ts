@@ -1,6 +1,6 @@
 import semver from "semver";
 import type { App } from "../app.ts";
-import { lineOf, lineOfKey, type Notes, quoted, suggest } from "../diagnostics.ts";
+import { type Diagnostics, lineOf, lineOfKey, quoted, suggest } from "../diagnostics.ts";
 import { optionalToml } from "../manifests.ts";
 import { isTable, stringAt, type Table, valueAt } from "../values.ts";
 import { toolVersion } from "../version-files.ts";
@@ -16,22 +16,22 @@ interface Source {
 
 const LINES = Array.from({ length: 100 }, (_, line) => line);
 
-/** The line of Node.js, "22", "24" or "26" (docs/detection.md, Node.js line); doubts and disagreements go to the notes. */
-export function nodeVersion(app: App, manifest: Table | undefined, notes: Notes): string {
+/** The line of Node.js, "22", "24" or "26" (docs/detection.md, Node.js line); doubts and disagreements are reported in the diagnostics. */
+export function nodeVersion(app: App, manifest: Table | undefined, diagnostics: Diagnostics): string {
   const read: { source: Source; lines: number[] }[] = [];
   for (const source of sourcesOf(app, manifest)) {
     const lines = linesOf(source.value);
     if (lines !== undefined) read.push({ source, lines });
-    else if (read.length === 0) notes.warnings.push(unreadable(source, app));
+    else if (read.length === 0) diagnostics.warnings.push(unreadable(source, app));
   }
   const [winner, ...others] = read;
   if (winner === undefined) return String(nodeReleaseLineDefault);
   const line = nodeReleaseLines.find((offered) => winner.lines.includes(offered));
   const chosen = newestOffered(winner.lines) ?? nearest(winner.lines);
-  if (line === undefined) notes.warnings.push(notOffered(winner.source, winner.lines, chosen));
+  if (line === undefined) diagnostics.warnings.push(notOffered(winner.source, winner.lines, chosen));
   for (const { source, lines } of others) {
     if (lines.some((other) => winner.lines.includes(other))) continue;
-    suggest(notes, app, {
+    suggest(diagnostics, app, {
       code: "version_conflict",
       message: `${winner.source.place} asks for Node.js ${asked(winner.source)} but ${source.place} asks for ${asked(source)}. Node.js ${chosen} is used; make them agree.`,
       file: source.file,

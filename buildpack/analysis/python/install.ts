@@ -1,5 +1,5 @@
 import type { App } from "../app.ts";
-import { lineOf, type Notes, suggest } from "../diagnostics.ts";
+import { type Diagnostics, lineOf, suggest } from "../diagnostics.ts";
 import { optionalToml } from "../manifests.ts";
 import { entriesAt, stringAt, type Table, tableAt, valueAt } from "../values.ts";
 import { type PythonPackages, unlockedDependency } from "./package-manager.ts";
@@ -15,15 +15,15 @@ const LOCK_OF = { uv: "uv.lock", poetry: "poetry.lock", pdm: "pdm.lock", pipenv:
 const COPIED =
   /^(requirements[^/]*\.(txt|in)|requirements\/.*|constraints[^/]*\.txt|pyproject\.toml|uv\.toml|uv\.lock|poetry\.(lock|toml)|pdm\.(lock|toml)|Pipfile|Pipfile\.lock|setup\.(py|cfg)|\.python-version|pip\.conf)$/;
 
-/** How a Python app's packages are installed; a missing or stale lock file goes to the notes. */
+/** How a Python app's packages are installed; a missing or stale lock file is reported in the diagnostics. */
 export function pythonInstall(
   app: App,
   pyproject: Table | undefined,
   packages: PythonPackages,
-  notes: Notes,
+  diagnostics: Diagnostics,
 ): PythonInstall {
   if (packages.file === null) return { command: null, manifests: [] };
-  const inStep = lockInStep(app, pyproject, packages, notes);
+  const inStep = lockInStep(app, pyproject, packages, diagnostics);
   const root = installsItself(app, pyproject, packages);
   const command = {
     pip: packages.file === "setup.py" ? "pip install ." : `pip install -r ${packages.file}`,
@@ -54,13 +54,18 @@ export function namesIndex(app: App, packages: PythonPackages): boolean {
 }
 
 /** True when there is a lock file and it holds every declared dependency. */
-function lockInStep(app: App, pyproject: Table | undefined, packages: PythonPackages, notes: Notes): boolean {
+function lockInStep(
+  app: App,
+  pyproject: Table | undefined,
+  packages: PythonPackages,
+  diagnostics: Diagnostics,
+): boolean {
   if (packages.name === "pip") return true;
   const lock = LOCK_OF[packages.name];
   const file = packages.lock ?? packages.file ?? "pyproject.toml";
   if (packages.lock === null) {
     if (!declaresAny(app, pyproject, packages)) return false;
-    suggest(notes, app, {
+    suggest(diagnostics, app, {
       code: "no_lock_file",
       message: `${file} has no ${lock} beside it, so each build may install other versions. Run ${packages.name} lock and commit the ${lock} that it writes.`,
       file,
@@ -69,7 +74,7 @@ function lockInStep(app: App, pyproject: Table | undefined, packages: PythonPack
   }
   const missing = unlockedDependency(app, pyproject, packages);
   if (missing === undefined) return true;
-  suggest(notes, app, {
+  suggest(diagnostics, app, {
     code: "lock_out_of_step",
     message: `${lock} does not hold ${missing}, which the app declares, so it is resolved anew. Run ${packages.name} lock and commit ${lock}.`,
     file: lock,

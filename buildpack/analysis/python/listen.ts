@@ -1,6 +1,6 @@
 import type { App } from "../app.ts";
 import { commandsOf, folderOf, invocationOf } from "../command.ts";
-import { escapeRegExp, lineAt, type Notes, suggest } from "../diagnostics.ts";
+import { type Diagnostics, escapeRegExp, lineAt, suggest } from "../diagnostics.ts";
 import type { FixedPort } from "../port.ts";
 import { blankPythonComments, type Source } from "../source.ts";
 import { pythonEntry, reachable } from "./sources.ts";
@@ -102,13 +102,13 @@ function defaultPort(sources: readonly Source[]): FixedPort | undefined {
 }
 
 /** Advises against `app.run(debug=True)` where that is what the start command runs. */
-export function suggestDebugOff(app: App, line: string, notes: Notes): void {
+export function suggestDebugOff(app: App, line: string, diagnostics: Diagnostics): void {
   const entry = pythonEntry(app, line);
   if (entry === undefined) return;
   const text = blankPythonComments(app.text(entry) ?? "");
   const match = /\.run\((?:[^()]|\([^()]*\))*?\bdebug\s*=\s*True/.exec(text);
   if (match === null) return;
-  suggest(notes, app, {
+  suggest(diagnostics, app, {
     code: "development_start",
     message: `${app.shown(entry)} starts the development server with debug=True. Start a server such as gunicorn or uvicorn, or leave debug off.`,
     file: entry,

@@ -1,5 +1,5 @@
 import type { App } from "../app.ts";
-import { listed, type Notes, suggest } from "../diagnostics.ts";
+import { type Diagnostics, listed, suggest } from "../diagnostics.ts";
 import { optionalJson, optionalToml } from "../manifests.ts";
 import { entriesAt, isTable, listAt, type Table, valueAt } from "../values.ts";
 import { packageName, requirementsFile } from "./requirements.ts";
@@ -20,15 +20,15 @@ export interface PythonPackages {
   file: string | null;
 }
 
-/** The package manager by docs/detection.md, Package manager; several locks go to the notes. */
-export function pythonPackageManager(app: App, pyproject: Table | undefined, notes: Notes): PythonPackages {
+/** The package manager by docs/detection.md, Package manager; several locks are reported in the diagnostics. */
+export function pythonPackageManager(app: App, pyproject: Table | undefined, diagnostics: Diagnostics): PythonPackages {
   const locks = LOCKS.filter(
     ([name, file]) => app.has(file) && app.has(name === "pipenv" ? "Pipfile" : "pyproject.toml"),
   );
   const chosen = chooseManager(app, pyproject, locks);
   if (locks.length > 1) {
     const surplus = locks.map(([, file]) => file).filter((file) => file !== chosen.lock);
-    suggest(notes, app, {
+    suggest(diagnostics, app, {
       code: "several_locks",
       message: `Found several lock files (${listed(locks.map(([, file]) => file))}); ${chosen.name} is used with ${chosen.file}. Delete ${listed(surplus)}.`,
       file: surplus[0] ?? "pyproject.toml",

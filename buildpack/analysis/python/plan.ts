@@ -1,5 +1,5 @@
 import type { App } from "../app.ts";
-import { type Notes, suggest } from "../diagnostics.ts";
+import { type Diagnostics, suggest } from "../diagnostics.ts";
 import { tomlManifest } from "../manifests.ts";
 import { type Plan, runtimeSchema } from "../plan.ts";
 import { containerPort, type FixedPort, portInCommand, serverEnvironment } from "../port.ts";
@@ -17,27 +17,27 @@ import { suggestUndeclaredPackages } from "./undeclared.ts";
 import { pythonVersion } from "./version.ts";
 
 /** The plan of a Python app; throws `NoPlan` when there is none. */
-export function pythonPlan(app: App, notes: Notes): Plan {
+export function pythonPlan(app: App, diagnostics: Diagnostics): Plan {
   const pyproject = tomlManifest(app, "pyproject.toml");
   const requirements = app.has("requirements.txt");
   if (!requirements) tomlManifest(app, "Pipfile");
-  const version = pythonVersion(app, pyproject, notes);
+  const version = pythonVersion(app, pyproject, diagnostics);
   const runtime = runtimeSchema.parse(`python${version}`);
-  notes.runtime = runtime;
-  const packages = pythonPackageManager(app, pyproject, notes);
+  diagnostics.runtime = runtime;
+  const packages = pythonPackageManager(app, pyproject, diagnostics);
   const dependencies = pythonDependencies(app, pyproject, packages);
   const start = pythonStart(app, pyproject, dependencies, installsItself(app, pyproject, packages));
   refuseMissingModule(app, start, dependencies);
-  const install = pythonInstall(app, pyproject, packages, notes);
-  suggestDevelopmentStart(app, start, notes);
-  suggestDebugOff(app, start.line, notes);
-  suggestLoopback(app, start, pythonLoopback(app, start.line), notes);
-  suggestEnvironmentFile(app, start, notes);
-  suggestUndeclaredPackages(app, start, packages, new Set([...dependencies, start.server ?? ""]), notes);
-  suggestMigrations(app, start, notes);
-  const added = addedPackages(app, start, dependencies, notes);
+  const install = pythonInstall(app, pyproject, packages, diagnostics);
+  suggestDevelopmentStart(app, start, diagnostics);
+  suggestDebugOff(app, start.line, diagnostics);
+  suggestLoopback(app, start, pythonLoopback(app, start.line), diagnostics);
+  suggestEnvironmentFile(app, start, diagnostics);
+  suggestUndeclaredPackages(app, start, packages, new Set([...dependencies, start.server ?? ""]), diagnostics);
+  suggestMigrations(app, start, diagnostics);
+  const added = addedPackages(app, start, dependencies, diagnostics);
   const together = added.length > 0 && namesIndex(app, packages);
-  const port = containerPort(app, fixedPort(app, start), notes);
+  const port = containerPort(app, fixedPort(app, start), diagnostics);
   return {
     runtime,
     language: "python",
@@ -85,10 +85,15 @@ function toolEnvironment(port: number): Record<string, string> {
   };
 }
 
-function addedPackages(app: App, start: PythonStart, dependencies: ReadonlySet<string>, notes: Notes): string[] {
+function addedPackages(
+  app: App,
+  start: PythonStart,
+  dependencies: ReadonlySet<string>,
+  diagnostics: Diagnostics,
+): string[] {
   const { server } = start;
   if (server === null || dependsOn(dependencies, server)) return [];
-  suggest(notes, app, {
+  suggest(diagnostics, app, {
     code: "server_added",
     message: `The app is served by ${server}, which is not among its dependencies and is added in its newest version. Add ${server} to the dependencies.`,
     file: start.file,
@@ -97,10 +102,10 @@ function addedPackages(app: App, start: PythonStart, dependencies: ReadonlySet<s
   return [server];
 }
 
-function suggestMigrations(app: App, start: PythonStart, notes: Notes): void {
+function suggestMigrations(app: App, start: PythonStart, diagnostics: Diagnostics): void {
   const release = releaseLine(app);
   if (release !== undefined) {
-    suggest(notes, app, {
+    suggest(diagnostics, app, {
       code: "migrations_not_run",
       message:
         "The release: line of the Procfile is never run, because a rollback could not undo it. Run migrations yourself before a deployment.",
@@ -108,7 +113,7 @@ function suggestMigrations(app: App, start: PythonStart, notes: Notes): void {
       line: release.line,
     });
   } else if (start.django?.migrations !== undefined && !/\bmigrate\b/.test(start.line)) {
-    suggest(notes, app, {
+    suggest(diagnostics, app, {
       code: "migrations_not_run",
       message:
         "Migrations are never run by a deployment, because a rollback could not undo them. Run manage.py migrate yourself, or put it in front of the server in a Procfile.",

@@ -1,6 +1,6 @@
 /** The offered minor versions of Python 3, the default first (docs/detection.md, Python line). */
-export const pythonLines = [13, 14, 12] as const;
-export const pythonLineDefault = 13;
+export const pythonReleaseLines = [13, 14, 12] as const;
+export const pythonReleaseLineDefault = 13;
 
 /** The day on which a minor version of Python 3 stopped, for those that are over. */
 export const pythonEndOfLife: ReadonlyMap<number, string> = new Map([

@@ -1,6 +1,6 @@
 import type { App } from "../app.ts";
 import { commandsOf, invocationOf } from "../command.ts";
-import { lineAt, type Notes, suggest } from "../diagnostics.ts";
+import { type Diagnostics, lineAt, suggest } from "../diagnostics.ts";
 import type { PythonPackages } from "./package-manager.ts";
 import { pythonEntry, reachable } from "./sources.ts";
 
@@ -82,7 +82,7 @@ export function suggestUndeclaredPackages(
   start: { line: string; file: string },
   packages: PythonPackages,
   installed: ReadonlySet<string>,
-  notes: Notes,
+  diagnostics: Diagnostics,
 ): void {
   const entry = entryOf(app, start);
   if (entry === undefined) return;
@@ -95,7 +95,7 @@ export function suggestUndeclaredPackages(
       const [usual] = providers ?? [];
       if (usual === undefined || isLocal(app, entry, module)) continue;
       if (providers?.some((name) => installed.has(name))) continue;
-      suggest(notes, app, {
+      suggest(diagnostics, app, {
         code: "undeclared_import",
         message: `${app.shown(path)} imports ${module}, which no manifest of the app declares. ${lineToAdd(usual, packages)}`,
         file: path,

@@ -1,10 +1,10 @@
 import type { App } from "../app.ts";
-import { lineOf, lineOfKey, NoPlan, type Notes, quoted, suggest } from "../diagnostics.ts";
+import { type Diagnostics, lineOf, lineOfKey, NoPlan, quoted, suggest } from "../diagnostics.ts";
 import { optionalJson, optionalToml } from "../manifests.ts";
 import { miseTool } from "../node/version.ts";
 import { isTable, type Table, valueAt } from "../values.ts";
 import { toolVersion } from "../version-files.ts";
-import { pythonEndOfLife, pythonLineDefault, pythonLines } from "./release-lines.ts";
+import { pythonEndOfLife, pythonReleaseLineDefault, pythonReleaseLines } from "./release-lines.ts";
 import { type AllowedPython, allowedPython } from "./specifier.ts";
 
 interface Source {
@@ -16,7 +16,7 @@ interface Source {
 }
 
 /** The line of Python, such as "3.13" (docs/detection.md, Python line); throws `NoPlan` when only Python 2 will do. */
-export function pythonVersion(app: App, pyproject: Table | undefined, notes: Notes): string {
+export function pythonVersion(app: App, pyproject: Table | undefined, diagnostics: Diagnostics): string {
   const read: { source: Source; allowed: AllowedPython }[] = [];
   for (const source of sourcesOf(app, pyproject)) {
     const allowed =
@@ -24,18 +24,18 @@ export function pythonVersion(app: App, pyproject: Table | undefined, notes: Not
         ? allowedPython(String(source.value))
         : undefined;
     if (allowed !== undefined) read.push({ source, allowed });
-    else if (read.length === 0) notes.warnings.push(unreadable(source, app));
+    else if (read.length === 0) diagnostics.warnings.push(unreadable(source, app));
   }
   const [winner, ...others] = read;
-  if (winner === undefined) return `3.${pythonLineDefault}`;
+  if (winner === undefined) return `3.${pythonReleaseLineDefault}`;
   if (winner.allowed.kind === "python2") throw pythonTwo(winner.source);
   const { lines } = winner.allowed;
-  const offered = pythonLines.find((line) => lines.includes(line));
+  const offered = pythonReleaseLines.find((line) => lines.includes(line));
   const chosen = offered ?? nearest(lines);
-  if (offered === undefined) notes.warnings.push(notOffered(winner.source, lines, chosen));
+  if (offered === undefined) diagnostics.warnings.push(notOffered(winner.source, lines, chosen));
   for (const { source, allowed } of others) {
     if (allowed.kind === "lines" && allowed.lines.some((line) => lines.includes(line))) continue;
-    suggest(notes, app, {
+    suggest(diagnostics, app, {
       code: "version_conflict",
       message: `${winner.source.place} asks for Python ${quoted(winner.source.value)} but ${source.place} asks for ${quoted(source.value)}. Python 3.${chosen} is used; make them agree.`,
       file: source.file,
@@ -89,11 +89,11 @@ function firstLine(text: string | undefined): [number, string] {
 
 /** The allowed line that is nearest to the offered ones: of `<3.12` it is 3.11, of `>=3.15` it is 3.15. */
 const wantedLine = (lines: readonly number[]): number =>
-  lines.findLast((line) => line < Math.max(...pythonLines)) ?? lines[0] ?? 0;
+  lines.findLast((line) => line < Math.max(...pythonReleaseLines)) ?? lines[0] ?? 0;
 
 /** 3.12 for all that is older, the newest for what is yet to come. */
 function nearest(lines: readonly number[]): number {
-  const offered = [...pythonLines].sort((a, b) => a - b);
+  const offered = [...pythonReleaseLines].sort((a, b) => a - b);
   return offered.find((line) => line > wantedLine(lines)) ?? Math.max(...offered);
 }
 

@@ -1,5 +1,5 @@
 import type { App } from "../app.ts";
-import { type Notes, quoted, suggest } from "../diagnostics.ts";
+import { type Diagnostics, quoted, suggest } from "../diagnostics.ts";
 
 const START = "(?:^|[\\s\"'/;&|])";
 const END = "(?=$|[\\s\"';&|])";
@@ -58,13 +58,13 @@ const DEVELOPMENT: readonly [RegExp, string][] = [
 export function suggestDevelopmentStart(
   app: App,
   start: { line: string; file: string; declaredAt: number },
-  notes: Notes,
+  diagnostics: Diagnostics,
 ): void {
   for (const [pattern, instead] of DEVELOPMENT) {
     const found = pattern.exec(start.line)?.[0];
     if (found === undefined) continue;
     const command = found.replace(/^[\s"'/;&|]+/, "").trim();
-    suggest(notes, app, {
+    suggest(diagnostics, app, {
       code: "development_start",
       message: `The start command ${quoted(start.line)} runs a development server (${command}). Start ${instead} instead.`,
       file: start.file,

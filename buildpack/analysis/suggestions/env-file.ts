@@ -1,5 +1,5 @@
 import type { App } from "../app.ts";
-import { type Notes, quoted, suggest } from "../diagnostics.ts";
+import { type Diagnostics, quoted, suggest } from "../diagnostics.ts";
 
 /** An option that reads variables from a file and fails without it; Node.js passes over a missing `--env-file-if-exists`. */
 const ENV_FILE = /(?:^|\s)--env-file(?:=|\s+)['"]?([^\s'"]+)/;
@@ -8,11 +8,11 @@ const ENV_FILE = /(?:^|\s)--env-file(?:=|\s+)['"]?([^\s'"]+)/;
 export function suggestEnvironmentFile(
   app: App,
   start: { line: string; file: string; declaredAt: number },
-  notes: Notes,
+  diagnostics: Diagnostics,
 ): void {
   const [option = "", file] = ENV_FILE.exec(start.line) ?? [];
   if (file === undefined) return;
-  suggest(notes, app, {
+  suggest(diagnostics, app, {
     code: "env_file",
     message: `The start command reads variables from ${file} (${quoted(option.trim())}), which is not sent with the app. Leave the option out and set the variables with "slipway env set --env-file ${file}".`,
     file: start.file,

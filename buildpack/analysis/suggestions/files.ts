@@ -1,23 +1,23 @@
 import { distance } from "fastest-levenshtein";
 import { type App, rootFiles } from "../app.ts";
-import { type Notes, suggest } from "../diagnostics.ts";
+import { type Diagnostics, suggest } from "../diagnostics.ts";
 import type { Plan } from "../plan.ts";
 
 /** Advice on files that are there by mistake, or under a wrong name (docs/detection.md, Suggestions). */
-export function suggestFromFiles(app: App, plan: Plan, notes: Notes): void {
-  suggestMisspelt(app, plan, notes);
-  suggestInstalledPackages(app, notes);
+export function suggestFromFiles(app: App, plan: Plan, diagnostics: Diagnostics): void {
+  suggestMisspelt(app, plan, diagnostics);
+  suggestInstalledPackages(app, diagnostics);
 }
 
 const WRONG_VERSION = /^\.?python[-_.]?versions?(\.txt)?$/i;
 
-function suggestMisspelt(app: App, plan: Plan, notes: Notes): void {
+function suggestMisspelt(app: App, plan: Plan, diagnostics: Diagnostics): void {
   if (plan.language !== "python") return;
   for (const name of rootFiles(app)) {
     const meant = meantName(name);
     if (meant === undefined || app.has(meant) || (meant === "requirements.txt" && plan.packageManager.name !== "pip"))
       continue;
-    suggest(notes, app, {
+    suggest(diagnostics, app, {
       code: "misspelt_file",
       message: `${name} is not read: its name should be ${meant}. Rename it.`,
       file: name,
@@ -38,7 +38,7 @@ function meantName(name: string): string | undefined {
   return distance(lower, ".python-version") <= 2 ? ".python-version" : undefined;
 }
 
-function suggestInstalledPackages(app: App, notes: Notes): void {
+function suggestInstalledPackages(app: App, diagnostics: Diagnostics): void {
   const modules = app.paths.find((path) => /^([^/]+\/)?node_modules\//.test(path));
   const environment = app.paths.find((path) =>
     /^([^/]+\/){1,2}(pyvenv\.cfg$|lib\/(python3[^/]*\/)?site-packages\/)/i.test(path),
@@ -48,7 +48,7 @@ function suggestInstalledPackages(app: App, notes: Notes): void {
     [environment, "virtual environment"],
   ]) {
     if (path === undefined || folder === undefined) continue;
-    suggest(notes, app, {
+    suggest(diagnostics, app, {
       code: "dependencies_in_archive",
       message: `The archive holds a ${folder} folder, which is not used: packages are installed anew for the image. Leave it out of the archive.`,
       file: path,

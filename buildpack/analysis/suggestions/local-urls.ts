@@ -1,5 +1,5 @@
 import { type App, writtenFiles } from "../app.ts";
-import { escapeRegExp, lineAt, type Notes, quoted, suggest } from "../diagnostics.ts";
+import { type Diagnostics, escapeRegExp, lineAt, quoted, suggest } from "../diagnostics.ts";
 import { isGenerated, withoutComments } from "../source.ts";
 
 const SOURCE = /\.(js|mjs|cjs|ts|mts|cts|jsx|tsx|vue|svelte|astro|py)$/;
@@ -18,7 +18,7 @@ export const namesLocalUrl = (text: string): boolean =>
   /https?:\/\/(?:localhost|127\.0\.0\.1|0\.0\.0\.0|\[::1\])/.test(text);
 
 /** Advises against addresses of the developer's own machine in source that runs: not in tests, docs, comments, log lines or fallbacks. */
-export function suggestLocalUrls(app: App, notes: Notes): void {
+export function suggestLocalUrls(app: App, diagnostics: Diagnostics): void {
   for (const path of writtenFiles(app, SOURCE)) {
     const raw = ASIDE.test(path) || !app.mayNameLocalUrl(path) ? undefined : app.text(path);
     if (
@@ -34,7 +34,7 @@ export function suggestLocalUrls(app: App, notes: Notes): void {
       .slice(0, addressesMax)
       .find((found) => isUsed(text, found.index, found.index + found[0].length));
     if (match === undefined) continue;
-    suggest(notes, app, {
+    suggest(diagnostics, app, {
       code: "hardcoded_url",
       message: `${quoted(match[0])} is the developer's own machine, which the deployed app cannot reach. Read the address from an environment variable.`,
       file: path,

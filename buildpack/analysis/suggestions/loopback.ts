@@ -1,6 +1,6 @@
 import type { App } from "../app.ts";
 import { commandsOf, invocationOf } from "../command.ts";
-import { type Notes, quoted, suggest } from "../diagnostics.ts";
+import { type Diagnostics, quoted, suggest } from "../diagnostics.ts";
 
 /** Where a source listens on the container's own loopback address, which nothing outside of the container reaches. */
 export interface Loopback {
@@ -38,21 +38,21 @@ export function suggestLoopback(
   app: App,
   start: { line: string; file: string; declaredAt: number },
   found: Loopback | undefined,
-  notes: Notes,
+  diagnostics: Diagnostics,
 ): void {
   // A development server is to be replaced as a whole, which is said already.
-  if (notes.suggestions.some(({ code }) => code === "development_start")) return;
+  if (diagnostics.suggestions.some(({ code }) => code === "development_start")) return;
   const command = inCommand(start.line);
   const why = "which nothing outside of the app's own container reaches, so the health check will fail";
   if (command !== undefined) {
-    suggest(notes, app, {
+    suggest(diagnostics, app, {
       code: "loopback_address",
       message: `The start command makes the app listen on the loopback address (${quoted(command.words)}), ${why}. Write ${quoted(command.write)} there.`,
       file: start.file,
       line: start.declaredAt,
     });
   } else if (found !== undefined) {
-    suggest(notes, app, {
+    suggest(diagnostics, app, {
       code: "loopback_address",
       message: `The app listens on the loopback address, ${why}. Listen on the host "0.0.0.0" instead.`,
       file: found.file,

@@ -81,7 +81,7 @@ async function workshop({ values = [], answers }: Workshop) {
   const env = {
     PATH: `${bin}:/usr/bin:/bin`,
     CODEBUILD_BUILD_ID: imageBuildId,
-    EQUIPPER: "Slipway-grant-build-access",
+    ACCESS_FUNCTION: "Slipway-grant-build-access",
     IMAGE_REPOSITORY: "1.dkr.ecr/apps",
     IMAGE_TAG: "bld_1",
     PROJECT_ID: "prj_1",

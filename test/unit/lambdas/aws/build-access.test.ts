@@ -27,7 +27,7 @@ const build = (changes: Record<string, string | undefined> = {}, rest: object = 
   projectName: "slipway-build",
   buildStatus: "IN_PROGRESS",
   environment: {
-    environmentVariables: Object.entries({ EQUIPPER: "f", ...told, ...changes }).flatMap(([name, value]) =>
+    environmentVariables: Object.entries({ ACCESS_FUNCTION: "f", ...told, ...changes }).flatMap(([name, value]) =>
       value === undefined ? [] : [{ name, value, type: "PLAINTEXT" }],
     ),
   },
