@@ -11,7 +11,7 @@ import { suggestLocalUrls } from "./suggestions/local-urls.ts";
 import { mostImportant } from "./suggestions/order.ts";
 import { type SourceTree, withoutJunk } from "./tree.ts";
 
-/** From an archive's files to a plan, or to the sentence that says why there is none; never throws for what an archive holds. Secrets are not looked for. */
+/** Makes a plan from an archive's files, or the error that explains why no plan is possible. Never throws because of an archive's content. Does not search for secrets. */
 export function analyze(source: SourceTree): AnalysisOutcome {
   try {
     const tree = withoutJunk(source);

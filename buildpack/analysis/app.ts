@@ -10,17 +10,17 @@ export interface App {
   hasFolder(path: string): boolean;
   /** The text without BOM and with `\n`; undefined when the file is missing, binary, a link or too large. */
   text(path: string): string | undefined;
-  /** False where it is known, without reading the text, that it names no address of the developer's own machine. */
+  /** False if the text is already known to contain no address of the developer's own machine. */
   mayNameLocalUrl(path: string): boolean;
   size(path: string): number;
-  /** The path that a suggestion shows: relative to the archive, without the folder that merely wraps everything. */
+  /** The path that a suggestion shows: relative to the archive, without a folder that wraps the whole archive. */
   shown(path: string): string;
 }
 
-/** How many characters of texts are kept for those who ask again; texts are cheap to make anew. */
+/** The size of the text cache, in characters; an evicted text is decoded again. */
 const rememberedMax = 4 * 1024 * 1024;
 
-/** The app at `root` of a tree without junk. */
+/** The app at `root` of a tree from which junk files were removed. */
 export function appAt(tree: SourceTree, root: string): App {
   const prefix = root === "" ? "" : `${root}/`;
   const wrapper = wrapperOf(tree);
@@ -64,7 +64,7 @@ export function appAt(tree: SourceTree, root: string): App {
 /** The files that lie directly in the app's root. */
 export const rootFiles = (app: App): string[] => app.paths.filter((path) => !path.includes("/"));
 
-/** The files with one of the endings that the authors wrote by hand. */
+/** The handwritten files with one of these extensions. */
 export const writtenFiles = (app: App, ending: RegExp): string[] =>
   app.paths.filter((path) => ending.test(path) && !isVendored(path));
 

@@ -1,16 +1,16 @@
 import { NoPlan } from "./diagnostics.ts";
 
-/** The most characters of a command line in a Procfile or a manifest; people write far fewer. */
+/** The maximum length of a command line in a Procfile or a manifest, in characters. */
 export const commandLengthMax = 4096;
 
-/** What is said of a command line that is longer than any that people write. */
+/** The error for a command line that exceeds the maximum length. */
 export const tooLong = (place: string, line: string): NoPlan =>
   new NoPlan(
     "broken_manifest",
     `${place} has ${line.length} characters; a command line has at most ${commandLengthMax}. Put the commands into a script file, and call it there.`,
   );
 
-/** One command of a shell line and the operator that stands before it. */
+/** One command of a shell line and the operator before it. */
 interface Command {
   before: string;
   text: string;
@@ -97,7 +97,7 @@ export function invocationOf(text: string): Invocation {
   return { assignments, program: words[0] ?? "", words, rest };
 }
 
-/** The folder that a line's last command runs in, by the `cd`s before it: "" for the app's own, undefined when it cannot be told. */
+/** The folder in which a line's last command runs, computed from the `cd` commands before it: "" for the app's root, undefined if unknown. */
 export function folderOf(line: string): string | undefined {
   const names: string[] = [];
   for (const { text } of commandsOf(line).slice(0, -1)) {

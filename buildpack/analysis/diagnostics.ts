@@ -2,11 +2,11 @@ import { inspect } from "node:util";
 import type { App } from "./app.ts";
 import type { AnalysisErrorCode, Runtime, Suggestion } from "./plan.ts";
 
-/** What detection noticed on its way: advice and doubts, in the order found. */
+/** The suggestions and warnings of a detection, in the order in which they were found. */
 export interface Diagnostics {
   warnings: string[];
   suggestions: Suggestion[];
-  /** Set as soon as it is known: an error that is found later still reports it. */
+  /** Set as soon as it is known, so that a later error can report it. */
   runtime: Runtime | null;
 }
 
@@ -26,12 +26,12 @@ export function suggest(
   });
 }
 
-/** Thrown where an archive is known to have no plan; `analyze` turns it into the outcome's error. */
+/** Thrown when no plan can be made for an archive; `analyze` returns it as the outcome's error. */
 export class NoPlan extends Error {
   readonly code: AnalysisErrorCode;
-  /** The runtime, where it was detected before this was found. */
+  /** The runtime, if it was detected before the error. */
   runtime: Runtime | null = null;
-  /** The file to blame, where it is one: a path in the archive. */
+  /** The path in the archive of the file that caused the error, if a single file did. */
   readonly entry: string | undefined;
   constructor(code: AnalysisErrorCode, message: string, entry?: string) {
     super(oneLine(message));
@@ -41,12 +41,12 @@ export class NoPlan extends Error {
   }
 }
 
-/** A sentence on one line: names in an archive may hold line ends, control characters and marks that turn the text around. */
+/** Puts a sentence on one line: names in an archive may contain line breaks, control characters and bidirectional marks. */
 const oneLine = (text: string): string => text.replace(/[\p{Cc}\u2028\u2029\u202a-\u202e\u2066-\u2069]+/gu, " ");
 
-/** Words of an archive quoted in a sentence: one line, at most 80 characters. */
+/** Quotes text of an archive for a message: one line, at most 80 characters. */
 export function quoted(value: unknown): string {
-  // Not JSON.stringify, which has no stack for what is nested ten thousand levels deep.
+  // JSON.stringify would overflow the stack on a value nested ten thousand levels deep.
   const text = (typeof value === "string" ? value : inspect(value, { depth: 1, breakLength: Number.POSITIVE_INFINITY }))
     .replace(/[\s\p{Cc}]+/gu, " ")
     .trim();
@@ -91,5 +91,5 @@ export function lineOfKey(text: string | undefined, keys: readonly string[]): nu
   return lineAt(text, at);
 }
 
-/** A text that matches itself in a regular expression. */
+/** Escapes a text so that a regular expression matches it literally. */
 export const escapeRegExp = (text: string): string => text.replace(/[\\^$.*+?()[\]{}|/-]/g, "\\$&");

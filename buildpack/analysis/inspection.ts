@@ -18,19 +18,19 @@ export type Inspection =
 
 const MiB = 1024 * 1024;
 
-/** How much of an archive's texts is kept for detection, in bytes; the rest is only searched for secrets. */
+/** The maximum size of the texts kept for detection, in bytes; other texts are only searched for secrets. */
 const keptBytesMax = { packed: 48 * MiB, unpacked: 256 * MiB };
 
-/** The most text that the rules for secrets look at, in bytes. A real app has far less text that could hold a secret. */
+/** The maximum size of the text that is searched for secrets, in bytes. Real apps stay far below it. */
 const suspectBytesMax = 64 * MiB;
 
 /** Above this size, in bytes, only the parts of an archive that the analysis needs are read. */
 const readWholeBytesMax = 250_000_000;
 
 /**
- * From an archive to what `analyze` says, with its committed secrets. An archive of up to 250 MB is checked in every byte on
- * the way; of a larger one the list of contents, the links and what is read, and the image's build refuses what is wrong in
- * the rest. Throws ArchiveRefused; errors of the source pass through.
+ * Analyzes an archive and searches it for committed secrets. Every byte of an archive of up to 250 MB is checked. In a larger
+ * one, the directory, the links and the files that are read are checked; the image build checks the rest. Throws
+ * ArchiveRefused; errors of the source pass through.
  */
 export async function analyzeArchive(source: ByteSource): Promise<AnalysisOutcome> {
   const archive = await openArchive(source);
@@ -65,14 +65,14 @@ function treeOf(entries: readonly ArchiveEntry[]): Tree {
   return { files };
 }
 
-/** Gives a file of the tree its text, which is unpacked again when detection reads it: it reads few of many. */
+/** Gives a file of the tree its text, which is decompressed each time detection reads it: detection reads only a few files. */
 function keep({ files }: Tree, path: string, text: string, unpack: () => Uint8Array): void {
   const file = files.get(path);
   const mayNameLocalUrl = namesLocalUrl(text);
   if (file) files.set(path, { ...file, mayNameLocalUrl, text: () => decodeText(unpack()) });
 }
 
-/** The files that are kept for detection: those nearest the top first, as many as there is room for. */
+/** The files that are kept for detection: those nearest the top level first, until the limit is reached. */
 function keptPaths(wanted: readonly ArchiveEntry[]): ReadonlySet<string> {
   const kept = new Set<string>();
   const room = { ...keptBytesMax };
@@ -90,7 +90,7 @@ function keptPaths(wanted: readonly ArchiveEntry[]): ReadonlySet<string> {
   return kept;
 }
 
-/** From an uploaded archive to a plan: the strict checks, the detection, the advice. Errors of the source pass through. */
+/** Checks an uploaded archive, detects its plan and collects suggestions. Errors of the source pass through. */
 export async function inspect(source: ByteSource): Promise<Inspection> {
   try {
     const outcome = await analyzeArchive(source);

@@ -8,11 +8,11 @@ import { isNodeEntry, isPythonManifest, siteError } from "./root.ts";
 import { languageOfProgram, unsupportedLanguage } from "./unsupported-languages.ts";
 import { stringAt } from "./values.ts";
 
-/** The language of an app; `otherwise` is tried when it has no start command, before `error` is given up with. */
+/** The language of an app. If it has no start command, `otherwise` is tried before `error` is reported. */
 export interface LanguageChoice {
   language: Language;
   otherwise: Language | null;
-  /** What to say instead of no_start_command, where another language's manifest lies beside package.json. */
+  /** The error to report instead of no_start_command if another language's manifest is beside package.json. */
   error: NoPlan | null;
 }
 
@@ -26,7 +26,7 @@ export function chooseLanguage(app: App): LanguageChoice {
   const python = pythonManifest || names.some((name) => name.endsWith(".py"));
   const other = unsupportedManifest(app, names);
   if (app.has("package.json")) {
-    // A broken one is an error, unless a Python manifest says what the app is.
+    // A broken package.json is an error, unless a Python manifest identifies the app.
     if (!pythonManifest) packageJson(app);
     if (hasStart(app)) return sure("nodejs");
     if (!python) return { language: "nodejs", otherwise: null, error: other ?? siteError(app) ?? null };

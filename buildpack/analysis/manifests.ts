@@ -72,7 +72,7 @@ function parseJson(text: string): { ok: true; value: unknown } | { ok: false; re
   }
 }
 
-/** Where a JSON text breaks, from V8's message; its excerpt of the file is used to find the line, and left out. */
+/** The position of a JSON syntax error, from V8's message. V8's excerpt of the file is used to find the line and is not shown. */
 function placeOf(text: string, reason: string): string {
   if (text.trim() === "") return ": it is empty";
   const position = /at position (\d+)/.exec(reason)?.[1];
@@ -84,5 +84,5 @@ function placeOf(text: string, reason: string): string {
   return /end of JSON input|Unterminated/i.test(reason) ? ": it ends too early" : "";
 }
 
-/** V8 shows this many characters before the one that it stumbles over. */
+/** The number of characters that V8 shows before the unexpected one. */
 const excerptLead = 10;

@@ -17,13 +17,13 @@ export type Language = z.infer<typeof languageSchema>;
 const packageManagerNameSchema = z.enum(["npm", "pnpm", "yarn", "bun", "pip", "uv", "poetry", "pdm", "pipenv"]);
 export type PackageManagerName = z.infer<typeof packageManagerNameSchema>;
 
-/** A package manager; `version` is a version, range or tag that its registry understands, null for the one that the base image brings. */
+/** A package manager; `version` is a version, range or tag that its registry understands, null for the version included in the base image. */
 const packageManagerSchema = z.object({ name: packageManagerNameSchema, version: z.string().nullable() });
 export type PackageManager = z.infer<typeof packageManagerSchema>;
 
 /**
- * A folder of built files to serve, relative to the root. `fallback` is the page for paths without a file: "404.html" is sent
- * with status 404 if the build writes one, any other, which routes in the browser, with 200.
+ * A folder of built files to serve, relative to the root. `fallback` is the page for paths without a file. "404.html" is sent
+ * with status 404 if the build writes it; any other page routes in the browser and is sent with status 200.
  */
 const staticSiteSchema = z.object({ dir: z.string(), fallback: z.string() });
 export type StaticSite = z.infer<typeof staticSiteSchema>;
@@ -32,19 +32,19 @@ export type StaticSite = z.infer<typeof staticSiteSchema>;
 export const planSchema = z.object({
   runtime: runtimeSchema,
   language: languageSchema,
-  /** The line of the runtime: "24", "3.13". */
+  /** The runtime's release line: "24", "3.13". */
   version: z.string(),
   packageManager: packageManagerSchema,
   install: z.string().nullable(),
-  /** True when `install` would install nothing: an image build leaves it out. */
+  /** True if `install` would install nothing: an image build skips it. */
   installsNothing: z.boolean(),
   build: z.string().nullable(),
   /** Runs before `start` each time the app starts. */
   prestart: z.string().nullable(),
-  /** A shell command line; `startArguments(plan)` makes of it the process that gets SIGTERM. */
+  /** A shell command line; `startArguments(plan)` turns it into the process that receives SIGTERM. */
   start: z.string(),
   port: z.int().min(1).max(65_535),
-  /** The app's folder in the archive: "" or "web", never with a slash at either end. */
+  /** The app's folder in the archive: "" or "web", without a slash at either end. */
   root: z.string(),
   static: staticSiteSchema.nullable(),
   /** Files and folders, relative to the root, that `install` needs; null when it needs the whole tree. */
@@ -53,9 +53,9 @@ export const planSchema = z.object({
   addedPackages: z.array(z.string()),
   /** Debian packages that the run stage needs beyond the slim image. */
   systemPackages: z.array(z.string()),
-  /** What the build and install commands see beyond the project's variables. */
+  /** Environment of the build and install commands, in addition to the project's variables. */
   buildEnv: z.record(z.string(), z.string()),
-  /** What the app sees beyond the project's variables: PORT, HOST, HOSTNAME and the like. */
+  /** Environment of the app, in addition to the project's variables: PORT, HOST, HOSTNAME and the like. */
   env: z.record(z.string(), z.string()),
 });
 export type Plan = z.infer<typeof planSchema>;

@@ -2,19 +2,19 @@ import type { App } from "./app.ts";
 import { commandsOf, invocationOf } from "./command.ts";
 import { type Diagnostics, quoted, suggest } from "./diagnostics.ts";
 
-/** The port that an app is told in PORT unless it insists on another (docs/detection.md, Port). */
+/** The value of PORT, unless the app uses a fixed port (docs/detection.md, Port). */
 export const portDefault = 8080;
 
-/** A number that the app listens on whatever PORT says, and where it is written. */
+/** A port that the app listens on regardless of PORT, and where it is written. */
 export interface FixedPort {
   port: number;
   file: string;
   line: number;
-  /** The words of the start command that fix it, where it is not the source that does. */
+  /** The part of the start command that sets it, if a source file does not. */
   words?: string;
 }
 
-/** The container's port: the fixed one, with a suggestion, else 8080. */
+/** The container's port: the app's fixed port, with a suggestion, else 8080. */
 export function containerPort(app: App, fixed: FixedPort | undefined, diagnostics: Diagnostics): number {
   if (fixed === undefined || fixed.port < 1 || fixed.port > 65_535) return portDefault;
   if (fixed.port === portDefault) return portDefault;
@@ -41,7 +41,7 @@ function sentenceOn({ port, words }: FixedPort): string {
 const FLAG =
   /(?:^|\s)(?:--port|--server\.port|--http-port|--bind|--listen|-p|-b|-l|runserver|http\.server)(?:\s+|=)['"]?(?:(?:tcp|http):\/\/)?(?:[\w.*[\]]*:)?(\d{2,5})['"]?(?=\s|$)/;
 
-/** The number that a start command itself fixes, and its words: `--port 3000`, `-b 0.0.0.0:8000`, `PORT=5000 node x`. */
+/** The port that a start command sets, and the part that sets it: `--port 3000`, `-b 0.0.0.0:8000`, `PORT=5000 node x`. */
 export function portInCommand(line: string): { port: number; words: string } | undefined {
   const last = commandsOf(line).at(-1)?.text ?? "";
   const { rest } = invocationOf(last);
@@ -53,7 +53,7 @@ export function portInCommand(line: string): { port: number; words: string } | u
   return assigned === undefined ? undefined : { port: Number(assigned), words };
 }
 
-/** What every app is told about its address. */
+/** The environment variables that tell every app its address. */
 export function serverEnvironment(port: number): Record<string, string> {
   return { PORT: String(port), HOST: "0.0.0.0", HOSTNAME: "0.0.0.0" };
 }

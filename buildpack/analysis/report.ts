@@ -16,7 +16,7 @@ export interface AnalysisReport {
   error: { code: string; message: string; entry?: string } | null;
 }
 
-/** The report of an analyzed path, also of one that its caller refused (archive_refused, archive_too_large). */
+/** The report of an analyzed path, or of a path that the caller refused (archive_refused, archive_too_large). */
 export function analysisReport(
   path: string,
   outcome:
@@ -65,6 +65,6 @@ export function suggestionText(suggestions: readonly Suggestion[]): string | nul
     : suggestions.map(({ file, line, message }) => `${file}:${line}: ${message}`).join("\n");
 }
 
-/** The API's `warning` (docs/api.md, Build fields): one line per doubt, null when there is none. */
+/** The API's `warning` (docs/api.md, Build fields): one line per warning, null if there are none. */
 export const warningText = (warnings: readonly string[]): string | null =>
   warnings.length === 0 ? null : warnings.join("\n");

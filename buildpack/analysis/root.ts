@@ -11,14 +11,14 @@ const PYTHON_MANIFEST =
   /^(requirements\.txt|pyproject\.toml|Pipfile|Pipfile\.lock|setup\.py|poetry\.lock|uv\.lock|pdm\.lock|manage\.py)$/;
 const UNSEARCHED = /(^|\/)(node_modules|bower_components|site-packages|\.?venv|__pycache__|\.[^/]+)$/;
 
-/** Folders whose app.js or main.js is a script of a page, not a server. */
+/** Folders whose app.js or main.js is a browser script, not a server. */
 const PAGE_SCRIPTS = /(^|\/)(js|javascripts?|assets|static|public|www|css|images?|img)(\/|$)/i;
 
 export const isPythonManifest = (name: string): boolean => PYTHON_MANIFEST.test(name);
 const isPythonEntry = (name: string): boolean => PYTHON_ENTRY.test(name);
 export const isNodeEntry = (name: string): boolean => NODE_ENTRY.test(name);
 
-/** The app's folder (docs/detection.md, Root): the top level if it holds a marker, else the only folder that holds one; what lies in it or goes with it makes no other. */
+/** The app's folder (docs/detection.md, Root): the top level if it holds a marker, else the only folder that holds one. Folders inside it and supporting folders (tests, docs) do not count as further apps. */
 export function findRoot(tree: SourceTree): App {
   const levels = pathsByDepth(tree);
   for (const isMarker of [isStrongMarker, isWeakMarker]) {
@@ -43,7 +43,7 @@ export function findRoot(tree: SourceTree): App {
   throw siteIn(tree) ?? nothingDetected(tree);
 }
 
-/** The site of another generator that lies in the tree, said in a sentence. */
+/** Describes a site in the tree that is built by an unsupported generator. */
 function siteIn(tree: SourceTree): NoPlan | undefined {
   const folders = new Set(
     [...tree.files.keys()].filter((path) => SITE_FILE.test(path)).map((path) => path.replace(SITE_FILE, "")),
@@ -58,10 +58,10 @@ function siteIn(tree: SourceTree): NoPlan | undefined {
 
 const SITE_FILE =
   /(?:(?<=^|\/)config\/_default\/)?(?:(?<=^|\/)_config\.ya?ml|(?<=^|\/)(?:hugo|config)\.(?:toml|ya?ml|json))$/;
-/** Each of them is a look at every path. */
+/** Limits the folders checked, because each check reads every path. */
 const siteFoldersMax = 20;
 
-/** What is said of a folder that is the site of another generator; undefined for every other folder. */
+/** The message for a folder that is a site of an unsupported generator; undefined for other folders. */
 export function siteError(app: App): NoPlan | undefined {
   const site = unsupportedSite(app.paths, app.text);
   if (site === undefined) return undefined;
@@ -72,10 +72,10 @@ export function siteError(app: App): NoPlan | undefined {
   );
 }
 
-/** Folders of what goes with an app: a manifest there makes no other app. */
+/** Folders that support an app (tests, docs): a manifest in them does not make another app. */
 const ACCOMPANYING = /(^|\/)(docs?|examples?|samples?|demos?|tests?|e2e|fixtures?|scripts?|tools?|templates?)(\/|$)/i;
 
-/** The folders with a manifest that lie deeper than the app's, but not in it: other apps of the same archive. */
+/** Deeper folders with a manifest outside the app's folder: other apps of the same archive. */
 function manifestFoldersBeside(tree: SourceTree, root: string): string[] {
   if (root === "") return [];
   const found = new Set<string>();
@@ -95,7 +95,7 @@ const aboveFolder = (folder: string): string => folder.slice(0, Math.max(0, fold
 const foldersAbove = (folder: string): string[] =>
   [...folder.matchAll(/\//g)].map((slash) => folder.slice(0, slash.index));
 
-/** The paths by the number of folders that they lie in. */
+/** The paths grouped by depth. */
 function pathsByDepth(tree: SourceTree): string[][] {
   const levels: string[][] = [];
   for (const path of tree.files.keys()) {

@@ -57,10 +57,10 @@ export function blankPythonComments(text: string): string {
   );
 }
 
-/** A source text without its comments, by the file's ending. */
+/** A source text without comments; the file's extension selects the syntax. */
 export const withoutComments = (path: string, text: string): string =>
   path.endsWith(".py") ? blankPythonComments(text) : blankScriptComments(text);
 
-/** True for bundles and minified code, whose lines are longer than anybody writes. */
+/** True for bundled or minified code, recognized by its very long lines. */
 export const isGenerated = (text: string): boolean =>
   text.length > 5000 && text.length / (text.split("\n").length + 1) > 500;

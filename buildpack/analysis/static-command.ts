@@ -9,10 +9,10 @@ export function staticServerCommand(site: StaticSite): string {
   return `node ${staticServerPath} ${shellWord(site.dir)}${fallback}`;
 }
 
-/** The command line that ends the build of a folder that is to be served: text compressed, links that lead out removed. */
+/** The last build command of a static site: it compresses text and removes links that lead out of the folder. */
 export const staticPrepareCommand = (site: StaticSite): string =>
   `node ${staticServerPath} --prepare ${shellWord(site.dir)}`;
 
-/** A word that a shell reads as it is. */
+/** Quotes a word for a shell if necessary. */
 export const shellWord = (word: string): string =>
   /^[\w@%+=:,./-]+$/.test(word) ? word : `'${word.replaceAll("'", "'\\''")}'`;

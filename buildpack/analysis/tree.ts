@@ -3,11 +3,11 @@ export interface SourceFile {
   size: number;
   kind: "file" | "symlink";
   text?: () => string | undefined;
-  /** False where it is known already that the text names no address of the developer's own machine. */
+  /** False if the text is already known to contain no address of the developer's own machine. */
   mayNameLocalUrl?: boolean;
 }
 
-/** What analysis sees of an archive: relative paths with `/`, the text of those that `wants` names. */
+/** The files of an archive that analysis sees: relative paths with `/`, with the text of the files that `wants` selects. */
 export interface SourceTree {
   files: ReadonlyMap<string, SourceFile>;
 }
@@ -28,13 +28,13 @@ export const isVendored = (path: string): boolean => VENDORED.test(path) || MINI
 const MANIFEST =
   /(^|\/)(package\.json|package-lock\.json|npm-shrinkwrap\.json|pnpm-lock\.yaml|pnpm-workspace\.yaml|yarn\.lock|\.yarnrc\.yml|\.yarnrc|bun\.lock|\.npmrc|\.nvmrc|\.node-version|\.tool-versions|\.?mise\.toml|\.python-version|runtime\.txt|[^/]*requirements[^/]*\.(txt|in)|pyproject\.toml|Pipfile|Pipfile\.lock|poetry\.lock|uv\.lock|pdm\.lock|setup\.(py|cfg)|Procfile|angular\.json|polymer\.json|tsconfig[^/]*\.json|nest-cli\.json|ecosystem[^/]*\.json|wrangler\.(toml|jsonc?)|_config\.ya?ml|config\.toml|pyvenv\.cfg)$/i;
 const REQUIREMENTS = /(^|\/)requirements\/[^/]+\.(txt|in)$/;
-/** What a requirements file may include under a name of its own. */
+/** Matches files that a requirements file may include. */
 const INCLUDED = /\.(txt|in|cfg)$/i;
 const SOURCE = /\.(js|mjs|cjs|ts|mts|cts|jsx|tsx|vue|svelte|astro|py)$/i;
 const SETTINGS =
   /(^|\/)\.env[^/]*$|\.(json|ya?ml|toml|ini|cfg|conf|properties|env|sh|pem|key|xml|tf|tfvars|html?|ejs|hbs|pug|txt|rb|php|java|go|cs|kt|sql|ps1|bat|cmd|hcl|ipynb|bak|old)$|(^|\/)(Dockerfile|\.netrc|\.pypirc|id_rsa|id_dsa|id_ecdsa|id_ed25519|credentials)$/i;
 
-/** What tells an app when all of the archive lies in a folder that is called like the output of a build. */
+/** Matches files that identify an app when the whole archive is in a folder named like build output. */
 const WRAPPED_IN_BUILT =
   /^(dist|build|built|out)\/((?:package|package-lock|angular)\.json|pnpm-lock\.yaml|yarn\.lock|bun\.lock|\.nvmrc|\.node-version|\.python-version|runtime\.txt|requirements\.txt|pyproject\.toml|Pipfile|Procfile|[^/]+\.py|(server|app|main|index)\.[cm]?[jt]s)$/;
 
@@ -50,11 +50,11 @@ export function wants(path: string, size: number): boolean {
   return (SOURCE.test(path) || SETTINGS.test(path)) && size <= sourceSizeMax;
 }
 
-/** True for the files, among those that `wants` names, that detection reads; the others are only looked through for secrets. */
+/** True for the files, among those that `wants` names, that detection reads; the others are only searched for secrets. */
 export const isForDetection = (path: string): boolean =>
   MANIFEST.test(path) || REQUIREMENTS.test(path) || SOURCE.test(path) || INCLUDED.test(path);
 
-/** The text of a file's bytes whatever its BOM (UTF-8, UTF-16) and line ends; undefined when it is binary. */
+/** Decodes a file's bytes with any BOM (UTF-8, UTF-16) and any line endings; undefined if the file is binary. */
 export function decodeText(bytes: Uint8Array): string | undefined {
   const text = decoders[encodingOf(bytes)].decode(bytes);
   if (text.includes("\0")) return undefined;
@@ -84,14 +84,14 @@ export function normalizeText(text: string): string {
   return body.includes("\r") ? body.replace(/\r\n?/g, "\n") : body;
 }
 
-/** How many folders a path lies in. */
+/** The depth of a path: the number of its parent folders. */
 export function depthOf(path: string): number {
   let depth = 0;
   for (let slash = path.indexOf("/"); slash !== -1; slash = path.indexOf("/", slash + 1)) depth += 1;
   return depth;
 }
 
-/** The tree without junk, with clean relative paths. */
+/** The tree without junk files, with normalized relative paths. */
 export function withoutJunk(tree: SourceTree): SourceTree {
   const files = new Map<string, SourceFile>();
   for (const [path, file] of tree.files) {

@@ -60,16 +60,16 @@ const PROCFILE_PROGRAMS: readonly [RegExp, "nodejs" | "python" | string][] = [
   [/^(lein|clojure)$/, "Clojure"],
 ];
 
-/** The language of the program that a Procfile starts: "nodejs", "python", another language's name, or undefined when it does not tell. */
+/** The language of the program that a Procfile starts: "nodejs", "python", another language's name, or undefined if unknown. */
 export function languageOfProgram(program: string): string | undefined {
   const name = program.slice(program.lastIndexOf("/") + 1);
   return PROCFILE_PROGRAMS.find(([pattern]) => pattern.test(name))?.[1];
 }
 
-/** A site whose generator is no package of Node.js or Python, by what its folder holds. */
+/** A site whose generator is not a Node.js or Python package, recognized by its files. */
 export interface UnsupportedSite {
   generator: "Hugo" | "Jekyll" | "Zola";
-  /** The configuration that declares it. */
+  /** The configuration file that declares the site. */
   file: string;
   /** The folder that the generator writes. */
   output: string;
@@ -77,7 +77,7 @@ export interface UnsupportedSite {
 
 const HUGO = /^(config\/_default\/)?(hugo|config)\.(toml|ya?ml|json)$/;
 
-/** The site that a folder's files make; `paths` are relative to it. Undefined where they make none. */
+/** The site that a folder contains, or undefined; `paths` are relative to the folder. */
 export function unsupportedSite(
   paths: readonly string[],
   text: (path: string) => string | undefined,

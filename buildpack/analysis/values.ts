@@ -1,4 +1,4 @@
-/** A parsed JSON or TOML value whose keys are read as own properties only, so that `__proto__` and `constructor` are names like any other. */
+/** A parsed JSON or TOML value whose keys are read as own properties only, so that `__proto__` and `constructor` are ordinary names. */
 export type Table = Readonly<Record<string, unknown>>;
 
 export const isTable = (value: unknown): value is Table =>

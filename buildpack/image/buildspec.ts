@@ -1,16 +1,16 @@
-/** The tag that each build overwrites: the layers kept for the project's next build. A build's own tag is its id, written once. */
+/** The tag of the cached layers for the project's next build; each build overwrites it. A build's own image is tagged with its id once. */
 export const cacheTag = "cache";
 
-/** Where BuildKit itself comes from: the default is on a registry that limits anonymous pulls. */
+/** The BuildKit image. The default image is on a registry that limits anonymous pulls. */
 const buildkit = "public.ecr.aws/vend/moby/buildkit:buildx-stable-1";
 
-/** Stops at the first problem, and shows no command whatever the shell around it was told. */
+/** Stops at the first error, and never prints commands, even if the calling shell does. */
 const silent = ["set -euo pipefail", "set +x"];
 
 /**
- * Asks what this build may reach. The answer is secret: its file is removed before the app's code runs, and its addresses and
- * password reach curl and docker through a pipe, because other processes can read a command line.
- * An answer without an archive is an error of the function, which the aws command counts as success.
+ * Requests this build's access data. The response is secret: its file is removed before the app's code runs, and its URLs and
+ * password are passed to curl and docker through a pipe, because other processes can read a command line.
+ * A response without an archive is an error of the function, although the aws command exits with 0.
  */
 const requestAccess = [
   ...silent,
@@ -34,7 +34,7 @@ const requestAccess = [
   "rm /tmp/build/buildAccess.json",
 ];
 
-/** Unpacks what was fetched; unzip's exit code 1 is a mere warning, as for backslashes in names. */
+/** Unpacks the archive; unzip's exit code 1 is only a warning, such as for backslashes in names. */
 const prepare = [
   "set -euo pipefail",
   `jq -r '"Detected: \\(.plan.runtime) with \\(.plan.packageManager.name). Started with: \\(.plan.start)"' /tmp/build/recipe.json`,
@@ -47,7 +47,7 @@ const prepare = [
   `docker buildx create --use --name slipway --driver-opt image=${buildkit} > /dev/null`,
 ];
 
-/** Values hold no NUL (docs/api.md, Environment variables): they go from the file that is cut by it into arguments of one process and nowhere else. */
+/** Values hold no NUL (docs/api.md, Environment variables): the file is split at NUL, and the values become arguments of one process only. */
 const build = [
   ...silent,
   "root=$(jq -r .plan.root /tmp/build/recipe.json)",
@@ -71,8 +71,8 @@ const strict = (lines: readonly string[]): string => ["(", ...lines, ")"].join("
 /**
  * What CodeBuild runs (its buildspec, as an object). Of its environment it reads CODEBUILD_BUILD_ID, ACCESS_FUNCTION (the function
  * that hands it its files and its registry password), IMAGE_REPOSITORY (the prefix of all projects' repositories), IMAGE_TAG
- * and PROJECT_ID. It exports IMAGE_DIGEST. Only a local build exports IMAGE_WARNING, which says that the runtime is not exactly the
- * one asked for; a base image always is. Values of variables reach the build as arguments under index names, and no log shows them.
+ * and PROJECT_ID. It exports IMAGE_DIGEST. Only a local build exports IMAGE_WARNING, if its runtime is not exactly the requested one;
+ * a base image always is. Values of variables become build arguments named by index, and no log shows them.
  */
 export function renderBuildspec(): Record<string, unknown> {
   return {

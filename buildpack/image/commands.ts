@@ -10,7 +10,7 @@ export interface BuildCommand {
 /** Where Python packages are installed, in the image and in a local build alike. */
 export const virtualEnvironment = ".venv";
 
-/** Installs the package manager itself, null where the base image brings it. `--force`, because some images bring another yarn. */
+/** Installs the package manager itself, null if the base image includes it. `--force`, because some images include another yarn. */
 export function managerCommand(plan: Plan): string | null {
   const { name, version } = plan.packageManager;
   switch (name) {
@@ -36,7 +36,7 @@ export function managerCommand(plan: Plan): string | null {
 const yarnPackage = (version: string): string =>
   /^[01](\.|$)/.test(version) ? `yarn@${version}` : `@yarnpkg/cli-dist@${version}`;
 
-/** The plan's installation, after the manager is there; the same in an image and on this machine. */
+/** The plan's install command, run after the package manager is installed; the same in an image and on this machine. */
 export function installCommands(plan: Plan, python = "python"): BuildCommand[] {
   const commands: string[] = [];
   const install = plan.installsNothing ? null : plan.install;
@@ -50,13 +50,13 @@ export function installCommands(plan: Plan, python = "python"): BuildCommand[] {
   return commands.map((command) => ({ stage: "install", command }));
 }
 
-/** The plan's build, and what makes a static site's files ready to be served. */
+/** The plan's build command, and the preparation of a static site's files. */
 export function buildCommands(plan: Plan): BuildCommand[] {
   const commands = [plan.build, plan.static === null ? null : staticPrepareCommand(plan.static)];
   return commands.filter((command) => command !== null).map((command) => ({ stage: "build", command }));
 }
 
-/** What managers must be told so that packages land in the app's own folder. CI stays unset: some tools turn warnings into failures under it. */
+/** Settings that make package managers install into the app's folder. CI stays unset, because some tools then treat warnings as errors. */
 export function managerEnvironment(plan: Plan): Record<string, string> {
   if (plan.language === "nodejs") {
     return {
@@ -76,7 +76,7 @@ export function managerEnvironment(plan: Plan): Record<string, string> {
   };
 }
 
-/** What the running app sees beside the project's variables, which win over it. */
+/** The running app's environment; the project's variables override it. */
 export function runEnvironment(plan: Plan): Record<string, string> {
   return plan.language === "nodejs" ? { NODE_ENV: "production", ...plan.env } : { PYTHONUNBUFFERED: "1", ...plan.env };
 }

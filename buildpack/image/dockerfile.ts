@@ -11,11 +11,11 @@ import {
 } from "./commands.ts";
 import { startArguments } from "./start.ts";
 
-/** What a Dockerfile is rendered with, beside its plan. */
+/** Inputs for a Dockerfile, in addition to its plan. */
 export interface ImageInput {
-  /** In the order in which their values are passed as build arguments; anything but a name is refused. */
+  /** In the order in which their values are passed as build arguments; throws if a name is invalid. */
   variableNames: readonly string[];
-  /** Caches are a project's own. */
+  /** Caches are not shared between projects. */
   projectId: string;
 }
 
@@ -23,7 +23,7 @@ const registry = "public.ecr.aws/docker/library";
 const validName = /^[A-Za-z_][A-Za-z0-9_]{0,255}$/;
 const systemPath = "/usr/local/sbin:/usr/local/bin:/usr/sbin:/usr/bin:/sbin:/bin";
 
-/** The Dockerfile of a plan (docs/detection.md, Image): names of variables stand in it, values never do. Throws if a name is invalid. */
+/** The Dockerfile of a plan (docs/detection.md, Image): it contains names of variables but never values. Throws if a name is invalid. */
 export function renderDockerfile(plan: Plan, input: ImageInput): string {
   const base = baseImages(plan);
   const run = (command: string) => `RUN ${cacheMount(input.projectId)} ${oneLine(command)}`;
@@ -57,14 +57,14 @@ export function renderDockerfile(plan: Plan, input: ImageInput): string {
     "USER 1000",
     `EXPOSE ${plan.port}`,
     "STOPSIGNAL SIGTERM",
-    // Node.js images start with a shell that changes variables such as IFS, and takes a file named like a program for a script.
+    // The entry point of Node.js images is a shell script that changes variables such as IFS and mistakes a file with a program's name for a script.
     "ENTRYPOINT []",
     `CMD ${JSON.stringify(startArguments(plan))}`,
   ];
   return `${lines.join("\n")}\n`;
 }
 
-/** The Debian release is named: the images' defaults differ between lines. */
+/** The Debian release is explicit, because the images' defaults differ between release lines. */
 function baseImages({ language, version }: Plan): { build: string; run: string } {
   if (language === "nodejs")
     return { build: `${registry}/node:${version}-bookworm`, run: `${registry}/node:${version}-bookworm-slim` };
@@ -75,8 +75,8 @@ const binaries = (plan: Plan): string =>
   plan.language === "nodejs" ? "/app/node_modules/.bin" : `/app/${virtualEnvironment}/bin`;
 
 /**
- * Values reach the image exactly as build arguments under index names; `ENV K="…"` cannot hold a newline (docs/detection.md, Image).
- * One instruction for all of them, since each sees what stood before it: a variable named _E1 must not change another.
+ * Values are passed unchanged as build arguments named by index; `ENV K="…"` cannot hold a newline (docs/detection.md, Image).
+ * One instruction sets all of them, because an instruction sees the variables set before it: a variable named _E1 must not change another.
  */
 function variableLines(names: readonly string[]): string[] {
   if (names.length === 0) return [];
@@ -87,7 +87,7 @@ function variableLines(names: readonly string[]): string[] {
   ];
 }
 
-/** Environment that is known here: letters, digits and paths, quoted as JSON; `$` is kept from being expanded. */
+/** Environment with known values: letters, digits and paths, quoted as JSON; `$` is escaped. */
 const envLines = (environment: Readonly<Record<string, string>>): string[] =>
   Object.entries(environment).map(([name, value]) => `ENV ${name}=${JSON.stringify(value).replaceAll("$", "\\$")}`);
 
@@ -98,7 +98,7 @@ function cacheMount(projectId: string): string {
   return `--mount=type=cache,id=${projectId},target=${cacheFolder}`;
 }
 
-/** Every manager's cache below one mount. */
+/** The caches of all package managers are below one mount. */
 function cacheEnvironment({ packageManager, manifests }: Plan): Record<string, string> {
   switch (packageManager.name) {
     case "npm":
@@ -123,10 +123,10 @@ function cacheEnvironment({ packageManager, manifests }: Plan): Record<string, s
   }
 }
 
-/** A command of package.json may span lines; an instruction may not. */
+/** A command in package.json may span several lines; a Dockerfile instruction may not. */
 const oneLine = (command: string): string => command.replace(/\s*[\r\n]+\s*/g, " ").replace(/\\$/, "");
 
-/** The manifests, those of one folder in one layer, or everything. */
+/** Copies the manifests, one layer per folder, or everything. */
 function copyManifests(plan: Plan): string[] {
   if (plan.manifests === null) return ["COPY . ."];
   const folders = new Map<string, string[]>();
@@ -141,7 +141,7 @@ function copyManifests(plan: Plan): string[] {
   return [...[...folders].map(([folder, paths]) => `COPY ${JSON.stringify([...paths, folder])}`), ...lines];
 }
 
-/** What the run stage holds: of a static site its files and their server, else the whole app. */
+/** The content of the run stage: a static site's files and their server, else the whole app. */
 function copyApp(plan: Plan): string[] {
   const copied = plan.static === null ? [""] : [`/${plan.static.dir}`, `/${staticServerPath}`];
   return copied.map(
@@ -156,7 +156,7 @@ function systemPackages({ systemPackages: names }: Plan): string[] {
   ];
 }
 
-/** What never goes into the image's context; it stands beside the Dockerfile, so that the archive's own file does not apply. */
+/** Files excluded from the build context. This file is beside the Dockerfile, so it overrides the archive's own .dockerignore. */
 export function renderDockerignore(plan: Plan): string {
   const installed =
     plan.install === null || plan.installsNothing

@@ -10,7 +10,7 @@ import {
   virtualEnvironment,
 } from "./commands.ts";
 
-/** A command of a local build with what it sees beyond the machine's own environment. */
+/** A command of a local build and its additional environment. */
 export interface LocalCommand extends BuildCommand {
   env: Record<string, string>;
 }
@@ -41,7 +41,7 @@ function localManager(command: string, machine: { python: string; tools: string 
   return `${shellWord(machine.python)} -m venv ${tools} && ${tools}/bin/${command}`;
 }
 
-/** A virtual environment's programs name its folder in their first line; after this they find its interpreter on PATH, wherever the folder is moved. */
+/** Programs in a virtual environment contain its path in their first line. This makes them find the interpreter on PATH, so that the folder can be moved. */
 const relocate = [
   `${virtualEnvironment}/bin/python -c '`,
   "import pathlib, re",

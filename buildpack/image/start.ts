@@ -1,12 +1,12 @@
 import { commandsOf, execLast } from "../analysis/command.ts";
 import type { Plan } from "../analysis/plan.ts";
 
-/** What a shell would leave as it is: a plain command needs none between the container and the app. */
+/** Matches a plain command without shell syntax: it needs no shell between the container and the app. */
 const plainWords = /^[\w@%+=:,./-]+(?: [\w@%+=:,./-]+)*$/;
 
 /**
- * How the app is started, as the argument vector of its process. The app itself must be the process that gets SIGTERM:
- * `sh -c 'node x'` never hands it on, `sh -c 'exec node x'` does.
+ * How the app is started, as the argument vector of its process. The app itself must be the process that receives SIGTERM:
+ * `sh -c 'node x'` does not forward it, `sh -c 'exec node x'` replaces the shell.
  */
 export function startArguments(plan: Pick<Plan, "prestart" | "start">): string[] {
   const { prestart, start } = plan;

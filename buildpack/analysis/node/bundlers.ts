@@ -3,7 +3,7 @@ import { stringAt, type Table } from "../values.ts";
 import type { Dependencies } from "./dependencies.ts";
 import { configText, configured, relativeFolder } from "./static-folders.ts";
 
-/** The build script when it runs the tool: a tool that builds something else (documents of a library) makes no site. */
+/** The build script, if it runs the tool: a tool that builds something else (a library's documentation) produces no site. */
 function buildWith(tool: RegExp, manifest: Table | undefined): string | undefined {
   const script = stringAt(manifest, "scripts", "build");
   return script !== undefined && tool.test(script) ? script : undefined;

@@ -3,8 +3,8 @@ import type { PackageManager } from "../plan.ts";
 import { stringAt, type Table, valueAt } from "../values.ts";
 
 /**
- * What a package manager is told so that a line of Node.js that is not offered fails no build: another line is used then, with
- * a warning, and engines disagree by design. Yarn's later versions check nothing, and refuse settings that they do not know.
+ * Settings that stop package managers from checking `engines`. When an app asks for an unsupported Node.js release line, another
+ * one is used with a warning, so the check would fail every such build. Later versions of Yarn do not check, and reject unknown settings.
  */
 export function managerSettings(
   app: App,
@@ -19,12 +19,12 @@ export function managerSettings(
   if (name !== "npm") return {};
   return {
     ...(isStrict(app) && { NPM_CONFIG_ENGINE_STRICT: "false" }),
-    // npm stops at a devEngines.runtime other than its own, and no lesser setting lets it go on.
+    // npm fails if devEngines.runtime differs from the running version, and no narrower setting turns this check off.
     ...(valueAt(manifest, "devEngines", "runtime") !== undefined && { NPM_CONFIG_FORCE: "true" }),
   };
 }
 
-/** The same for pnpm, whose workspace file wins over the environment: words behind its install command. */
+/** The same for pnpm, as options of its install command, because its workspace file overrides the environment. */
 export const pnpmInstallFlag = (app: App, { name }: PackageManager): string =>
   name === "pnpm" && isStrict(app) ? " --config.engine-strict=false" : "";
 

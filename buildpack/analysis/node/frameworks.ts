@@ -12,9 +12,9 @@ export interface FrameworkStart {
   build: string | null;
   static?: StaticSite;
   buildEnv?: Readonly<Record<string, string>>;
-  /** Why the build cannot be started here, and what to add; `start` is "" then. */
+  /** Why the build cannot be started here, and what to add; `start` is then "". */
   obstacle?: string;
-  /** What would be better, where it is started all the same. */
+  /** Advice on a better start, if the app can be started anyway. */
   advice?: string;
 }
 
@@ -67,7 +67,7 @@ function sveltekit(app: App, _manifest: Table | undefined, dependencies: Depende
   const use = "use @sveltejs/adapter-node in svelte.config.js instead.";
   if (adapter !== "adapter-auto")
     return blocked(`SvelteKit is built for another platform (${quoted(adapter)}), and no server comes of it; ${use}`);
-  // adapter-auto takes adapter-node on the one platform that it knows to run a plain Node.js server.
+  // adapter-auto selects adapter-node if this variable names a platform that runs a plain Node.js server.
   const advice = `SvelteKit's adapter-auto fetches adapter-node anew at each build; ${use}`;
   return { start: `node ${out}`, build: "vite build", buildEnv: { GCP_BUILDPACKS: "true" }, advice };
 }
@@ -112,7 +112,7 @@ function astro(app: App, manifest: Table | undefined, dependencies: Dependencies
   return { start: "node ./dist/server/entry.mjs", build: "astro build" };
 }
 
-/** TanStack Start builds a handler; a server comes of it with Nitro, or with Vinxi as in its first versions. */
+/** TanStack Start builds a handler; Nitro, or Vinxi in its first versions, adds the server. */
 function tanstack(app: App, _manifest: Table | undefined, dependencies: Dependencies): FrameworkStart | undefined {
   if (!["@tanstack/react-start", "@tanstack/solid-start", "@tanstack/start"].some((name) => dependencies.has(name)))
     return undefined;

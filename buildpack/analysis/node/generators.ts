@@ -3,15 +3,15 @@ import { invocationOf } from "../command.ts";
 import { entriesAt, stringAt, type Table } from "../values.ts";
 import { configText, configured, rawValue, relativeFolder, within } from "./static-folders.ts";
 
-/** A tool that makes a site or a single-page app of sources that nothing else runs. */
+/** A tool that builds a site or a single-page app from sources. */
 interface Generator {
   packages: readonly string[];
   /** The tool's own commands, which only develop, build or preview. */
   commands: RegExp;
-  /** A script that builds; its first group, where it has one, is the folder of the sources. */
+  /** Matches a build script; the first capturing group, if any, is the source folder. */
   builds: RegExp;
   build: string;
-  /** True where the build routes in the browser: its index.html stands for every address. */
+  /** True if the site routes in the browser: index.html is served for every address. */
   isSinglePage?: boolean;
   dir(app: App, found: { folder: string; script: string }): string;
 }
@@ -166,7 +166,7 @@ const GENERATORS: readonly Generator[] = [
 const polymerBuild = (text: string | undefined): string | undefined =>
   /"builds"\s*:\s*\[\s*\{[^}]*?"(?:name|preset)"\s*:\s*"([\w.-]+)"/.exec(text ?? "")?.[1];
 
-/** What a generator makes of the app: the folder, and the script that builds it, null where the tool's own command must. */
+/** The generator's output folder and the script that builds it; null if the tool's own command is used. */
 export interface GeneratedSite {
   dir: string;
   isSinglePage: boolean;
@@ -211,7 +211,7 @@ function buildScript(
   for (const [name, text] of entriesAt(manifest, "scripts")) {
     if (typeof text === "string" && generator.builds.test(text) && !/^(pre|post)/.test(name)) return { name, text };
   }
-  // A script that serves for development says as much as a build script would.
+  // A script that starts the development server shows as clearly as a build script that the app uses the tool.
   const develops = entriesAt(manifest, "scripts").some(
     ([name, text]) =>
       /^(start|dev|develop|serve|watch)\b/.test(name) &&

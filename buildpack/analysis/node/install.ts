@@ -57,7 +57,7 @@ const hasInstallScript = (manifest: Table): boolean =>
 const isWorkspace = (app: App, manifest: Table): boolean =>
   valueAt(manifest, "workspaces") !== undefined || app.has("pnpm-workspace.yaml");
 
-/** True when package.json asks for no package at all and no script of it runs with the install. */
+/** True if package.json declares no packages and no install scripts. */
 export function installsNothing(app: App, manifest: Table | undefined, dependencies: Dependencies): boolean {
   if (manifest === undefined) return true;
   const packages = dependencies.size + entriesAt(manifest, "peerDependencies").length;
@@ -66,7 +66,7 @@ export function installsNothing(app: App, manifest: Table | undefined, dependenc
 
 const COPIED_FILES =
   /^(\.npmrc|\.yarnrc|\.yarnrc\.yml|\.pnpmfile\.cjs|pnpm-workspace\.yaml|bunfig\.toml|package-lock\.json|npm-shrinkwrap\.json|pnpm-lock\.yaml|yarn\.lock|bun\.lockb?)$/;
-/** Each manifest's folder is a layer of its own, and layers are few. */
+/** Each manifest's folder becomes one image layer, and the number of layers is limited. */
 const workspacesMax = 50;
 const COPIED_FOLDERS = ["patches", "prisma", ".yarn/releases", ".yarn/plugins", ".yarn/patches", ".yarn/cache"];
 

@@ -4,7 +4,7 @@ import type { FixedPort } from "../port.ts";
 import { isGenerated, type Source } from "../source.ts";
 import { nodeEntry, reachable } from "./sources.ts";
 
-/** The fixed port of a Node.js app: `listen(3000)` in what its entry file reaches, when none of that reads PORT. */
+/** The fixed port of a Node.js app: `listen(3000)` in the entry file or its imports, if none of these files reads PORT. */
 export function nodeListenPort(app: App, line: string): FixedPort | undefined {
   const entry = nodeEntry(app, line);
   if (entry === undefined) return undefined;
@@ -34,7 +34,7 @@ function readsPort(text: string): boolean {
 
 const NUMBER = "[\"']?(\\d{2,5})(?![\\d.])";
 const NAME = "([A-Za-z_$][\\w$.?]*)";
-/** What stands before a number that is taken where the command line or the environment has none: `process.argv[2] ||`. */
+/** Matches the text before a default value for the command line or the environment: `process.argv[2] ||`. */
 const OTHERWISE = "[\\w$.?[\\]\"'() ]{0,40}\\b(?:env|argv)\\b[\\w$.?[\\]\"'() ]{0,40}(?:\\|\\||\\?\\?)\\s*";
 const VALUE = `(?:${NUMBER}|${OTHERWISE}${NUMBER}|${NAME})`;
 const LISTEN = [

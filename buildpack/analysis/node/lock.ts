@@ -8,7 +8,7 @@ import { type PnpmLock, pnpmLock } from "./pnpm-lock.ts";
 
 const LOCAL = /^(file|link|portal|workspace|patch|catalog|git|github|https?):|^[./~]|\//;
 
-/** The first dependency of package.json that its lock file does not answer, in words; undefined when they agree or it cannot be told. */
+/** Describes the first dependency of package.json that its lock file does not satisfy; undefined if they agree or this is unknown. */
 export function lockDisagreement(
   app: App,
   manifest: Table,
@@ -27,7 +27,7 @@ export function lockDisagreement(
 const missing = (name: string) => `${name} is not in it`;
 const other = (name: string, range: string) => `it does not hold ${name} ${range}`;
 
-/** What `npm ci` refuses: a dependency that is missing, or locked at a version out of its range. */
+/** Finds a dependency that `npm ci` rejects: missing, or locked at a version outside its range. */
 function npmDisagreement(app: App, dependencies: Dependencies, lock: string): string | undefined {
   const locked = optionalJson(app, lock);
   if (locked === undefined) return "it is not valid JSON";
@@ -50,7 +50,7 @@ function npmDisagreement(app: App, dependencies: Dependencies, lock: string): st
   return undefined;
 }
 
-/** What `pnpm install --frozen-lockfile` refuses: specifiers other than those of package.json. */
+/** Finds a specifier that differs from package.json, which `pnpm install --frozen-lockfile` rejects. */
 function pnpmDisagreement(manifest: Table, declared: Dependencies, lock: PnpmLock): string | undefined {
   const locked = lock.specifiers;
   if (locked === undefined) return undefined;
@@ -68,7 +68,7 @@ function pnpmDisagreement(manifest: Table, declared: Dependencies, lock: PnpmLoc
   return surplus === undefined ? undefined : `it holds ${surplus}, which package.json does not`;
 }
 
-/** What yarn's frozen install refuses: a `name@range` that the lock file does not list. */
+/** Finds a `name@range` that the lock file does not list, which yarn's frozen install rejects. */
 function yarnDisagreement(app: App, manifest: Table, dependencies: Dependencies, text: string): string | undefined {
   if (Object.keys(tableAt(manifest, "resolutions")).length > 0) return undefined;
   const berry = text.includes("__metadata:");
@@ -99,7 +99,7 @@ const memberNames = (app: App): ReadonlySet<unknown> =>
       .map((path) => stringAt(optionalJson(app, path), "name")),
   );
 
-/** What a bun.lock does not list among the ranges that it was made for: it repeats them as package.json has them. */
+/** Finds a dependency whose range differs from the copy of package.json's ranges in bun.lock. */
 function bunDisagreement(manifest: Table, text: string): string | undefined {
   const pairs = new Set(text.match(/"(?:[^"\\\n]|\\.)*": "(?:[^"\\\n]|\\.)*"/g));
   for (const kind of ["dependencies", "devDependencies", "optionalDependencies"]) {

@@ -19,7 +19,7 @@ const NAMED = [
   new RegExp(`\\b(?:listen|[sS]erve)\\s*${OPTIONS}\\b(host(?:name)?)(?=\\s*[,}])`, "g"),
 ];
 
-/** Where an app that starts its own server listens on the loopback address. */
+/** The place where an app that starts its own server listens on the loopback address. */
 export function nodeLoopback(app: App, line: string): Loopback | undefined {
   const entry = nodeEntry(app, line);
   if (entry === undefined) return undefined;
@@ -60,7 +60,7 @@ function fastify(sources: readonly Source[]): Loopback | undefined {
   return undefined;
 }
 
-/** The arguments of a call, of which `from` is the offset behind its opening parenthesis; very long ones are cut off. */
+/** The arguments of a call; `from` is the offset after its opening parenthesis. Very long ones are cut off. */
 function argumentsAt(text: string, from: number): string[] {
   const found: string[] = [];
   let start = from;
@@ -80,7 +80,7 @@ function argumentsAt(text: string, from: number): string[] {
 
 const argumentsLengthMax = 1000;
 
-/** True where Fastify is told a port and no host: it then listens on the loopback address. */
+/** True if Fastify gets a port but no host: it then listens on the loopback address. */
 function namesNoHost([first = "", second = ""]: readonly string[]): boolean {
   if (first.startsWith("{")) return !/\b(?:host|path)\b|\.\.\./.test(first);
   const isPort = /port|^\d+$/i.test(first);

@@ -19,7 +19,7 @@ const PNPM_OF_LOCK: readonly [RegExp, string][] = [
   [/^6(\.|$)/, "8"],
   [/^9(\.|$)/, "9"],
 ];
-/** The first line whose lock file may have two documents. */
+/** The first major version of pnpm whose lock file may have two documents. */
 const pnpmOfTwoDocuments = "11";
 const YARN_OF_LOCK: ReadonlyMap<string, string> = new Map([
   ["4", "2"],
@@ -85,10 +85,10 @@ function engineManager(manifest: Table | undefined): NodeManager | undefined {
   return (["pnpm", "yarn", "bun"] as const).find((name) => /\d|^\*$/.test(stringAt(manifest, "engines", name) ?? ""));
 }
 
-/** What is taken where a range leaves the choice. */
+/** The version used if a range allows several. */
 const PREFERRED: Readonly<Record<NodeManager, string>> = { npm: "11", pnpm: "10", yarn: "1", bun: "1" };
 
-/** A version or tag for the registry: the exact declared one, else a major line that the declaration, the engines and the lock agree on. */
+/** A version or tag for the registry: the exact declared version, else a major version allowed by the declaration, the engines and the lock file. */
 function managerVersion(
   app: App,
   manifest: Table | undefined,

@@ -60,7 +60,7 @@ export function nodePlan(app: App, diagnostics: Diagnostics): Plan {
     addedPackages: [],
     systemPackages: dependencies.has("prisma") || dependencies.has("@prisma/client") ? ["openssl"] : [],
     buildEnv: { ...start.buildEnv, ...managerSettings(app, manifest, packages.manager) },
-    // fastify-cli listens on localhost unless it is told otherwise or believes to be in Docker.
+    // fastify-cli listens on localhost unless it gets an address or detects Docker.
     env: { ...serverEnvironment(port), ...(dependencies.has("fastify-cli") && { FASTIFY_ADDRESS: "0.0.0.0" }) },
   };
 }
@@ -73,7 +73,7 @@ function refuseLongScripts(app: App, manifest: Table | undefined): void {
   }
 }
 
-/** The command's own port wins over what the sources say. */
+/** A port in the command takes precedence over one in the sources. */
 function fixedPort(app: App, start: NodeStart): FixedPort | undefined {
   const inCommand = portInCommand(start.line);
   if (inCommand === undefined) return nodeListenPort(app, start.line);

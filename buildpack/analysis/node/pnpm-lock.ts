@@ -1,11 +1,11 @@
 import { parse } from "yaml";
 import { entriesAt, isTable, stringAt, type Table, valueAt } from "../values.ts";
 
-/** What detection reads of a pnpm-lock.yaml. */
+/** The parts of a pnpm-lock.yaml that detection reads. */
 export interface PnpmLock {
-  /** lockfileVersion: "5.4", "6.0", "9.0"; "" where it is not said. */
+  /** lockfileVersion: "5.4", "6.0", "9.0"; "" if missing. */
   version: string;
-  /** True for two documents: pnpm 11 puts what it needs itself before what the project needs. */
+  /** True if the file has two documents: pnpm 11 writes its own dependencies before the project's. */
   hasOwnDocument: boolean;
   /** The version of pnpm that the first of two documents pins. */
   pnpmVersion: string | undefined;
@@ -15,14 +15,14 @@ export interface PnpmLock {
 }
 
 /**
- * The library takes 4 seconds for a lock file of 5 MB. So the keys that are needed are cut out as pnpm lays them out, a few KB,
- * and a part that is longer than this, in characters, is passed over.
+ * The YAML library takes 4 seconds for a lock file of 5 MB. So only the needed keys are extracted, by pnpm's layout: a few KB.
+ * A part longer than this many characters is skipped.
  */
 const parsedMax = 128 * 1024;
 
 const kinds = ["dependencies", "devDependencies", "optionalDependencies"];
 
-/** Reads a pnpm-lock.yaml of versions 5, 6 and 9, never throwing. */
+/** Reads a pnpm-lock.yaml of versions 5, 6 and 9. Never throws. */
 export function pnpmLock(text: string): PnpmLock {
   const documents = text.split(/^---[ \t]*$/m).filter((document) => document.trim() !== "");
   const project = documents.at(-1) ?? "";
@@ -59,7 +59,7 @@ function rootImporter(document: string): Table | undefined {
   return tableOf(valueAt(parsed(text), "."));
 }
 
-/** The lines of a key at the left margin with everything below it; "" where there is none. */
+/** The lines of a top-level key with everything nested in it; "" if the key is missing. */
 function block(document: string, key: string): string {
   const start = document.startsWith(`${key}:`) ? 0 : document.indexOf(`\n${key}:`) + 1;
   if (start === 0 && !document.startsWith(`${key}:`)) return "";
@@ -74,7 +74,7 @@ const tableOf = (value: unknown): Table | undefined => (isTable(value) ? value :
 function parsed(text: string): Table | undefined {
   if (text.length > parsedMax) return undefined;
   try {
-    // Looking for double keys compares each with all others.
+    // The check for duplicate keys takes quadratic time.
     return tableOf(parse(text, { uniqueKeys: false, logLevel: "error", maxAliasCount: 0 }) ?? {});
   } catch {
     return undefined;

@@ -1,4 +1,4 @@
-/** The offered lines of Node.js, the default first (docs/detection.md, Node.js line). */
+/** The offered release lines of Node.js, the default first (docs/detection.md, Node.js line). */
 export const nodeReleaseLines = [24, 26, 22] as const;
 export const nodeReleaseLineDefault = 24;
 
@@ -18,7 +18,7 @@ export const nodeCodenames: ReadonlyMap<string, number> = new Map([
   ["lithium", 26],
 ]);
 
-/** The day on which a line stopped, for the lines that are over. */
+/** The end-of-life date of each release line that has ended. */
 export const nodeEndOfLife: ReadonlyMap<number, string> = new Map([
   [4, "2018-04-30"],
   [5, "2016-06-30"],

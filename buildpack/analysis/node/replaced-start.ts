@@ -8,7 +8,7 @@ export interface Replacement {
   advice: { code: string; message: string };
 }
 
-/** What is started instead of a command that hands the app to a daemon, or compiles it at each start; undefined for every other. */
+/** The replacement for a command that hands the app to a daemon or compiles it at each start; undefined for other commands. */
 export function replacedStart(
   line: string,
   manifest: Table | undefined,
@@ -42,7 +42,7 @@ export function replacedStart(
   };
 }
 
-/** pm2-runtime takes the same words and stays; without the package, the script itself. */
+/** pm2-runtime takes the same arguments and stays in the foreground; without the package, the script itself is run. */
 function foregroundOfPm2(rest: string, words: readonly string[], dependencies: Dependencies): string | undefined {
   if (dependencies.has("pm2")) return rest.replace(/^\S+\s+start/, "pm2-runtime start").replace(/\s+--no-daemon\b/, "");
   return scriptOf(words);
@@ -53,7 +53,7 @@ function scriptOf(words: readonly string[]): string | undefined {
   return script === undefined ? undefined : `node ${script}`;
 }
 
-/** `nest start` builds at each start; the build stage has done so already. */
+/** `nest start` builds at each start, although the build stage already did. */
 function builtNest(manifest: Table | undefined): string {
   const production = stringAt(manifest, "scripts", "start:prod");
   return production !== undefined && /^node\s+[\w./-]+$/.test(production) ? production : "node dist/main";

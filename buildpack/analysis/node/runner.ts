@@ -5,11 +5,11 @@ import { reachable } from "./sources.ts";
 
 const TYPESCRIPT = /\.([cm]?ts|[jt]sx)$/;
 
-/** How each package that runs TypeScript is called; those first that need no second word. */
+/** The command of each package that runs TypeScript; commands without arguments come first. */
 const RUNNERS: readonly [string, (isModule: boolean) => string][] = [
   ["tsx", () => "tsx"],
   ["ts-node", (isModule) => (isModule ? "node --loader ts-node/esm" : "ts-node")],
-  // ts-node-dev starts the app anew at each change; ts-node, which it brings, does not.
+  // ts-node-dev restarts the app at each change; ts-node, which it includes, does not.
   ["ts-node-dev", () => "ts-node --transpile-only"],
   ["@swc-node/register", (isModule) => `node --import @swc-node/register/${isModule ? "esm-register" : "register"}`],
   ["@swc/register", () => "node -r @swc/register"],
@@ -18,7 +18,7 @@ const RUNNERS: readonly [string, (isModule: boolean) => string][] = [
   ["jiti", () => "jiti"],
 ];
 
-/** The command that runs an entry file, or why Node.js cannot and no declared package does. */
+/** The command that runs an entry file, or the reason why neither Node.js nor a declared package can run it. */
 export function runnerOf(
   app: App,
   manifest: Table | undefined,
@@ -34,7 +34,7 @@ export function runnerOf(
   return obstacle === undefined ? { command: `node ${entry}` } : { obstacle };
 }
 
-/** What Node.js, which only removes types, stops at in the sources that an entry file reaches; the words of a sentence. */
+/** Describes the syntax in an entry file or its imports that Node.js cannot run: Node.js only removes types. */
 function obstacleFor(app: App, entry: string): string | undefined {
   for (const { path, text } of reachable(app, entry)) {
     if (!TYPESCRIPT.test(path)) continue;
@@ -60,11 +60,11 @@ function inText(app: App, path: string, text: string): string | undefined {
   return undefined;
 }
 
-/** `import type { A } from "./a"` is removed before anything looks for the file. */
+/** Node.js removes `import type { A } from "./a"`, so the file need not exist. */
 const isTypeOnly = (text: string, at: number): boolean =>
   /\b(?:import|export)\s+type\s[^;]*$/.test(text.slice(Math.max(0, at - 500), at));
 
-/** `./a.js` where only `a.ts` is there. */
+/** An import of `./a.js` when only `a.ts` exists. */
 function namesTypeScriptAsScript(app: App, from: string, specifier: string): boolean {
   if (!/\.[cm]?js$/.test(specifier)) return false;
   const names = from.split("/").slice(0, -1);

@@ -1,13 +1,13 @@
 import { commandsOf, folderOf, invocationOf, wordsOf } from "../command.ts";
 import { stringAt, type Table } from "../values.ts";
 
-/** A start command seen through the package manager's scripts: what runs before it, and the app's own command line. */
+/** A start command with package.json scripts resolved: the commands that run before it, and the app's own command line. */
 export interface ResolvedCommand {
   before: string[];
   line: string;
 }
 
-/** Looks through `npm start`, `yarn serve`, `pnpm run x` and the like to the script's own command, so that no package manager stands between the container and the app. */
+/** Resolves `npm start`, `yarn serve`, `pnpm run x` and the like to the script's command, so that the app receives signals directly and not through a package manager. */
 export function resolveCommand(
   line: string,
   manifest: Table | undefined,
@@ -39,7 +39,7 @@ export function resolveCommand(
   };
 }
 
-/** Assignments before a line: before its only command, or exported for all of them. */
+/** Adds assignments to a line: before its only command, or exported for several commands. */
 function joined(assignments: readonly string[], line: string): string {
   if (assignments.length === 0) return line;
   return commandsOf(line).length === 1
@@ -47,7 +47,7 @@ function joined(assignments: readonly string[], line: string): string {
     : `export ${assignments.join(" ")}; ${line}`;
 }
 
-/** Options of package managers that mean another package than this one. */
+/** Options of package managers that select a different package. */
 const ELSEWHERE = /^(-w|--workspaces?|--prefix|-C|--cwd|--dir|--filter|-F)(=|$)/;
 
 const QUIET = /^(--silent|-s|--quiet|-q|--no-color|--production|--prod|--if-present|--bun)$/;
@@ -90,12 +90,12 @@ function directBinary(words: readonly string[], text: string, dependencies: Read
   const direct = text.slice(text.indexOf(prefix[0]) + prefix[0].length);
   const [binary = ""] = wordsOf(direct);
   if (binary === "node" && manager !== "npx") return direct;
-  // `npx @scope/name` names a package whose command is called something else.
+  // The command of the package in `npx @scope/name` has a different name.
   if (binary.startsWith("@")) return undefined;
   return dependencies.has(binary) || providers(binary).some((name) => dependencies.has(name)) ? direct : undefined;
 }
 
-/** The packages whose command has another name than their own. */
+/** Packages whose command name differs from the package name. */
 function providers(binary: string): string[] {
   const known: Record<string, string[]> = {
     nest: ["@nestjs/cli"],

@@ -10,7 +10,7 @@ const VALUED =
 const ENDINGS = ["", ".js", ".cjs", ".mjs", ".json", ".node", ".ts", ".mts", ".cts", ".tsx", ".jsx"];
 const INSTALL_SCRIPTS = ["preinstall", "install", "postinstall", "prepublish", "prepare"];
 
-/** Refuses a start command whose file is not in the archive where neither a build nor an install script could make it. */
+/** Throws if a start command's file is not in the archive and no build or install script could create it. */
 export function refuseMissingFile(
   app: App,
   manifest: Table | undefined,
@@ -37,7 +37,7 @@ const isBuild = (name: string, script: unknown): boolean =>
   /build|compile|bundle|transpile/i.test(name) ||
   (typeof script === "string" && /\b(?:tsc|webpack|esbuild|rollup|babel|swc|tsup|ncc|parcel)\b/.test(script));
 
-/** The path, relative to the app's root, of the file that a start command runs; undefined where it cannot be told. */
+/** The path, relative to the app's root, of the file that a start command runs; undefined if unknown. */
 function startFile(line: string): string | undefined {
   const commands = commandsOf(line);
   if (commands.slice(0, -1).some(({ text }) => !/^(?:cd|export|set)\s/.test(text))) return undefined;
@@ -55,7 +55,7 @@ function startFile(line: string): string | undefined {
 
 function pathOf(program: string, folder: string, word: string): string | undefined {
   const isFile = /\.[cm]?[jt]sx?$/.test(word);
-  // Others take names of scripts and commands there, too.
+  // Other programs also accept script and command names here.
   if (!isFile && program !== "node" && program !== "nodejs") return undefined;
   const path = word.replace(/^(?:\.\/+)+/, "").replace(/\/+$/, "");
   if (!/^[\w@][\w@.-]*(?:\/[\w@.-]+)*$/.test(path) || /(?:^|\/)(?:\.\.?|node_modules)(?:\/|$)/.test(path))

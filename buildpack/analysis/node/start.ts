@@ -15,20 +15,20 @@ import { nodeEntry } from "./sources.ts";
 import { angularServer, staticBuild } from "./static.ts";
 import { emulatorOf, functionsFramework, isWorker, refuseEmulator, refuseUnserved, remedy } from "./unserved.ts";
 
-/** Where a start command was found and what it is. */
+/** A start command and the place where it was found. */
 export interface NodeStart {
   line: string;
   before: string[];
   static: StaticSite | null;
   /** The framework's own build command, for an app without a build script. */
   build: string | null;
-  /** The script that builds, where it has another name than build. */
+  /** The build script's name, if it is not "build". */
   buildScript?: string;
   buildEnv: Readonly<Record<string, string>>;
   /** The line that declares the command, for suggestions on it. */
   file: string;
   declaredAt: number;
-  /** What would be better than the declared command. */
+  /** Suggestions for a better command. */
   advice: readonly { code: string; message: string }[];
 }
 
@@ -92,7 +92,7 @@ export function nodeStart(
   return { ...found, line };
 }
 
-/** A declared command as it is started: scripts looked through, and replaced where the app itself would not stay. */
+/** The declared command with scripts resolved, replaced if the app would not stay in the foreground. */
 function declaredStart(
   app: App,
   command: string,
@@ -113,7 +113,7 @@ const lastCommand = (line: string): string => invocationOf(commandsOf(line).at(-
 
 const isEmulated = (line: string): boolean => emulatorOf(lastCommand(line)) !== undefined;
 
-/** A framework's own server, which has nothing to serve once the framework is told to write files only. */
+/** Matches a framework's own server, which cannot serve an app that the framework exports as static files. */
 const startsFramework = (script: string): boolean =>
   /^(next|nuxt|react-router-serve|react-router)$/.test(invocationOf(script.replace(/^npx\s+/, "")).program);
 
@@ -143,7 +143,7 @@ function entryCommand(
   );
 }
 
-/** package.json's `main`, if the file exists or a build is to make it. */
+/** package.json's `main`, if the file exists or a build creates it. */
 function mainFile(app: App, manifest: Table | undefined): string | undefined {
   const main = stringAt(manifest, "main")?.replace(/^(\.?\/)+|\/+$/g, "");
   if (main === undefined || !/^[\w@./-]+$/.test(main) || main.split("/").includes("..")) return undefined;

@@ -14,7 +14,7 @@ export function configText(app: App, name: string): string | undefined {
   return file === undefined || text === undefined ? undefined : withoutComments(file, text);
 }
 
-/** Frameworks whose build has a server of its own, though vite makes it. */
+/** Frameworks that build with vite and have their own server. */
 const SERVED = [
   "@sveltejs/kit",
   "@react-router/dev",
@@ -54,7 +54,7 @@ export function configured(text: string | undefined, key: string): string | unde
   return clean === undefined || clean === "" || clean.split("/").includes("..") ? undefined : clean;
 }
 
-/** A path written by hand as a folder of the app, undefined where it leaves the app or is none. */
+/** Normalizes a declared path to a folder of the app; undefined if it is outside the app or invalid. */
 export function relativeFolder(path: string | undefined): string | undefined {
   const clean = path?.replace(/^(\.?\/)+|\/+$/g, "");
   return clean === undefined || !/^[\w@.-]+(\/[\w@.-]+)*$/.test(clean) || clean.split("/").includes("..")
@@ -62,7 +62,7 @@ export function relativeFolder(path: string | undefined): string | undefined {
     : clean;
 }
 
-/** A quoted value of a configuration text as it is written. */
+/** A quoted value of a configuration text, unchanged. */
 export const rawValue = (text: string | undefined, key: string): string | undefined =>
   new RegExp(`\\b${key}\\s*:\\s*(?:path\\.(?:resolve|join)\\([^'"\`]*)?['"\`]([^'"\`$\\n]+)['"\`]`).exec(
     text ?? "",
@@ -83,7 +83,7 @@ export function astroDir(app: App, _manifest: Table | undefined, dependencies: D
 export function viteDir(app: App, manifest: Table | undefined, dependencies: Dependencies): string | undefined {
   if (SERVED.some((name) => dependencies.has(name))) return undefined;
   const text = configText(app, "vite.config");
-  // Cloudflare's plugin builds the worker beside the browser's files.
+  // Cloudflare's plugin writes the worker next to the browser files.
   if (dependencies.has("@cloudflare/vite-plugin") && /\bcloudflare\s*\(/.test(text ?? "")) return "dist/client";
   const root = configured(text, "root");
   const page = root === undefined ? "index.html" : `${root}/index.html`;
@@ -94,7 +94,7 @@ export function viteDir(app: App, manifest: Table | undefined, dependencies: Dep
   return within(root ?? "", out);
 }
 
-/** A folder seen from another, undefined when it leaves the app. */
+/** Resolves a folder relative to another; undefined if the result is outside the app. */
 export function within(base: string, path: string): string | undefined {
   const names: string[] = [];
   for (const name of [...base.split("/"), ...path.split("/")]) {

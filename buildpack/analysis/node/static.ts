@@ -12,22 +12,22 @@ import { angularDir, astroDir, moduleEndings, reactDir, viteDir, vueDir } from "
 export interface StaticBuild {
   site: StaticSite;
   build: string;
-  /** The script that builds it, where it has another name than build. */
+  /** The build script's name, if it is not "build". */
   buildScript?: string;
 }
 
 interface Tool {
   packages: readonly string[];
-  /** The tool's own commands, which only develop or preview: none of them is a server of the app. */
+  /** The tool's own development and preview commands, which do not serve the app in production. */
   commands: RegExp;
   build: string;
-  /** True where each page is a file of its own, so that index.html stands for no other address. */
+  /** True if each page is its own file, so that index.html is not served for other addresses. */
   hasPages?: boolean;
   /** The folder of built files; undefined when the tool is not used for a site here. */
   dir(app: App, manifest: Table | undefined, dependencies: Dependencies): string | undefined;
 }
 
-/** For tools whose development server a start script may ask for, with a suggestion (docs/detection.md, Suggestions). */
+/** For tools whose development server a start script may run; a suggestion is then made (docs/detection.md, Suggestions). */
 const NONE = /(?!)/;
 
 const TOOLS: readonly Tool[] = [
@@ -77,13 +77,13 @@ export function staticBuild(
   return undefined;
 }
 
-/** A built folder to serve: an app that routes in the browser answers every address, a site of pages has its own 404.html. */
+/** A built folder to serve: an app that routes in the browser serves index.html for every address; a multi-page site has its own 404.html. */
 export const siteOf = (dir: string, isSinglePage: boolean): StaticSite => ({
   dir,
   fallback: isSinglePage ? "index.html" : "404.html",
 });
 
-/** True when scripts.start is missing or runs the tool itself, and it is known how to build what is to be served. */
+/** True if scripts.start is missing or runs the tool itself, and the build command is known. */
 function onlyDevelops(
   app: App,
   manifest: Table | undefined,

@@ -7,14 +7,14 @@ import { entriesAt, stringAt, type Table, valueAt } from "../values.ts";
 import { dependenciesOf } from "./dependencies.ts";
 import { nodeEntry, reachable } from "./sources.ts";
 
-/** Imports that a file makes when it is loaded: not of types alone, and not inside of a block, where they may be allowed to fail. */
+/** Imports that run when a file is loaded. Type-only imports are excluded, and so are imports inside a block, which may be optional. */
 const IMPORT =
   /^(?:import|export)\s(?!type\s)[^"'`;()]{0,500}?\bfrom\s*["']([^"'\n]+)["']|^import\s*["']([^"'\n]+)["']|^(?:const|let|var)\s[^=;"'`]{1,300}=\s*(?:require|await import)\s*\(\s*["']([^"'\n]+)["']\s*\)/gm;
 const NAME = /^(?:@[a-z0-9][\w.~-]*\/)?[a-z0-9][\w.~-]*$/i;
-/** Modules that Node.js or Bun bring. */
+/** Built-in modules of Node.js and Bun. */
 const BUILTIN: ReadonlySet<string> = new Set([...builtinModules, "bun"]);
 
-/** Advises against an import that an app's sources make when they are loaded, of a package that no manifest declares. */
+/** Suggests declaring a package that the app imports when it is loaded and no manifest declares. */
 export function suggestUndeclaredPackages(
   app: App,
   manifest: Table | undefined,
@@ -44,14 +44,14 @@ export function suggestUndeclaredPackages(
   }
 }
 
-/** The package of an import, undefined for files, aliases and what Node.js itself brings. */
+/** The package of an import; undefined for files, aliases and built-in modules. */
 function packageOf(specifier: string): string | undefined {
   const [first = "", second = ""] = specifier.split("/");
   const name = first.startsWith("@") ? `${first}/${second}` : first;
   return NAME.test(name) && !BUILTIN.has(name) ? name : undefined;
 }
 
-/** Everything that a manifest of the archive declares, and what its packages are called. */
+/** The dependencies that the archive's manifests declare, and the names of the archive's own packages. */
 function namesOfApp(app: App): ReadonlySet<string> {
   const names = new Set<string>();
   for (const path of app.paths) {
@@ -79,14 +79,14 @@ function isDeclaredBeside(app: App, source: string, name: string): boolean {
 
 const CONFIGURATIONS = ["tsconfig.json", "tsconfig.base.json", "jsconfig.json"];
 
-/** True for a name that a compiler's configuration maps to files, or that is a folder of the app's own. */
+/** True for a name that a compiler configuration maps to files, or that is a folder of the app. */
 function isAlias(app: App, name: string): boolean {
   const [first = name] = name.split("/");
   if (["", "src/"].some((folder) => app.hasFolder(folder + first))) return true;
   return CONFIGURATIONS.some((path) => app.text(path)?.includes(`"${first}`));
 }
 
-/** True where a lock file puts a package at the top of node_modules, declared or not; pnpm links only what is declared. */
+/** True if the lock file installs a package at the top level of node_modules, declared or not; pnpm links declared packages only. */
 function isLocked(app: App, name: string, manager: string): boolean {
   if (manager === "pnpm") return false;
   return (

@@ -3,7 +3,7 @@ import { NoPlan } from "../diagnostics.ts";
 import type { Dependencies } from "./dependencies.ts";
 import { reachable } from "./sources.ts";
 
-/** What an entry file is where it starts no server: what calls it elsewhere, and whether Bun serves such a default export. */
+/** A kind of entry file that starts no server: the platform that calls it, and whether Bun serves such a default export. */
 interface Unserved {
   kind: string;
   isServedByBun: boolean;
@@ -38,7 +38,7 @@ const SHAPES: readonly [RegExp, Unserved][] = [
   ],
 ];
 
-/** What an entry file is when neither it nor what it imports starts a server; undefined where one is started, or it cannot be told. */
+/** The kind of an entry file that starts no server, nor do its imports; undefined if a server is started or this is unknown. */
 function unservedAs(app: App, entry: string): Unserved | undefined {
   const sources = reachable(app, entry);
   const text = sources[0]?.text ?? "";
@@ -54,13 +54,13 @@ function unservedAs(app: App, entry: string): Unserved | undefined {
   };
 }
 
-/** True where Wrangler's configuration names a script that Cloudflare runs. */
+/** True if Wrangler's configuration names a script that Cloudflare runs. */
 export const isWorker = (app: App): boolean =>
   ["wrangler.toml", "wrangler.json", "wrangler.jsonc"].some((path) =>
     /^\s*"?main"?\s*[:=]/m.test(app.text(path) ?? ""),
   );
 
-/** Throws `NoPlan` (no_start_command) where an entry file starts no server: it says what the file is for and how one is started. */
+/** Throws `NoPlan` (no_start_command) if an entry file starts no server. The message explains what the file is for and how to start a server. */
 export function refuseUnserved(app: App, entry: string, dependencies: Dependencies, isBun: boolean): void {
   const unserved = unservedAs(app, entry);
   if (unserved === undefined || (isBun && unserved.isServedByBun)) return;
@@ -86,7 +86,7 @@ export function remedy(dependencies: Dependencies): string {
   return 'Add a file that starts one, such as require("node:http").createServer(handler).listen(process.env.PORT), and name it in "scripts": {"start": "node server.js"}.';
 }
 
-/** Commands that imitate another platform on the developer's machine, and what they run. */
+/** Commands that emulate another platform on the developer's machine, and what they run. */
 const EMULATORS: readonly [RegExp, string][] = [
   [/^wrangler\s+(?:dev|pages\s+dev)\b/, "a Cloudflare Worker"],
   [/^(?:vercel|vc|now)\s+dev\b/, "functions of Vercel"],
@@ -98,11 +98,11 @@ const EMULATORS: readonly [RegExp, string][] = [
   [/^electron(?:-forge\s+start)?\b/, "a program with windows"],
 ];
 
-/** The row of a command that only imitates another platform. */
+/** The entry of a command that only emulates another platform. */
 export const emulatorOf = (command: string): readonly [RegExp, string] | undefined =>
   EMULATORS.find(([pattern]) => pattern.test(command));
 
-/** Throws `NoPlan` (no_start_command) for a start command that only imitates another platform. `command` is the last of a line. */
+/** Throws `NoPlan` (no_start_command) for a start command that only emulates another platform. `command` is the last one of the line. */
 export function refuseEmulator(command: string, place: string, dependencies: Dependencies): void {
   const found = emulatorOf(command);
   if (found === undefined) return;

@@ -7,7 +7,7 @@ import { toolVersion } from "../version-files.ts";
 import { nodeCodenames, nodeEndOfLife, nodeReleaseLineDefault, nodeReleaseLines } from "./release-lines.ts";
 
 interface Source {
-  /** How the sentence names the place: "engines.node", ".nvmrc". */
+  /** The source's name in messages: "engines.node", ".nvmrc". */
   place: string;
   file: string;
   line: number;
@@ -16,7 +16,7 @@ interface Source {
 
 const LINES = Array.from({ length: 100 }, (_, line) => line);
 
-/** The line of Node.js, "22", "24" or "26" (docs/detection.md, Node.js line); doubts and disagreements are reported in the diagnostics. */
+/** The release line of Node.js, "22", "24" or "26" (docs/detection.md, Node.js line); unreadable and conflicting versions are reported in the diagnostics. */
 export function nodeVersion(app: App, manifest: Table | undefined, diagnostics: Diagnostics): string {
   const read: { source: Source; lines: number[] }[] = [];
   for (const source of sourcesOf(app, manifest)) {
@@ -88,7 +88,7 @@ export function miseTool(table: Table | undefined, tool: string): unknown {
   return isTable(first) ? stringAt(first, "version") : first;
 }
 
-/** Every line that a declared version allows, undefined when it cannot be read. */
+/** The release lines that a declared version allows, undefined if it cannot be read. */
 function linesOf(value: unknown): number[] | undefined {
   if (typeof value !== "string" && typeof value !== "number") return undefined;
   const text = String(value).trim();
@@ -116,11 +116,11 @@ function aliasLine(text: string): number | undefined {
 const newestOffered = (lines: readonly number[]): number | undefined =>
   nodeReleaseLines.find((line) => lines.includes(line));
 
-/** The allowed line that is nearest to the offered ones: of `>=18 <21` it is 20, of `>=27` it is 27. */
+/** The allowed release line nearest to the offered ones: 20 for `>=18 <21`, 27 for `>=27`. */
 const wantedLine = (lines: readonly number[]): number =>
   lines.findLast((line) => line < Math.max(...nodeReleaseLines)) ?? lines[0] ?? 0;
 
-/** The nearest offered line above the wanted one, else the newest. */
+/** The nearest offered release line above the requested one, else the newest. */
 function nearest(lines: readonly number[]): number {
   const offered = [...nodeReleaseLines].sort((a, b) => a - b);
   return offered.find((line) => line > wantedLine(lines)) ?? Math.max(...offered);

@@ -3,7 +3,7 @@ import { escapeRegExp } from "../diagnostics.ts";
 /** The interface between a Python web server and an application. */
 export type Interface = "asgi" | "wsgi";
 
-/** An application object that a module makes at its top level; `own` where its framework serves it with a command of its own. */
+/** An application object that a module creates at its top level; `own` if its framework serves it with its own command. */
 export interface MadeApplication {
   name: string;
   kind: Interface;
@@ -12,7 +12,7 @@ export interface MadeApplication {
 
 interface Maker {
   kind: Interface;
-  /** The module that must be imported for a name that many use; any where the name is unmistakable. */
+  /** The module that must be imported if the name is common; any module if the name is unique. */
   from?: string;
 }
 
@@ -46,7 +46,7 @@ const MADE = new RegExp(
   "gm",
 );
 
-/** What takes an application and gives one, with the interface of the result where it is another. */
+/** Wrappers that take an application and return one, with the interface of the result if it differs. */
 const WRAPPERS: readonly [string, Interface | undefined][] = [
   ["ASGIApp", "asgi"],
   ["AsyncASGIApp", "asgi"],
@@ -63,7 +63,7 @@ const WRAPPERS: readonly [string, Interface | undefined][] = [
 /** True for a module, given without its comments, that makes an application at its top level. */
 export const makesApplication = (text: string): boolean => madeApplication(text) !== undefined;
 
-/** The application that a module makes at its top level, with everything that is wrapped around it there. */
+/** The application that a module creates at its top level, including its wrappers. */
 export function madeApplication(text: string): MadeApplication | undefined {
   for (const { 0: found, 1: name = "", 2: qualifier = "", 3: maker = "", index } of text.matchAll(MADE)) {
     const known = MAKERS.find(
@@ -77,7 +77,7 @@ export function madeApplication(text: string): MadeApplication | undefined {
   return undefined;
 }
 
-/** True where a name comes from a module: it stands behind the module's name, or alone in a text that imports from it. */
+/** True if a name comes from a module: it is qualified with the module's name, or the text imports from the module. */
 function isImported(text: string, module: string, qualifier: string): boolean {
   if (qualifier !== "") return qualifier === `${module}.`;
   return new RegExp(`^from\\s+${escapeRegExp(module)}(?:\\.\\w+)*\\s+import\\b`, "m").test(text);
@@ -93,7 +93,7 @@ const WRAPPED = new RegExp(
   "gm",
 );
 
-/** What a module makes of its application further down: `socket_app = socketio.ASGIApp(sio, app)`. */
+/** The application that wraps an earlier one in the same module: `socket_app = socketio.ASGIApp(sio, app)`. */
 function wrapped(rest: string, made: MadeApplication): MadeApplication {
   let result = made;
   for (const [, name = "", wrapper = "", inside = ""] of rest.matchAll(WRAPPED)) {

@@ -4,13 +4,13 @@ import { entriesAt, isTable, listAt, type Table, tableAt, valueAt } from "../val
 import { lockedNames, type PythonPackages } from "./package-manager.ts";
 import { packageName, requirementLines, requirementOptions } from "./requirements.ts";
 
-/** Requirements as they are declared: those that the install command installs, and those that it leaves out. */
+/** Declared requirements: those that the install command installs, and those that it skips. */
 interface Declared {
   installed: unknown[];
   optional: unknown[];
 }
 
-/** The packages that a Python app's install command installs, with their extras, and those that its lock file adds to them. */
+/** The packages that a Python app's install command installs, with their extras and the transitive packages of the lock file. */
 export function pythonDependencies(
   app: App,
   pyproject: Table | undefined,
@@ -83,7 +83,7 @@ function tabulated(entries: readonly [string, unknown][]): Declared {
   return result;
 }
 
-/** What the app's own package requires: of setup.py, which is no data, everything that could be a name. */
+/** The requirements of the app's own package. setup.py is code, so every possible name in it counts. */
 function setupRequirements(app: App, pyproject: Table | undefined): unknown[] {
   const cfg = /^install_requires\s*=([^\n]*(?:\n[ \t]+[^\n]*)*)/m.exec(app.text("setup.cfg") ?? "")?.[1] ?? "";
   const words = (app.text("setup.py") ?? "").matchAll(/["']([A-Za-z][\w.-]*(?:\[[^\]]*\])?)\s*(?:[<>=!~][^"']*)?["']/g);
@@ -105,7 +105,7 @@ function namesOf(requirements: readonly unknown[]): Set<string> {
   return names;
 }
 
-/** Extras and packages that bring a server with them. */
+/** Extras and packages that include a server. */
 const EXTRAS: readonly [string, string][] = [
   ["fastapi[standard]", "uvicorn"],
   ["fastapi[standard-no-fastapi-cloud-cli]", "uvicorn"],

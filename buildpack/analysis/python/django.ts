@@ -3,15 +3,15 @@ import { lineOf } from "../diagnostics.ts";
 import { blankPythonComments } from "../source.ts";
 import { shellWord } from "../static-command.ts";
 
-/** A Django project: where manage.py is, what serves it, and whether static files are collected. */
+/** A Django project: the folder of manage.py, the application to serve, and whether static files are collected. */
 export interface DjangoProject {
   /** The folder of manage.py, "" for the root. */
   folder: string;
-  /** `project.wsgi:application`, and which of the two interfaces it is. */
+  /** `project.wsgi:application`, and its interface (WSGI or ASGI). */
   application: string;
   kind: "wsgi" | "asgi";
   collectsStatic: boolean;
-  /** The line of manage.py where advice on migrations is shown, undefined when the app has none. */
+  /** The line of manage.py for the suggestion on migrations, undefined if the app has no migrations. */
   migrations: { file: string; line: number } | undefined;
 }
 

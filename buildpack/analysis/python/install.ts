@@ -43,7 +43,7 @@ function manifestsOf(app: App, { name, file }: PythonPackages): string[] {
   return app.paths.filter((path) => COPIED.test(path) || named.has(path));
 }
 
-/** True when requirements.txt says where packages come from, so that others must be installed with it; not where it has hashes, since pip would ask the others for theirs. */
+/** True if requirements.txt configures package sources, so that added packages must be installed with it. False if it has hashes, because pip would then require hashes of the added packages too. */
 export function namesIndex(app: App, packages: PythonPackages): boolean {
   if (packages.name !== "pip" || packages.file === null || packages.file === "setup.py") return false;
   const options = requirementOptions(app, packages.file);
@@ -53,7 +53,7 @@ export function namesIndex(app: App, packages: PythonPackages): boolean {
   );
 }
 
-/** True when there is a lock file and it holds every declared dependency. */
+/** True if a lock file exists and contains every declared dependency. */
 function lockInStep(
   app: App,
   pyproject: Table | undefined,
@@ -96,7 +96,7 @@ function declaresAny(app: App, pyproject: Table | undefined, packages: PythonPac
   );
 }
 
-/** True when the install builds the app itself as a package, and so needs its sources and brings its scripts. */
+/** True if the install builds the app itself as a package: it then needs the sources and installs the app's scripts. */
 export function installsItself(app: App, pyproject: Table | undefined, packages: PythonPackages): boolean {
   if (packages.name === "poetry") return poetryPackage(app, pyproject);
   const builds = valueAt(pyproject, "build-system") !== undefined;
@@ -104,7 +104,7 @@ export function installsItself(app: App, pyproject: Table | undefined, packages:
   return packages.file === "setup.py" || (packages.name === "pdm" && builds);
 }
 
-/** Poetry refuses to install a project whose package or readme it cannot find. */
+/** Poetry fails if it cannot find the project's package or readme. */
 function poetryPackage(app: App, pyproject: Table | undefined): boolean {
   const poetry = tableAt(pyproject, "tool", "poetry");
   const readme = stringAt(poetry, "readme") ?? stringAt(pyproject, "project", "readme");

@@ -51,7 +51,7 @@ export function pythonListenPort(app: App, line: string): FixedPort | undefined 
   return defaultPort(sources);
 }
 
-/** The number in the `bind` of gunicorn's configuration file, which is read where the command line says nothing. */
+/** The port in `bind` of gunicorn's configuration file, which applies if the command line sets none. */
 export function gunicornBind(app: App, line: string): (FixedPort & { host: string }) | undefined {
   const { program, rest } = invocationOf(commandsOf(line).at(-1)?.text ?? "");
   const folder = folderOf(line);
@@ -66,7 +66,7 @@ export function gunicornBind(app: App, line: string): (FixedPort & { host: strin
     : { host, port: Number(port), file: path, line: lineAt(text, match.index) };
 }
 
-/** The number that a name is given in an assignment, or as the default of an option of that name. */
+/** The number assigned to a name, or the default of an option with that name. */
 function constantOf(name: string, sources: readonly Source[]): string | undefined {
   const last = name.slice(name.lastIndexOf(".") + 1);
   if (last === "") return undefined;
@@ -83,7 +83,7 @@ const NO_PORT = `(?!${ARGUMENTS}\\bport\\s*=)`;
 
 const APP_RUN = new RegExp(`^[ \\t]*\\w*(?:app|application|server)\\.run\\(${NO_PORT}`, "m");
 
-/** What a development server listens on when it is told nothing. */
+/** The default ports of development servers. */
 const DEFAULTS: readonly [RegExp, RegExp, number][] = [
   [/\b(flask|quart)\b/i, APP_RUN, 5000],
   [/\bsanic\b/i, APP_RUN, 8000],
@@ -101,7 +101,7 @@ function defaultPort(sources: readonly Source[]): FixedPort | undefined {
   return undefined;
 }
 
-/** Advises against `app.run(debug=True)` where that is what the start command runs. */
+/** Advises against `app.run(debug=True)` if the start command runs it. */
 export function suggestDebugOff(app: App, line: string, diagnostics: Diagnostics): void {
   const entry = pythonEntry(app, line);
   if (entry === undefined) return;

@@ -19,7 +19,7 @@ const NAMED = [
 
 const NO_HOST = `(?!${ARGUMENTS}(?:\\b(?:host|fd|uds|sock|unix_socket)\\s*=|\\*))`;
 
-/** Servers that listen on the loopback address when they are told nothing. */
+/** Servers that listen on the loopback address by default. */
 const DEFAULTS: readonly [RegExp, RegExp][] = [
   [
     /^[ \t]*(?:from|import)\s+(?:flask|quart|sanic|bottle)\b/m,
@@ -29,7 +29,7 @@ const DEFAULTS: readonly [RegExp, RegExp][] = [
   [/^[ \t]*(?:from|import)\s+bottle\b/m, new RegExp(`^[ \\t]*(?:bottle\\.)?run\\(${NO_HOST}`, "m")],
 ];
 
-/** Where an app that starts its own server listens on the loopback address. */
+/** The place where an app that starts its own server listens on the loopback address. */
 export function pythonLoopback(app: App, line: string): Loopback | undefined {
   const entry = pythonEntry(app, line);
   if (entry === undefined) return gunicornLoopback(app, line);
@@ -59,7 +59,7 @@ function named({ path, text }: Source, sources: readonly Source[]): Loopback | u
   return undefined;
 }
 
-/** True for a name that is given the loopback address, or an option of that name whose default it is. */
+/** True if a name is assigned the loopback address, or an option with that name has it as its default. */
 function isLoopback(name: string, sources: readonly Source[]): boolean {
   const last = escapeRegExp(name.slice(name.lastIndexOf(".") + 1));
   const assignment = new RegExp(`(?<![\\w.])${last}\\s*(?::\\s*str\\s*)?=\\s*${ADDRESS}`);

@@ -2,16 +2,16 @@ import { type App, rootFiles } from "../app.ts";
 import { blankPythonComments } from "../source.ts";
 import { imports } from "./modules.ts";
 
-/** True for the root's sources that may be an app, not a tool of the project. */
+/** True for a source in the root that may be the app and not a tool of the project. */
 export const isSource = (path: string): boolean =>
   path.endsWith(".py") &&
   !/^(setup|versioneer|conftest|manage|noxfile|fabfile|tasks|wsgi|asgi|gunicorn[\w.]*|test_.*|.*_test)\.py$/.test(path);
 
-/** What a source does to serve by itself. */
+/** Matches code that starts a server. */
 const SERVES =
   /\b(?:ui\.run|uvicorn\.run|web\.run_app|\w+\.launch|\w+\.serve_forever|bottle\.run|\w*app\w*\.run|run_server)\s*\(|^(?:run|serve)\s*\(/m;
 
-/** main.py, app.py, server.py, else the only root source that is written to be run or that serves. */
+/** main.py, app.py, server.py, else the only source in the root that is executable or starts a server. */
 export function mainFile(app: App): string | undefined {
   const text = (path: string) => blankPythonComments(app.text(path) ?? "");
   const named = ["main.py", "app.py", "server.py", "index.py", "start.py", "run.py", "bot.py"].filter((path) =>

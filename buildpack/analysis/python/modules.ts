@@ -14,7 +14,7 @@ export interface WebApplication {
   folder: string | undefined;
   kind: Interface;
   own: MadeApplication["own"];
-  /** True where the target is a function that makes the application. */
+  /** True if the target is a function that creates the application. */
   isFactory: boolean;
 }
 
@@ -23,7 +23,7 @@ const FOLDERS = ["", "src", "app", "api", "backend"];
 const FACTORY =
   /^(\w+)\s*(?::[^=\n]+)?=\s*(?:[\w.]+\.)?((?:create|make|get|build|init)_?(?:app|application|server)\w*)\s*\(/m;
 
-/** wsgi.py and asgi.py are written for a server, so that it may be one that they import or have made elsewhere. */
+/** wsgi.py and asgi.py are written for a server, so their application may be imported or created elsewhere. */
 const GIVEN = /^(?:from\s+[\w.]+\s+import\s.*\b)?(app|application)(?=\s*(?:=|,|#|$))/m;
 
 /** The application by docs/detection.md, Start: main, app, server, wsgi, asgi, index, start in the root, src, app, api, backend, then any root source. */
@@ -56,13 +56,13 @@ export function webApplication(app: App, dependencies: ReadonlySet<string>): Web
   return undefined;
 }
 
-/** False where the framework's own command would be needed and is not installed. */
+/** False if the framework's own command is needed and is not installed. */
 const isServable = ({ own }: MadeApplication, dependencies: ReadonlySet<string>): boolean =>
   own === undefined || dependsOn(dependencies, own);
 
 const FACTORY_DEFINED = /^def\s+((?:create|make)_app)\s*\(\s*(?:\)|\w+\s*(?::[^=,)]{1,200})?=|\*)/m;
 
-/** The application of the only package of the root that makes one, whatever the package is called: the last resort before an error. */
+/** The application of the only package in the root that creates one, with any name: the last attempt before an error. */
 export function packagedApplication(app: App, dependencies: ReadonlySet<string>): WebApplication | undefined {
   const framework = frameworkOf(dependencies);
   const found = app.paths
@@ -78,7 +78,7 @@ export function packagedApplication(app: App, dependencies: ReadonlySet<string>)
   return found.length === 1 ? found[0] : undefined;
 }
 
-/** Gunicorn calls a factory that is written as a call, uvicorn one that it is told of. */
+/** Gunicorn calls a factory if the target is written as a call; uvicorn needs the option --factory. */
 function fromFactory(app: App, path: string, text: string, factory: string, kind: Interface): WebApplication {
   const name = kind === "wsgi" ? `${factory}()` : factory;
   return { ...application(app, path, text, { name, kind, own: undefined }), isFactory: true };
@@ -120,7 +120,7 @@ function application(
 export const imports = (text: string, module: string): boolean =>
   new RegExp(`^[ \\t]*(?:from|import)\\s+${escapeRegExp(module)}[.\\s]`, "m").test(text);
 
-/** True when a module imports its neighbors by their bare names, so its own folder has to be on the path. */
+/** True if a module imports modules of its own folder by their bare names, so that the folder must be on the import path. */
 function importsSiblings(app: App, folder: string, text: string): boolean {
   const itself = [folder.replaceAll("/", "."), folder.slice(folder.lastIndexOf("/") + 1)];
   if (itself.some((module) => imports(text, module)) || /^[ \t]*from\s+\./m.test(text)) return false;

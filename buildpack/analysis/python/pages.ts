@@ -29,7 +29,7 @@ export function pageStart(app: App, dependencies: ReadonlySet<string>): { line: 
       ...rootFiles(app).filter((path) => isSource(path) && !names.includes(path)),
       ...["src", "app"].flatMap((folder) => names.map((name) => `${folder}/${name}`)).filter((path) => app.has(path)),
     ];
-    // A page that another application serves under a path of its own is not started by itself.
+    // A page that another application mounts under a path is not started by itself.
     if (candidates.some((path) => app.text(path)?.includes(`mount_${framework}(`))) continue;
     const file = candidates.find((path) => page.test(app.text(path) ?? ""));
     if (file !== undefined) return { line: line(shellWord(file)), file };

@@ -65,7 +65,7 @@ function fixedPort(app: App, start: PythonStart): FixedPort | undefined {
   return { ...inCommand, file: start.file, line: start.declaredAt };
 }
 
-/** Servers that read their address from variables of their own. */
+/** Servers that read their address from their own variables. */
 function toolEnvironment(port: number): Record<string, string> {
   return {
     UVICORN_HOST: "0.0.0.0",
@@ -123,7 +123,7 @@ function suggestMigrations(app: App, start: PythonStart, diagnostics: Diagnostic
   }
 }
 
-/** Shared libraries that the wheels or builds of these packages load at run time and the slim image lacks. */
+/** Shared libraries that these packages load at run time and that the slim image does not include. */
 const LIBRARIES: readonly [string, readonly string[]][] = [
   ["psycopg2", ["libpq5"]],
   ["psycopg", ["libpq5"]],

@@ -2,7 +2,7 @@
 export const pythonReleaseLines = [13, 14, 12] as const;
 export const pythonReleaseLineDefault = 13;
 
-/** The day on which a minor version of Python 3 stopped, for those that are over. */
+/** The end-of-life date of each minor version of Python 3 that has ended. */
 export const pythonEndOfLife: ReadonlyMap<number, string> = new Map([
   [0, "2009-06-27"],
   [1, "2012-04-09"],

@@ -4,7 +4,7 @@ import type { App } from "../app.ts";
 /** A Python package's name as PyPI compares it. */
 export const packageName = (name: string): string => name.toLowerCase().replace(/[-_.]+/g, "-");
 
-/** The requirements of production, in the order in which they are looked for. */
+/** The names of production requirements files, in order of preference. */
 const REQUIREMENTS = [
   "requirements.txt",
   ...["production", "prod", "base", "common", "requirements"].map((name) => `requirements/${name}.txt`),
@@ -14,7 +14,7 @@ const REQUIREMENTS = [
 /** requirements.txt, else the file of the requirements folder that a deployment needs, else the requirements.in that pip-tools would compile. */
 export const requirementsFile = (app: App): string | undefined => REQUIREMENTS.find((path) => app.has(path));
 
-/** The requirements of a requirements file and of those that it includes with `-r`; an address stands as the name that it gives itself. */
+/** The requirements of a requirements file and of those that it includes with `-r`; a URL counts as the package name that it declares. */
 export const requirementLines = (app: App, path: string): string[] =>
   requirementTexts(app, path).flatMap((text) => {
     const egg = /[#&]egg=([\w.-]+)/.exec(text)?.[1];

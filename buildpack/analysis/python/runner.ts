@@ -6,7 +6,7 @@ import { stringAt, type Table } from "../values.ts";
 const RUNNER =
   /^(?:uv|poetry|pipenv|pdm)\s+run\s+((?:(?:--no-dev|--no-sync|--frozen|--locked|--quiet|-q|--)\s+)*)(?=[\w./-])/;
 
-/** A start command without `uv run`, `poetry run` and the like before its program: the environment is active anyway, and the app is to get the signals. */
+/** A start command without `uv run`, `poetry run` and the like: the environment is already active, and the app must receive signals directly. */
 export function withoutRunner(app: App, line: string, pyproject: Table | undefined): string {
   const last = commandsOf(line).at(-1)?.text ?? "";
   const { rest, words } = invocationOf(last);

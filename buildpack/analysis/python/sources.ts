@@ -35,7 +35,7 @@ function scriptModule(app: App, program: string, words: readonly string[]): stri
   return target?.split(":")[0];
 }
 
-/** The entry and the app's own modules that it imports, directly or not; of these without what they do when run by themselves. */
+/** The entry and the app's modules that it imports, directly or not; their `if __name__ == "__main__"` parts are removed. */
 export function reachable(app: App, entry: string): Source[] {
   const folderOfFile = (path: string) => path.slice(0, path.lastIndexOf("/") + 1);
   const seen = new Set([entry]);

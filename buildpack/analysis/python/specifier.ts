@@ -1,12 +1,12 @@
 import * as pep440 from "@renovatebot/pep440";
 
-/** What a declared Python version allows: minor versions of Python 3, or Python 2 alone. */
+/** The versions that a declaration allows: minor versions of Python 3, or only Python 2. */
 export type AllowedPython = { kind: "lines"; lines: number[] } | { kind: "python2" };
 
 const MINORS = Array.from({ length: 40 }, (_, minor) => minor);
 const PATCHES = Array.from({ length: 41 }, (_, patch) => patch);
 
-/** The lines that a version, PEP 440 specifier or poetry constraint allows; undefined when it cannot be read or allows none. */
+/** The release lines that a version, PEP 440 specifier or poetry constraint allows; undefined if it cannot be read or allows none. */
 export function allowedPython(declared: string): AllowedPython | undefined {
   const text = declared.trim();
   if (text === "" || text.length > 256) return undefined;
@@ -29,7 +29,7 @@ function plainVersion(major: number, minor: string | undefined): AllowedPython |
   return { kind: "lines", lines: minor === undefined ? MINORS : [Number(minor)] };
 }
 
-/** A constraint in PEP 440's words; undefined when it is none. */
+/** Converts a constraint to PEP 440 syntax; undefined if it is invalid. */
 function specifierOf(text: string): string | undefined {
   if (/^[*x]?$/.test(text)) return "";
   const parts = text.replace(/([<>=!~^]+)\s+/g, "$1").split(/\s*,\s*|\s+(?=[<>=!~^\d])/);

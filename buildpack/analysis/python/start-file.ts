@@ -5,7 +5,7 @@ import { packageName } from "./requirements.ts";
 
 const SERVERS = /(?:^|\/)(?:gunicorn|uvicorn|hypercorn|daphne|waitress-serve|granian)$/;
 
-/** Refuses a Procfile's command whose file or module is not in the archive; what a package of the app may bring is believed to be there. */
+/** Throws if the file or module of a Procfile's command is not in the archive. Modules that an installed package may provide are accepted. */
 export function refuseMissingModule(
   app: App,
   start: { line: string; file: string },
@@ -34,7 +34,7 @@ function missingFile(app: App, line: string, words: readonly string[]): string |
   return app.has(path) ? undefined : path;
 }
 
-/** The file of a server's `module:application` that nothing in the archive could be. */
+/** The file of a server's `module:application` if no file of the archive can be that module. */
 function missingModule(app: App, words: readonly string[], dependencies: ReadonlySet<string>): string | undefined {
   const module = words.map((word) => /^([A-Za-z_][\w.]*):[A-Za-z_]/.exec(word)?.[1]).find((name) => name !== undefined);
   if (module === undefined) return undefined;

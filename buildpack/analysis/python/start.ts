@@ -58,7 +58,7 @@ export function pythonStart(
   return { ...base, ...source };
 }
 
-/** The start of an app that declares none, by what its sources hold: a streamlit page, an application, a file or package to run. */
+/** The start command of an app that declares none, derived from its sources: a Streamlit page, an application, a file or package to run. */
 function sourceStart(
   app: App,
   dependencies: ReadonlySet<string>,

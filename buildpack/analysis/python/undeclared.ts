@@ -5,8 +5,8 @@ import type { PythonPackages } from "./package-manager.ts";
 import { pythonEntry, reachable } from "./sources.ts";
 
 /**
- * The packages of PyPI that bring a module, the usual one first, for modules that apps import themselves. Of a module that is not
- * listed it is not known which package brings it, and a wrong name would be worse than none.
+ * The PyPI packages that provide a module, the usual one first, for modules that apps import directly. For other modules no
+ * suggestion is made, because a wrong package name would be harmful.
  */
 const PROVIDERS: ReadonlyMap<string, readonly string[]> = new Map(
   Object.entries({
@@ -76,7 +76,7 @@ const PROVIDERS: ReadonlyMap<string, readonly string[]> = new Map(
   }),
 );
 
-/** Advises against an import that an app's sources make when they are loaded, of a package that no manifest declares. */
+/** Suggests declaring a package that the app imports when it is loaded and no manifest declares. */
 export function suggestUndeclaredPackages(
   app: App,
   start: { line: string; file: string },
@@ -115,7 +115,7 @@ const isLocal = (app: App, entry: string, module: string): boolean =>
     (folder) => app.has(`${folder}${module}.py`) || app.hasFolder(`${folder}${module}`),
   );
 
-/** The file that is loaded first: the one that is run, or the module that a server is told. */
+/** The file that is loaded first: the file that is run, or the module that a server loads. */
 function entryOf(app: App, start: { line: string; file: string }): string | undefined {
   if (start.file.endsWith(".py") && !start.file.endsWith("manage.py")) return start.file;
   const run = pythonEntry(app, start.line);

@@ -8,14 +8,14 @@ import { pythonEndOfLife, pythonReleaseLineDefault, pythonReleaseLines } from ".
 import { type AllowedPython, allowedPython } from "./specifier.ts";
 
 interface Source {
-  /** How the sentence names the place: ".python-version", "requires-python". */
+  /** The source's name in messages: ".python-version", "requires-python". */
   place: string;
   file: string;
   line: number;
   value: unknown;
 }
 
-/** The line of Python, such as "3.13" (docs/detection.md, Python line); throws `NoPlan` when only Python 2 will do. */
+/** The release line of Python, such as "3.13" (docs/detection.md, Python line); throws `NoPlan` if only Python 2 is allowed. */
 export function pythonVersion(app: App, pyproject: Table | undefined, diagnostics: Diagnostics): string {
   const read: { source: Source; allowed: AllowedPython }[] = [];
   for (const source of sourcesOf(app, pyproject)) {
@@ -87,11 +87,11 @@ function firstLine(text: string | undefined): [number, string] {
   return [index + 1 || 1, lines[index] ?? ""];
 }
 
-/** The allowed line that is nearest to the offered ones: of `<3.12` it is 3.11, of `>=3.15` it is 3.15. */
+/** The allowed release line nearest to the offered ones: 3.11 for `<3.12`, 3.15 for `>=3.15`. */
 const wantedLine = (lines: readonly number[]): number =>
   lines.findLast((line) => line < Math.max(...pythonReleaseLines)) ?? lines[0] ?? 0;
 
-/** 3.12 for all that is older, the newest for what is yet to come. */
+/** 3.12 for older versions, the newest release line for later ones. */
 function nearest(lines: readonly number[]): number {
   const offered = [...pythonReleaseLines].sort((a, b) => a - b);
   return offered.find((line) => line > wantedLine(lines)) ?? Math.max(...offered);

@@ -2,9 +2,9 @@ const tokenPrefixes =
   "npm|gsk|hf|lin_api|ntn|gh[opsur]|github_pat|glc|glsa|dckr_pat|figd|sl[ksp]|shp(?:pa|ca|at|ss)|[sr]k_(?:live|test)|vc[piark]|cfk|cfut|cfat|ops|do[opr]_v1|sb_secret";
 
 /**
- * Where a secret could be: cheap, linear, and wider than any rule behind it. Only lines that it finds are shown to the
- * rules, so that a large archive costs one pass. Each part begins with what is rare in source, and looks back from
- * there: that is several times as fast as a part for each prefix.
+ * A fast, linear pre-filter that matches more than the rules do. Only matching lines are checked against the rules, so a
+ * large archive needs one pass. Each alternative starts with text that is rare in source code and looks back from there,
+ * which is several times faster than one alternative per prefix.
  */
 export const suspicion = new RegExp(
   [
@@ -25,7 +25,7 @@ export const suspicion = new RegExp(
   "g",
 );
 
-/** Kinds of secret that the rule set at hand lacks, or finds in too few shapes. */
+/** Kinds of secrets that the rule set misses, or finds in too few formats. */
 export const ownRules: readonly { rule: string; pattern: RegExp }[] = [
   { rule: "aws/AccessKeyID", pattern: /\b(?:AKIA|ASIA)[A-Z0-9]{16}\b/g },
   { rule: "google/APIKey", pattern: /\bAIza[\w-]{35}(?![\w-])/g },
@@ -47,7 +47,7 @@ const PLACEHOLDER =
 const WEAK_PASSWORD =
   /^(p[a@]ss(w([o0]r)?d)?\d*|pwd|secret|root|admin|user(name)?|test(ing)?|demo|dev|local|postgres|mysql|mongo|redis|guest|default|foo|bar|abc|\d{1,6}|db|database|app|me|token|key|x+|docker|toor|mypassword|mysecretpassword|\[.*\]|:.*)$/i;
 
-/** True for what stands where a secret will be, or opens nothing but a database on the developer's own machine. */
+/** True for a placeholder, or for a password of a database on the developer's own machine. */
 export function isPlaceholder(value: string): boolean {
   const address = /:\/\/([^\s/:@]*):([^\s/@]*)@([^\s/:?'"]*)/.exec(value);
   if (address === null) return PLACEHOLDER.test(value);

@@ -14,7 +14,7 @@ const LOCK =
 const lineLengthMax = 4000;
 const suspectLinesMax = 500;
 
-/** Committed secrets and .env files with values: the rule, the file and the line, never the value. One finding a rule and file. */
+/** Committed secrets and .env files with values: the rule, the file and the line, never the value. One finding per rule and file. */
 export async function scanSecrets(source: SourceTree): Promise<Suggestion[]> {
   const tree = withoutJunk(source);
   const wrapper = wrapperOf(tree).length;
@@ -27,14 +27,14 @@ export async function scanSecrets(source: SourceTree): Promise<Suggestion[]> {
   return inOrder(found);
 }
 
-/** Findings by the paths of their files, whatever the order in which these were read. */
+/** Findings sorted by path, independent of the order in which the files were read. */
 export const inOrder = (found: readonly Suggestion[]): Suggestion[] =>
   found.toSorted((one, other) => (one.file === other.file ? 0 : one.file < other.file ? -1 : 1));
 
 // A project's own folder may well be called "test" or "build", so only what is below it counts.
 const isLookedThrough = (shown: string): boolean => !(isVendored(shown) || ASIDE.test(shown) || LOCK.test(shown));
 
-/** False for nearly every file; `shown` is its path below the folder that merely wraps everything. */
+/** False for nearly every file; `shown` is its path without a folder that wraps the whole archive. */
 export const mayHoldSecrets = (shown: string, text: string): boolean =>
   isLookedThrough(shown) && (text.search(suspicion) !== -1 || isEnvironmentFile(shown));
 
@@ -81,7 +81,7 @@ async function secretsIn(shown: string, text: string): Promise<Suggestion[]> {
   }));
 }
 
-/** The lines that could hold a secret; of a private key the lines up to its end. */
+/** The lines that could contain a secret; for a private key, all lines up to its end. */
 function suspectLines(text: string): SuspectLine[] {
   const numbers = new Map<number, string>();
   let line = 1;
@@ -105,7 +105,7 @@ function suspectLines(text: string): SuspectLine[] {
   return [...numbers].sort(([a], [b]) => a - b).map(([number, content]) => ({ line: number, text: content }));
 }
 
-/** What a rule of the set and one of our own both find. */
+/** Rules of our own that find the same secrets as a rule of the set. */
 const OWN_NAMES: ReadonlyMap<string, string> = new Map([
   ["aws/AWSAccessKeyID", "aws/AccessKeyID"],
   ["openai/OpenAIToken", "openai/APIKey"],

@@ -5,7 +5,7 @@ const START = "(?:^|[\\s\"'/;&|])";
 const END = "(?=$|[\\s\"';&|])";
 const at = (pattern: string): RegExp => new RegExp(`${START}(?:${pattern})${END}`);
 
-/** Commands that only develop, and what to start instead (docs/detection.md, Suggestions). */
+/** Development commands, and what to start instead (docs/detection.md, Suggestions). */
 const DEVELOPMENT: readonly [RegExp, string][] = [
   [at("next dev"), "next start after next build"],
   [/(?:^|[\s"'/;&|])next(?=\s*$)/, "next start after next build"],

@@ -1,10 +1,10 @@
 import type { App } from "../app.ts";
 import { type Diagnostics, quoted, suggest } from "../diagnostics.ts";
 
-/** An option that reads variables from a file and fails without it; Node.js passes over a missing `--env-file-if-exists`. */
+/** An option that reads variables from a file and fails if it is missing; Node.js ignores a missing `--env-file-if-exists`. */
 const ENV_FILE = /(?:^|\s)--env-file(?:=|\s+)['"]?([^\s'"]+)/;
 
-/** Advises against a start command that reads its variables from a file, which is not sent with the app. */
+/** Advises against a start command that reads variables from a file, because the file is not uploaded with the app. */
 export function suggestEnvironmentFile(
   app: App,
   start: { line: string; file: string; declaredAt: number },

@@ -3,7 +3,7 @@ import { type App, rootFiles } from "../app.ts";
 import { type Diagnostics, suggest } from "../diagnostics.ts";
 import type { Plan } from "../plan.ts";
 
-/** Advice on files that are there by mistake, or under a wrong name (docs/detection.md, Suggestions). */
+/** Advice on files that were included by mistake or have a wrong name (docs/detection.md, Suggestions). */
 export function suggestFromFiles(app: App, plan: Plan, diagnostics: Diagnostics): void {
   suggestMisspelt(app, plan, diagnostics);
   suggestInstalledPackages(app, diagnostics);

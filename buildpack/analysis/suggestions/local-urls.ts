@@ -10,7 +10,7 @@ const ASIDE_FILE =
 const LOCAL_URL =
   /https?:\/\/(?:localhost|127\.0\.0\.1|0\.0\.0\.0|\[::1\])(?![\w.-])(?!:?(?:\$?\{|%[ds]|["'`]\s*\+))(:\d{2,5})?/g;
 
-/** A file that names more of them is data, and each of them costs a look around. */
+/** A file with more addresses is treated as data and skipped, because each address takes time to check. */
 const addressesMax = 1000;
 
 /** True for a text with an address of the developer's own machine anywhere in it, comments included. */
@@ -43,7 +43,7 @@ export function suggestLocalUrls(app: App, diagnostics: Diagnostics): void {
   }
 }
 
-/** Settings that say of themselves that they are those of production, whatever the file is called. */
+/** Matches settings that declare themselves production settings, with any file name. */
 const PRODUCTION_SETTINGS = /^[ \t]*production\s*:\s*true\b/m;
 
 const LOG =
@@ -53,7 +53,7 @@ const ALLOWANCE =
 const DEVELOPMENT =
   /\b(if|elif|switch|case|when)\b[\s\S]*\b(dev|development|debug|local\w*|isDev|isLocal\w*|__DEV__|NODE_ENV|production|prod|env)\b|\b(dev|development|local|test|testing)\w*["']?\s*[:=]\s*["'`{[(]|\belse\b|__DEV__|\b(process|import\.meta)\.env\b[^;]{0,80}&&|\b(NODE_ENV|env)\b["')\]]*\s*===?\s*["'`](dev|local|test)[\s\S]*$|\bclass\s+\w*(dev|development|test|testing|local)(config|settings)?\b/i;
 
-/** What stands right before an address that is only a fallback, a base to resolve against, or something to compare with. */
+/** Matches the text before an address that is only a fallback, a base URL, or an operand of a comparison. */
 const HARMLESS_BEFORE: readonly RegExp[] = [
   /(\?\?=?|\|\|=?|\bor|\belse)\s*\(?\s*f?["'`]$/,
   /\?\s[^?;]*:\s*["'`]$|\?\s*["'`]$/,
@@ -65,7 +65,7 @@ const HARMLESS_BEFORE: readonly RegExp[] = [
   /\b(process\.env|import\.meta\.env|environ)\b[\s\S]*\breturn\s+f?["'`]$/,
 ];
 
-/** True when the address at an offset is one that the running app would call. */
+/** True if the running app would call the address at this offset. */
 function isUsed(text: string, from: number, to: number): boolean {
   const lineStart = text.lastIndexOf("\n", from - 1) + 1;
   const lineEnd = text.indexOf("\n", to) === -1 ? text.length : text.indexOf("\n", to);
@@ -83,7 +83,7 @@ function isUsed(text: string, from: number, to: number): boolean {
   );
 }
 
-/** True for the default of a name that the environment, or a later line that reads it, may replace. */
+/** True for a default that the environment, or a later line that reads the environment, may override. */
 function isReplaced(text: string, before: string, after: string): boolean {
   if (/^[^{}=;]*\}\s*=\s*[\w.]*\benv\b/.test(after)) return true;
   const name = /(?:^|[\s;])([\w$]+)\s*(?::\s*\w+\s*)?=\s*["'`]$/.exec(before)?.[1];
@@ -94,7 +94,7 @@ function isReplaced(text: string, before: string, after: string): boolean {
 /** `"…" if DEBUG else "…"` after the address. */
 const PYTHON_CONDITION = /^[^"']*["']\s+if\s.*\selse\b/;
 
-/** The conditions and classes above a line of Python that it is indented below, innermost first. */
+/** The conditions and classes that enclose a line of Python, innermost first. */
 function blocksAround(text: string, lineStart: number): string[] {
   const found: string[] = [];
   const lines = text
@@ -114,7 +114,7 @@ function blocksAround(text: string, lineStart: number): string[] {
 
 const enclosingMax = 6;
 
-/** What stands on the line before each of the brackets that enclose an offset, innermost first; the line above too where the expression began there. */
+/** The text before each bracket that encloses an offset, innermost first; includes the previous line if the expression starts there. */
 function statementsAround(text: string, offset: number): string[] {
   const found: string[] = [];
   let depth = 0;

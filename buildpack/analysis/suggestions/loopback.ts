@@ -2,7 +2,7 @@ import type { App } from "../app.ts";
 import { commandsOf, invocationOf } from "../command.ts";
 import { type Diagnostics, quoted, suggest } from "../diagnostics.ts";
 
-/** Where a source listens on the container's own loopback address, which nothing outside of the container reaches. */
+/** The place where a source listens on the loopback address, which cannot be reached from outside the container. */
 export interface Loopback {
   file: string;
   line: number;
@@ -16,7 +16,7 @@ const OPTION = new RegExp(
 );
 const ASSIGNED = new RegExp(`(?<=^|[\\s;])\\w*(?:HOST|HOSTNAME|ADDRESS)=['"]?${LOOPBACK}(?=['"\\s;]|$)`);
 
-/** Servers that listen on the loopback address unless an option names another. */
+/** Servers that listen on the loopback address unless an option sets another address. */
 const DEFAULTS: readonly { command: RegExp; option: RegExp; write: string }[] = [
   { command: /^(?:\S*\/)?(?:hypercorn|daphne)(?=\s)/, option: /\s(?:-b|--bind)\b/, write: "--bind 0.0.0.0:$PORT" },
   { command: /^(?:\S*\/)?sanic(?=\s)/, option: /\s(?:-H|--host|-u|--unix)\b/, write: "--host 0.0.0.0" },
@@ -24,7 +24,7 @@ const DEFAULTS: readonly { command: RegExp; option: RegExp; write: string }[] = 
   { command: /\bmanage\.py runserver(?=\s|$)/, option: /\srunserver\s+(?:-\S+\s+)*\S*[.:]/, write: "0.0.0.0:$PORT" },
 ];
 
-/** What of a start command makes the app listen on the loopback address, and what to write there. */
+/** The part of a start command that makes the app listen on the loopback address, and its replacement. */
 function inCommand(line: string): { words: string; write: string } | undefined {
   const { rest } = invocationOf(commandsOf(line).at(-1)?.text ?? "");
   const words = OPTION.exec(rest)?.[0].trim() ?? ASSIGNED.exec(line)?.[0];
@@ -40,7 +40,7 @@ export function suggestLoopback(
   found: Loopback | undefined,
   diagnostics: Diagnostics,
 ): void {
-  // A development server is to be replaced as a whole, which is said already.
+  // A development server must be replaced completely, and a suggestion already says so.
   if (diagnostics.suggestions.some(({ code }) => code === "development_start")) return;
   const command = inCommand(start.line);
   const why = "which nothing outside of the app's own container reaches, so the health check will fail";

@@ -24,7 +24,7 @@ const IMPORTANCE = [
   "dependencies_in_archive",
 ];
 
-/** The suggestions to show: the gravest first, each kind once before any kind twice, at most six. */
+/** The suggestions to show: the most important first, one of each kind before a second of any kind, at most six. */
 export function mostImportant(suggestions: readonly Suggestion[]): Suggestion[] {
   const seen = new Map<string, number>();
   const distinct = [

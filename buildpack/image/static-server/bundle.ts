@@ -21,7 +21,7 @@ async function bundle(): Promise<string> {
     logLevel: "silent",
     banner: { js: "// Contains sirv, totalist, mrmime and @polka/url: MIT License, Copyright (c) Luke Edwards." },
   });
-  // esbuild's process would stay for as long as the service runs.
+  // Otherwise esbuild's process would run as long as the service.
   await stop();
   const [file] = result.outputFiles;
   if (file === undefined) throw new Error("esbuild gave no bundle of the static server.");

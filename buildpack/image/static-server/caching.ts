@@ -3,7 +3,7 @@ import type { IncomingMessage, ServerResponse } from "node:http";
 const hash =
   /[.-]([\w-]{8}|[a-f0-9]{16}|[a-f0-9]{20}|[a-f0-9]{32}|[a-f0-9]{40}|[a-f0-9]{64})(\.chunk)?\.[a-z0-9]+(\.map)?$/;
 
-/** True where a path surely holds its content's hash, so that the file may be kept for ever: a word of eight letters is none. */
+/** True if a path contains a content hash, so that the file can be cached forever. An ordinary word of eight letters does not count. */
 export function isHashed(path: string): boolean {
   if (/\/(_astro|_next\/static|_app\/immutable)\//.test(path)) return true;
   const found = hash.exec(path)?.[1] ?? "";
@@ -11,8 +11,8 @@ export function isHashed(path: string): boolean {
 }
 
 /**
- * Leaves of If-None-Match the tag that is one of sirv's, which compares the whole header with it, and sets it on the
- * answer, since sirv's 304 carries none. A tag that lost its W/ on the way counts too.
+ * Reduces If-None-Match to sirv's own tag, because sirv compares the whole header, and sets the tag on the response,
+ * because sirv's 304 has none. A tag whose W/ was removed by a proxy also counts.
  */
 export function keepOnlyOwnTags({ headers }: IncomingMessage, response: ServerResponse): void {
   const own = /"(\d+-\d+)"/.exec(headers["if-none-match"] ?? "")?.[1];
@@ -23,11 +23,11 @@ export function keepOnlyOwnTags({ headers }: IncomingMessage, response: ServerRe
     response.setHeader("cache-control", "no-cache");
     response.setHeader("vary", "accept-encoding");
   }
-  // A part is of the file as it lies there, not of its compressed form.
+  // A range refers to the uncompressed file.
   if (headers.range !== undefined) delete headers["accept-encoding"];
 }
 
-/** Leaves of Range what sirv reads rightly, `bytes=first-last`; a range of another file, of several parts or of one first byte means the whole file. */
+/** Keeps a Range header only if sirv handles it correctly (`bytes=first-last`). For other ranges the whole file is sent. */
 export function narrowRange({ headers }: IncomingMessage, size: number, changedAt: Date): void {
   const { range, "if-range": condition } = headers;
   if (range === undefined) return;

@@ -11,15 +11,15 @@ type Files = ReturnType<typeof sirv>;
 interface Site {
   files: Files;
   folder: string;
-  /** What is sent for a path without a file. */
+  /** The page that is sent for a path without a file. */
   page: string;
 }
 
 const notFoundPage = "404.html";
 
-/** An answer with a file: sirv writes its status and headers, and what HTTP wants beside them is added here. */
+/** A response with a file: sirv writes its status and headers, and this class adds the other headers that HTTP requires. */
 class FileResponse extends ServerResponse {
-  /** Set where the page that is sent says that there is nothing at the path. */
+  /** Set if a not-found page is sent. */
   isMissing = false;
 
   override writeHead(status: number, ...[first, second]: unknown[]): this {
@@ -39,8 +39,8 @@ function typeOf(type: unknown): string {
 }
 
 /**
- * Serves the files of a folder as they were when it was made. A path without a file gets the folder's 404.html with status
- * 404, or else the `fallback` page where a browser navigates to it. Throws if there is no such folder.
+ * Serves the files that the folder contained when this server was created. A path without a file gets the folder's 404.html with status
+ * 404, or else, for a browser navigation, the `fallback` page. Throws if the folder does not exist.
  */
 export function fileServer(folder: string, fallback: string): FileServer {
   if (!existsSync(folder)) throw new Error(`There is no folder ${folder} to serve.`);
@@ -68,7 +68,7 @@ export function fileServer(folder: string, fallback: string): FileServer {
 const cacheControl = (path: string): string =>
   isHashed(path) && !path.endsWith(".html") ? "public, max-age=31536000, immutable" : "no-cache";
 
-/** sirv pipes a file and looks no further: a client that leaves, a HEAD and a file that cannot be read end it here. */
+/** sirv pipes a file without handling errors: this handles a disconnected client, a HEAD request and an unreadable file. */
 function endWithClient(request: IncomingMessage, response: FileResponse): void {
   response.once("pipe", (source) => {
     source.once("error", () => response.destroy());
@@ -105,24 +105,24 @@ function answer(site: Site, request: IncomingMessage, response: FileResponse): v
   refuse(response, 404, "Not found");
 }
 
-/** The files that may stand for a path: itself, the page of a folder, or the page without its ending. */
+/** The candidate files for a path: the path itself, a folder's index page, or the path with ".html". */
 function namesOf(path: string): string[] {
   if (path.split("/").includes("..")) return [];
   if (path.endsWith("/")) return [`${path}index.html`];
   return extname(path) === "" ? [path, `${path}.html`] : [path];
 }
 
-/** True for a folder with a page of its own, whose address ends with a slash. */
+/** True for a folder with an index page: its address must end with a slash. */
 const isFolder = (folder: string, path: string): boolean =>
   !path.endsWith("/") && !path.includes("/.") && existsSync(join(folder, path, "index.html"));
 
-/** A page that stands for another address is sent whole. */
+/** A fallback page is always sent completely. */
 function forgetConditions({ headers }: IncomingMessage): void {
   delete headers.range;
   delete headers["if-none-match"];
 }
 
-/** The path as it was meant, undefined where it cannot be read. */
+/** The decoded path, undefined if it cannot be decoded. */
 function decoded(encoded: string): string | undefined {
   try {
     const path = decodeURIComponent(encoded);
@@ -132,10 +132,10 @@ function decoded(encoded: string): string | undefined {
   }
 }
 
-/** Has sirv send a file; false, and nothing sent, where there is none. */
+/** Sends a file with sirv. Returns false and sends nothing if the file does not exist. */
 function sends(files: Files, path: string, request: IncomingMessage, response: FileResponse): boolean {
   let found = true;
-  // sirv decodes a path once more. It cuts at ? and #, which it finds in no name.
+  // sirv decodes a path again and cuts it at ? and #, so these are encoded.
   request.url = path.replace(/[%?#]/g, encodeURIComponent);
   files(request, response, () => {
     found = false;

@@ -1,7 +1,7 @@
 import { fileServer } from "./file-server.ts";
 import { prepareFiles } from "./prepare-files.ts";
 
-/** How long an answer under way may take once the process is asked to end, in milliseconds. */
+/** The time that open responses have to finish after the process receives SIGTERM, in milliseconds. */
 const lastAnswerMs = 500;
 
 /**

@@ -1,12 +1,12 @@
 const fileEnding =
   /\.([cm]?[jt]sx?|css|map|json5?|html?|xml|txt|md|csv|ya?ml|png|jpe?g|gif|svgz?|webp|avif|ico|bmp|woff2?|ttf|otf|eot|mp[34]|m4[av]|webm|og[gv]|wav|pdf|zip|gz|br|tar|wasm|webmanifest|rss|atom|php|aspx?|jsp|cgi|env|bak|sql)$/i;
 
-/** True for a path that names a file which a page loads, so that a missing one is no navigation; `/users/john.doe` is one. */
+/** True for a path of a file that a page loads: a request for it is not a navigation. `/users/john.doe` is a navigation. */
 export const loadsAsFile = (path: string): boolean => fileEnding.test(path);
 
 /**
- * True where an Accept header wants a page: it names HTML, or names nothing but `*` + `/*`. A program that asks for JSON and
- * takes anything else as second best is not served the home page as JSON.
+ * True if an Accept header requests a page: it contains HTML, or only `*` + `/*`. A program that prefers JSON and also
+ * accepts other types does not get the home page.
  */
 export function acceptsPage(accept: string | undefined): boolean {
   const wanted = (accept ?? "*/*")

@@ -5,13 +5,13 @@ import { promisify } from "node:util";
 import { brotliCompress, constants, gzip } from "node:zlib";
 
 const compressed = /\.(html?|css|m?js|json|svg|xml|txt|wasm|webmanifest|ico|ttf|otf|md|csv|rss|atom)$/i;
-/** Smaller files fit into one packet anyway. */
+/** Smaller files fit into one packet, so compression does not help. */
 const bytesMin = 1024;
-/** Four files of this size are in memory at a time. */
+/** Up to four files of this size are in memory at the same time. */
 const bytesMax = 16 * 1024 * 1024;
 const atATime = 4;
 
-/** A higher quality takes ten times as long for two hundredths of the size. */
+/** A higher quality takes ten times as long and saves 2 % of the size. */
 const brotliQuality = 9;
 
 const encoders: Readonly<Record<string, (bytes: Buffer) => Promise<Buffer>>> = {
@@ -23,8 +23,8 @@ const encoders: Readonly<Record<string, (bytes: Buffer) => Promise<Buffer>>> = {
 };
 
 /**
- * Makes a built folder ready to be served: links that leave it are removed, and text is laid beside itself in brotli and gzip.
- * Gives a sentence on what was done. Throws if the build wrote no such folder.
+ * Prepares a built folder for serving: removes links that lead out of it, and writes brotli and gzip copies of text files.
+ * Returns a sentence that describes the result. Throws if the build did not create the folder.
  */
 export async function prepareFiles(folder: string): Promise<string> {
   if (!existsSync(folder)) {
@@ -48,7 +48,7 @@ export async function prepareFiles(folder: string): Promise<string> {
   return `${names.filter((name) => name.isFile()).length} files to serve in ${folder}, ${written} of them compressed`;
 }
 
-/** 1 where a file was worth it; what a build compressed by itself stays. */
+/** Returns 1 if a compressed copy was written; copies that the build wrote are kept. */
 async function compress(path: string, existing: ReadonlySet<string>): Promise<number> {
   const { size } = await stat(path);
   if (size < bytesMin || size > bytesMax) return 0;
@@ -64,7 +64,7 @@ async function compress(path: string, existing: ReadonlySet<string>): Promise<nu
   return count;
 }
 
-/** Only the folder itself is in the image: a link that leaves it leads nowhere, and one that leads round in circles never ends. */
+/** Only this folder is in the image: a link that leads out of it is broken there, and a cyclic link never ends. */
 async function removeLinks(root: string): Promise<void> {
   const names = await readdir(root, { recursive: true, withFileTypes: true });
   const links: { path: string; target: string; isFolder: boolean }[] = [];

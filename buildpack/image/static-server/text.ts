@@ -1,4 +1,4 @@
-/** The text itself in a Lambda's bundle, where scripts/bundle puts it in place of this name; undefined elsewhere. */
+/** The module's text in a Lambda bundle, where scripts/bundle replaces this name; undefined elsewhere. */
 declare const STATIC_SERVER: string | undefined;
 
 /** The static server as one self-contained module, which is written into the image and run there (ADR 0009). */
