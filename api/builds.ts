@@ -104,7 +104,7 @@ export const cancelBuild = route("cancel-build", `POST ${project}/builds/{buildI
   summary: "Marks a build as canceled and frees the project at once.",
   reply: z.object({ build: canceledBuild }),
   status: 200,
-  errors: ["build_finished", "build_deploying"],
+  errors: ["build_finished", "build_deploying", "idempotency_mismatch"],
   uses: ["table:read", "table:write"],
 });
 
