@@ -7,8 +7,8 @@ import { createRuntimes } from "./codebuild/runtimes.ts";
 import { createCodeBuild } from "./codebuild/server.ts";
 import { createIntegrations, readDefinition } from "./deployment-machine.ts";
 import { startDynamoDb } from "./dynamodb/server.ts";
+import type { EcsBehavior } from "./ecs/behavior.ts";
 import { createEcs, type Ecs } from "./ecs/server.ts";
-import type { EcsTemper } from "./ecs/temper.ts";
 import type { Endpoints } from "./environment.ts";
 import { createFunctions, type Functions } from "./lambda/functions.ts";
 import { lambdaService } from "./lambda/server.ts";
@@ -98,13 +98,13 @@ function createBuilds({ home, logs }: Base, s3: S3Server, ecs: Ecs) {
   });
 }
 
-function createContainers({ home, ports, logs }: Base, tasks: TaskCredentials, temper: EcsTemper | undefined) {
+function createContainers({ home, ports, logs }: Base, tasks: TaskCredentials, behavior: EcsBehavior | undefined) {
   return createEcs({
     dir: join(home, "ecs"),
     region,
     accountId: account,
     clusterName: names.cluster,
-    temper,
+    behavior,
     gateway: { testHeader },
     logs,
     portFor: (serviceName) => ports.of(serviceName),
@@ -139,7 +139,7 @@ function createDeployments({ home, functions }: Base, integrations: ReturnType<t
 
 /** Starts the embedded AWS services with their state in `home`; adds the functions that stop them to `started`. */
 export async function startEmbeddedServices(
-  { home, onLost, temper }: { home: string; onLost(message: string): void; temper?: EcsTemper | undefined },
+  { home, onLost, behavior }: { home: string; onLost(message: string): void; behavior?: EcsBehavior | undefined },
   started: AsyncDisposableStack,
 ): Promise<EmbeddedServices> {
   const functions = createFunctions();
@@ -159,7 +159,7 @@ export async function startEmbeddedServices(
   await Promise.allSettled(starting);
   const [dynamoDb, s3] = await Promise.all(starting);
   const sts = await startSts(base);
-  const ecs = createContainers(base, sts.tasks, temper);
+  const ecs = createContainers(base, sts.tasks, behavior);
   const codeBuild = await createBuilds(base, s3, ecs);
   const rdsData = createRdsData({ dir: join(home, "postgres"), cacheDir: cacheFolder });
   const stepFunctions = createDeployments(base, createIntegrations(functions, codeBuild));

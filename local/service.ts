@@ -1,7 +1,7 @@
 import { join } from "node:path";
 import { limits } from "../api/limits.ts";
 import { startApiGateway } from "./api-gateway/server.ts";
-import type { EcsTemper } from "./ecs/temper.ts";
+import type { EcsBehavior } from "./ecs/behavior.ts";
 import { type EmbeddedServices, startEmbeddedServices } from "./embedded-services.ts";
 import { setEnvironment } from "./environment.ts";
 import { openHome } from "./home.ts";
@@ -24,9 +24,9 @@ export interface LocalService {
 export interface ServiceOptions {
   home: string;
   port: number;
-  /** How the embedded ECS behaves; kind unless it is said otherwise. */
-  temper?: EcsTemper | undefined;
-  /** How long a new version may take to answer well, in seconds. */
+  /** The delays and refusals that the embedded ECS simulates; default: none. */
+  behavior?: EcsBehavior | undefined;
+  /** The health time-out of a new revision in seconds. */
   healthTimeoutSeconds?: number | undefined;
 }
 
@@ -46,7 +46,7 @@ export async function startService(options: ServiceOptions): Promise<LocalServic
       );
     }
     const { promise: lost, resolve: onLost } = Promise.withResolvers<string>();
-    const embedded = await startEmbeddedServices({ home: options.home, onLost, temper: options.temper }, started);
+    const embedded = await startEmbeddedServices({ home: options.home, onLost, behavior: options.behavior }, started);
     const baseUrl = await startSlipway(options, embedded, started);
     return { baseUrl, lost, stop: () => started.disposeAsync() };
   } catch (error) {

@@ -1,9 +1,9 @@
 import type { Arns } from "./arns.ts";
+import type { EcsBehavior } from "./behavior.ts";
 import type { TestHeader } from "./gateway.ts";
 import type { AddressBook } from "./public-address.ts";
 import type { Store } from "./store.ts";
 import type { TaskHost } from "./task.ts";
-import type { EcsTemper } from "./temper.ts";
 
 /** The parts that all services of a cluster share. */
 export interface Cluster {
@@ -12,5 +12,5 @@ export interface Cluster {
   host: TaskHost;
   testHeader: TestHeader;
   addresses: AddressBook;
-  temper: EcsTemper;
+  behavior: EcsBehavior;
 }

@@ -1,13 +1,13 @@
 import { setTimeout as delay } from "node:timers/promises";
+import { type EcsBehavior, pause } from "./behavior.ts";
 import { awaitHooks, type HookRun } from "./hooks.ts";
 import { type DeploymentRecord, isShifted, type Stage, stages } from "./records.ts";
 import type { TaskSet } from "./task-set.ts";
-import { type EcsTemper, pause } from "./temper.ts";
 
 /** The methods of a service that its deployment calls. */
 export interface DeployedService {
   route: { test?: TaskSet | undefined };
-  temper: EcsTemper;
+  behavior: EcsBehavior;
   taskSet(revisionArn: string): TaskSet;
   shift(deployment: DeploymentRecord, green: TaskSet): void;
   cleanUp(deployment: DeploymentRecord): void;
@@ -24,19 +24,19 @@ function enter({ deployment, signal, now, onChange }: HookRun, stage: Stage): vo
 
 async function scaleUpAndTest(run: HookRun, service: DeployedService, green: TaskSet): Promise<void> {
   const pausedBefore = run.deployment.lifecycleStage !== "PRE_SCALE_UP";
-  const { temper } = service;
+  const { behavior } = service;
   await awaitHooks(run, "PRE_SCALE_UP");
   enter(run, "SCALE_UP");
   green.start();
   if (!pausedBefore) await green.whenHealthy(run.signal);
-  if (run.deployment.source === undefined) await pause(temper.firstServiceMs, run.signal);
-  await pause(temper.registrationMs, run.signal);
+  if (run.deployment.source === undefined) await pause(behavior.firstServiceMs, run.signal);
+  await pause(behavior.registrationMs, run.signal);
   enter(run, "POST_SCALE_UP");
   await awaitHooks(run, "POST_SCALE_UP");
-  await pause(temper.stageMs, run.signal);
+  await pause(behavior.stageMs, run.signal);
   enter(run, "TEST_TRAFFIC_SHIFT");
   service.route.test = green;
-  await pause(temper.stageMs, run.signal);
+  await pause(behavior.stageMs, run.signal);
   enter(run, "POST_TEST_TRAFFIC_SHIFT");
   await awaitHooks(run, "POST_TEST_TRAFFIC_SHIFT");
   enter(run, "PRE_PRODUCTION_TRAFFIC_SHIFT");
@@ -63,5 +63,5 @@ export async function runStages(run: HookRun, service: DeployedService): Promise
   if (bakeTimeInMinutes > 0) await delay(bakeTimeInMinutes * 60_000, undefined, { signal });
   enter(run, "CLEAN_UP");
   service.cleanUp(deployment);
-  await pause(service.temper.drainMs, signal);
+  await pause(service.behavior.drainMs, signal);
 }

@@ -1,6 +1,7 @@
 import { AwsError, type JsonService, type Operation } from "../aws/service.ts";
 import type { Logs } from "../logs/server.ts";
 import { createArns } from "./arns.ts";
+import { type EcsBehavior, fastBehavior, pause } from "./behavior.ts";
 import type { Cluster } from "./cluster.ts";
 import { installPortMap } from "./environment.ts";
 import type { TestHeader } from "./gateway.ts";
@@ -10,12 +11,11 @@ import { serviceDeploymentOperations } from "./operations/service-deployments.ts
 import { serviceOperations } from "./operations/services.ts";
 import { taskDefinitionOperations } from "./operations/task-definitions.ts";
 import { taskOperations } from "./operations/tasks.ts";
-import { PastViews } from "./past-views.ts";
 import type { Move } from "./public-address.ts";
 import { ServiceController } from "./service-controller.ts";
+import { StaleViews } from "./stale-views.ts";
 import { Store } from "./store.ts";
 import type { TaskHost } from "./task.ts";
-import { type EcsTemper, kindTemper, pause } from "./temper.ts";
 
 export interface EcsOptions {
   /** The folder of the cluster's state; only one process may use it at a time. */
@@ -35,8 +35,8 @@ export interface EcsOptions {
   resolveImage: TaskHost["resolveImage"];
   /** Variables to add to a task's environment; the task definition overrides them. */
   taskCredentials?: TaskHost["taskCredentials"];
-  /** Kind unless it is said otherwise. */
-  temper?: EcsTemper | undefined;
+  /** Default: `fastBehavior`. */
+  behavior?: EcsBehavior | undefined;
   now?: () => number;
 }
 
@@ -52,13 +52,13 @@ export interface Ecs {
 
 const closeGraceMs = 3000;
 
-/** Each call may be throttled before it does anything. */
-function throttled(operations: Record<string, Operation>, temper: EcsTemper): Record<string, Operation> {
+/** Wraps the operations so that calls can be throttled. */
+function throttled(operations: Record<string, Operation>, behavior: EcsBehavior): Record<string, Operation> {
   return Object.fromEntries(
     Object.entries(operations).map(([name, run]): [string, Operation] => [
       name,
       async (input) => {
-        if (temper.throttles(name)) throw new AwsError("ThrottlingException", "Rate exceeded");
+        if (behavior.throttles(name)) throw new AwsError("ThrottlingException", "Rate exceeded");
         return run(input);
       },
     ]),
@@ -68,13 +68,13 @@ function throttled(operations: Record<string, Operation>, temper: EcsTemper): Re
 /** The part of ECS that the service uses: blue/green services of one task each, behind a gateway on 127.0.0.1. */
 export function createEcs(options: EcsOptions): Ecs {
   const { region = "us-east-1", accountId = "000000000000", clusterName } = options;
-  const { resolveImage, taskCredentials, temper = kindTemper } = options;
+  const { resolveImage, taskCredentials, behavior = fastBehavior } = options;
   const store = new Store(options.dir);
   const cluster: Cluster = {
     arns: createArns({ region, accountId, clusterName }),
     store,
     testHeader: options.gateway.testHeader,
-    temper,
+    behavior,
     addresses: {
       freePortFor: async (name) => (await options.freePortFor?.(name)) ?? 0,
       onMoved: async (name, url) => options.onMoved?.(name, url),
@@ -85,14 +85,14 @@ export function createEcs(options: EcsOptions): Ecs {
       log: (line) => options.logs.put(line),
       portMap: installPortMap(options.dir),
       now: options.now ?? Date.now,
-      placed: () => pause(temper.placementMs),
+      placed: () => pause(behavior.placementMs),
     },
   };
   const controllers = new Map(
     [...store.services.values()].map((record) => [record.name, new ServiceController(cluster, record)]),
   );
-  const past = new PastViews(temper.staleMs);
-  const services: Services = { ...cluster, controllers, past, portFor: options.portFor };
+  const staleViews = new StaleViews(behavior.staleMs);
+  const services: Services = { ...cluster, controllers, staleViews, portFor: options.portFor };
   const operations = {
     ...taskDefinitionOperations(cluster),
     ...serviceOperations(services),
@@ -101,7 +101,7 @@ export function createEcs(options: EcsOptions): Ecs {
     ...gatewayRouteOperations(services),
   };
   return {
-    service: { target: "AmazonEC2ContainerServiceV20141113", operations: throttled(operations, temper) },
+    service: { target: "AmazonEC2ContainerServiceV20141113", operations: throttled(operations, behavior) },
     resume: async () => {
       await Promise.all([...controllers.values()].map((service) => service.resume()));
     },

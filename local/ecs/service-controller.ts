@@ -1,6 +1,7 @@
 import { EventEmitter, once } from "node:events";
 import { setTimeout as delay } from "node:timers/promises";
 import { newDeploymentId } from "./arns.ts";
+import type { EcsBehavior } from "./behavior.ts";
 import type { Cluster } from "./cluster.ts";
 import { runStages } from "./deployment.ts";
 import type { Route } from "./gateway.ts";
@@ -11,7 +12,6 @@ import { type DeploymentRecord, isRunning, isShifted, type RevisionRecord, type 
 import type { Task } from "./task.ts";
 import type { TaskSet } from "./task-set.ts";
 import { TaskSets } from "./task-sets.ts";
-import type { EcsTemper } from "./temper.ts";
 
 interface RunningDeployment {
   record: DeploymentRecord;
@@ -44,8 +44,8 @@ export class ServiceController {
     this.#address = new PublicAddress(this.#journal, this.route, cluster.testHeader, cluster.addresses);
   }
 
-  get temper(): EcsTemper {
-    return this.#cluster.temper;
+  get behavior(): EcsBehavior {
+    return this.#cluster.behavior;
   }
   /** Tasks that have not stopped yet. */
   get tasks(): Task[] {

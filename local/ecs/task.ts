@@ -21,7 +21,7 @@ export interface TaskHost {
   taskCredentials?(taskId: string): Record<string, string> | Promise<Record<string, string>>;
   log(line: { logGroup: string; logStream: string; timestamp: number; message: string }): void;
   portMap: PortMap;
-  /** Resolves when the task has a place to run. */
+  /** Resolves when the simulated placement and image pull are done. */
   placed(): Promise<void>;
   now(): number;
 }

@@ -26,7 +26,7 @@ export interface Answer {
 
 export interface CallOptions {
   body?: unknown;
-  /** Sent as it is, instead of JSON. */
+  /** The body as text or bytes, instead of JSON. */
   text?: string | Uint8Array<ArrayBuffer>;
   headers?: Record<string, string>;
   /** `null` sends no credential. */
@@ -45,7 +45,7 @@ export interface Running {
 
 const operatorAnswer = z.object({ ok: z.boolean(), output: z.any().optional(), error: z.any().optional() });
 
-/** One request to a service; the answer's body parsed. */
+/** Sends one request to a service and parses the JSON body of its answer. */
 export async function callAt(
   baseUrl: string,
   bearer: string | null,
@@ -68,10 +68,10 @@ export async function callAt(
   return { status: response.status, headers: response.headers, body: text === "" ? undefined : JSON.parse(text) };
 }
 
-/** The whole local service in this process, on free ports, with a home of its own that goes with it. */
+/** Starts the whole local service in this process, on free ports, with a data folder that `stop` deletes. */
 export async function startRunning(
   home = mkdtempSync(join(tmpdir(), "slipway-test-")),
-  options: Pick<ServiceOptions, "temper" | "healthTimeoutSeconds"> = {},
+  options: Pick<ServiceOptions, "behavior" | "healthTimeoutSeconds"> = {},
 ): Promise<Running> {
   const service: LocalService = await startService({ home, port: 0, ...options });
   const seed = localFile.parse(JSON.parse(readFileSync(join(home, "local.json"), "utf8")));

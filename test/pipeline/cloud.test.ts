@@ -1,6 +1,6 @@
 import { setTimeout as sleep } from "node:timers/promises";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
-import { cloudTemper } from "../../local/ecs/temper.ts";
+import { awsBehavior } from "../../local/ecs/behavior.ts";
 import { address, begin, deploy, finished, nodeApp } from "../harness/app.ts";
 import { type Running, startRunning } from "../harness/service.ts";
 import { startTraffic } from "../harness/traffic.ts";
@@ -10,19 +10,19 @@ const body = async (url: string) => (await fetch(url)).text();
 /** Shorter than a cloud task needs from its start until its hook opens. */
 const healthTimeoutSeconds = 2;
 
-describe("against an ECS that is slow, late and unwilling", () => {
+describe("on an ECS with the delays and refusals of AWS", () => {
   let running: Running;
   const calls = new Map<string, number>();
   beforeAll(async () => {
-    const temper = {
-      ...cloudTemper,
+    const behavior = {
+      ...awsBehavior,
       firstServiceMs: 3_000,
       throttles: (call: string) => {
         calls.set(call, (calls.get(call) ?? 0) + 1);
         return false;
       },
     };
-    running = await startRunning(undefined, { temper, healthTimeoutSeconds });
+    running = await startRunning(undefined, { behavior, healthTimeoutSeconds });
   });
   afterAll(() => running.stop());
 
@@ -51,7 +51,7 @@ describe("against an ECS that is slow, late and unwilling", () => {
     expect(await body(await address(project))).toBe("late");
   }, 60_000);
 
-  test("a deployment during the draining of the old version waits, registers once, and says so in its log", async () => {
+  test("a deployment that starts while the old revision drains waits, registers one task definition, and logs the wait", async () => {
     const project = await newProject("drains");
     await deploy(project, says("one"));
     const traffic = startTraffic(await address(project));
@@ -71,7 +71,7 @@ describe("against an ECS that is slow, late and unwilling", () => {
     );
   }, 90_000);
 
-  test("a bad version is rolled back, costs no request, and the build says which version serves", async () => {
+  test("a bad version is rolled back without a failed request, and the build's error says which version serves", async () => {
     const project = await newProject("bad version");
     const good = await deploy(project, says("good"));
     const traffic = startTraffic(await address(project));

@@ -44,7 +44,7 @@ export function createService(services: Services): Operation {
       events: [],
       stoppedTasks: [],
     };
-    services.past.keep(serviceName, () => ({
+    services.staleViews.keep(serviceName, () => ({
       service: existing && describeService(services.arns, existing),
       deployments: [],
     }));

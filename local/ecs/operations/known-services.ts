@@ -2,16 +2,16 @@ import * as z from "zod";
 import { AwsError } from "../../aws/service.ts";
 import { nameOf, newRevisionId } from "../arns.ts";
 import type { Cluster } from "../cluster.ts";
-import type { PastViews } from "../past-views.ts";
 import type { RevisionRecord, ServiceRecord, TaskDefinitionRecord } from "../records.ts";
 import type { ServiceController } from "../service-controller.ts";
+import type { StaleViews } from "../stale-views.ts";
 import { findTaskDefinition } from "./task-definitions.ts";
 
 /** The services of the cluster, by name. */
 export interface Services extends Cluster {
   controllers: Map<string, ServiceController>;
-  /** How services that were just changed are still described. */
-  past: PastViews;
+  /** The old states of services that were just changed. */
+  staleViews: StaleViews;
   portFor(serviceName: string): number | Promise<number>;
 }
 

@@ -52,8 +52,8 @@ function list(services: Services): Operation {
     services.arns.requireCluster(input.cluster);
     const service = findService(services, input.service);
     const { before = Number.POSITIVE_INFINITY, after = 0 } = input.createdAt ?? {};
-    const known = services.past.of(service.record.name)?.deployments ?? service.record.deployments;
-    const deployments = services.temper
+    const known = services.staleViews.of(service.record.name)?.deployments ?? service.record.deployments;
+    const deployments = services.behavior
       .order(known)
       .filter(
         ({ status, createdAt }) =>
@@ -64,9 +64,9 @@ function list(services: Services): Operation {
   });
 }
 
-/** There is no earlier revision to go back to. */
-function refuseToNothing({ temper }: Services, { source }: DeploymentRecord): void {
-  if (temper.refusesRollbackToNothing && source === undefined)
+/** Throws if there is no earlier revision for a rollback. */
+function refuseToNothing({ behavior }: Services, { source }: DeploymentRecord): void {
+  if (behavior.refusesRollbackToNothing && source === undefined)
     throw invalid("The service deployment has no earlier service revision to roll back to.");
 }
 

@@ -28,7 +28,7 @@ function describe(services: Services): Operation {
   return operation(schema, ({ cluster, services: references }) => {
     services.arns.requireCluster(cluster);
     const found = references.map((reference) => {
-      const past = services.past.of(nameOf(reference));
+      const past = services.staleViews.of(nameOf(reference));
       const service = services.controllers.get(nameOf(reference));
       return past ? past.service : service && describeService(services.arns, service);
     });

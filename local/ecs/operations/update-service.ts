@@ -20,9 +20,9 @@ function isCurrent(service: ServiceController, definition: TaskDefinitionRecord)
   return service.revision(newest)?.taskDefinition === definition.taskDefinitionArn;
 }
 
-/** A deployment that only drains the old version is in progress too. */
-function refuseInProgress({ temper }: Services, { record }: ServiceController): void {
-  if (!temper.refusesChangeInProgress || !record.deployments.some(({ status }) => !endedStatuses.has(status))) return;
+/** Throws while a deployment is in progress, also if it only drains the old revision. */
+function refuseInProgress({ behavior }: Services, { record }: ServiceController): void {
+  if (!behavior.refusesChangeInProgress || !record.deployments.some(({ status }) => !endedStatuses.has(status))) return;
   throw invalid("The service cannot be updated while a deployment is in progress.");
 }
 
@@ -48,7 +48,7 @@ export function updateService(services: Services): Operation {
     const definition = reference === undefined ? undefined : deployable(services, reference, connectors[0]);
     const changedConnectors = JSON.stringify(connectors) !== JSON.stringify(record.gatewayConnectors);
     refuseInProgress(services, service);
-    services.past.keep(record.name, () => ({
+    services.staleViews.keep(record.name, () => ({
       service: describeService(services.arns, service),
       deployments: record.deployments,
     }));

@@ -1,23 +1,23 @@
 import type { describeService } from "./describe/service.ts";
 import type { DeploymentRecord } from "./records.ts";
 
-/** A service as it was before a change; `service` is undefined when it did not exist. */
-export interface PastView {
+/** A service before a change; `service` is undefined if it did not exist. */
+export interface StaleView {
   service: ReturnType<typeof describeService> | undefined;
   deployments: DeploymentRecord[];
 }
 
-/** What services and lists of deployments are described as for a while after a change: AWS is eventually consistent. */
-export class PastViews {
+/** Simulates the eventual consistency of AWS: after a change, descriptions and lists show the old state for some time. */
+export class StaleViews {
   readonly #staleMs: number;
-  readonly #views = new Map<string, PastView & { until: number }>();
+  readonly #views = new Map<string, StaleView & { until: number }>();
 
   constructor(staleMs: number) {
     this.#staleMs = staleMs;
   }
 
-  /** Called before each change; a change during the time of an earlier one shows the state before both. */
-  keep(serviceName: string, view: () => PastView): void {
+  /** Must be called before each change. During the time of an earlier change, its old state stays visible. */
+  keep(serviceName: string, view: () => StaleView): void {
     if (this.#staleMs === 0 || this.of(serviceName)) return;
     const { service, deployments } = view();
     this.#views.set(serviceName, {
@@ -27,8 +27,8 @@ export class PastViews {
     });
   }
 
-  /** The view that is still shown, if any. */
-  of(serviceName: string): PastView | undefined {
+  /** The old state that is still visible, if any. */
+  of(serviceName: string): StaleView | undefined {
     const view = this.#views.get(serviceName);
     return view !== undefined && performance.now() < view.until ? view : undefined;
   }

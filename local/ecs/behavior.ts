@@ -2,25 +2,25 @@ import { setTimeout as delay } from "node:timers/promises";
 import type { DeploymentRecord } from "./records.ts";
 
 /**
- * How far the embedded ECS behaves as badly as AWS documents. `kindTemper` is as fast as the machine allows; `cloudTemper`
- * has every stage, delay and refusal of AWS in small numbers, so that a scenario of minutes takes seconds.
+ * The delays and refusals that the embedded ECS simulates. `fastBehavior` has none; `awsBehavior` has those that AWS
+ * documents, with short times, so that a scenario of minutes takes seconds.
  */
-export interface EcsTemper {
-  /** From a task's creation to its process: finding a place for it and pulling its image. */
+export interface EcsBehavior {
+  /** The time from a task's creation to the start of its process: placement and image pull. */
   placementMs: number;
-  /** From a healthy task to the end of SCALE_UP: registering it as a target. */
+  /** The time from a healthy task to the end of SCALE_UP: registration as a target. */
   registrationMs: number;
-  /** How long each stage between SCALE_UP and the traffic's move takes. */
+  /** The time of each stage between SCALE_UP and the traffic shift. */
   stageMs: number;
-  /** Added to the first deployment of a service: its load balancer and certificate are made. */
+  /** The additional time of a service's first deployment: creation of load balancer and certificate. */
   firstServiceMs: number;
-  /** How long the old version is drained after the traffic has moved; the deployment is in progress until then. */
+  /** The time for which the old revision is drained after the traffic shift; the deployment is in progress until then. */
   drainMs: number;
-  /** How long services and lists of deployments are described as they were before a change. */
+  /** The time for which services and lists of deployments still show the state before a change. */
   staleMs: number;
-  /** Whether a deployment without an earlier revision refuses to be stopped or rolled back. */
+  /** Whether a deployment without an earlier revision cannot be stopped or rolled back. */
   refusesRollbackToNothing: boolean;
-  /** Whether a service whose deployment is in progress refuses to be changed. */
+  /** Whether a service cannot be changed while its deployment is in progress. */
   refusesChangeInProgress: boolean;
   /** The order in which deployments are listed, which AWS does not document. */
   order(deployments: readonly DeploymentRecord[]): DeploymentRecord[];
@@ -28,7 +28,7 @@ export interface EcsTemper {
   throttles(call: string): boolean;
 }
 
-export const kindTemper: EcsTemper = {
+export const fastBehavior: EcsBehavior = {
   placementMs: 0,
   registrationMs: 0,
   stageMs: 0,
@@ -41,7 +41,7 @@ export const kindTemper: EcsTemper = {
   throttles: () => false,
 };
 
-export const cloudTemper: EcsTemper = {
+export const awsBehavior: EcsBehavior = {
   placementMs: 400,
   registrationMs: 400,
   stageMs: 200,
@@ -54,7 +54,7 @@ export const cloudTemper: EcsTemper = {
   throttles: () => false,
 };
 
-/** Waits unless there is nothing to wait for, so that the kind temper costs no turn of the event loop. */
+/** Waits `ms`; with 0 it does not yield to the event loop, so that `fastBehavior` costs nothing. */
 export async function pause(ms: number, signal?: AbortSignal): Promise<void> {
   if (ms > 0) await delay(ms, undefined, { ...(signal && { signal }), ref: false });
 }
