@@ -18,7 +18,7 @@ interface Started {
   output(): string;
 }
 
-/** What `npm start` runs, as the README says, until it says that it can serve. */
+/** Runs `npm start` as in the README and waits for its ready line. */
 async function npmStart(home: string, port: string): Promise<Started> {
   const child = spawn("npm", ["start"], {
     cwd: root,
@@ -46,13 +46,13 @@ const ended = (child: ChildProcess) =>
 /** The pid of the service itself, which npm started. */
 const servicePid = (home: string) => Number(readFileSync(join(home, "lock.pid"), "utf8"));
 
-/** Every process that was started with this home, by its environment or its arguments. */
+/** The processes whose command line contains this data folder. */
 async function processesOf(home: string): Promise<string[]> {
   const { stdout } = await run("ps", ["-eo", "pid,args"]);
   return stdout.split("\n").filter((line) => line.includes(home) && !line.includes("ps -eo"));
 }
 
-describe("the README, followed by a newcomer", () => {
+describe("the steps of the README", () => {
   const home = mkdtempSync(join(tmpdir(), "slipway-e2e-"));
   const example = (name: string) => join(root, "examples", name);
   let started: Started;
@@ -95,7 +95,7 @@ describe("the README, followed by a newcomer", () => {
     expect((await fetch(await address())).status).toBe(200);
   });
 
-  test("a broken version fails with exit code 1 and its output, and the old one has answered throughout", async () => {
+  test("deploying a broken version exits with code 1 and prints its output, and the old version answers every request", async () => {
     const traffic = startTraffic(await address());
     const { code, text } = await slipway("deploy", example("crashes"));
     const seen = await traffic.stop();
@@ -104,7 +104,7 @@ describe("the README, followed by a newcomer", () => {
     expect(seen.failures).toEqual([]);
   });
 
-  test("a second service on the same folder or port refuses and says why", async () => {
+  test("a second service on the same folder or port does not start and prints the reason", async () => {
     const start = (env: Record<string, string>) =>
       run("node", ["--disable-warning=ExperimentalWarning", "local/main.ts"], {
         cwd: root,
@@ -118,7 +118,7 @@ describe("the README, followed by a newcomer", () => {
     rmSync(elsewhere, { recursive: true, force: true });
   });
 
-  test("after a SIGKILL in the middle of a build everything comes back and nothing stays locked", async () => {
+  test("after a SIGKILL during a build the app is served again and the project can be deployed", async () => {
     const greeting = async (url: string) => (await (await fetch(url)).text()).split(", up for")[0];
     const before = await greeting(await address());
     const source = mkdtempSync(join(tmpdir(), "slipway-e2e-app-"));

@@ -12,7 +12,7 @@ export async function zipOf(files: Record<string, string | Buffer>): Promise<Buf
   return Buffer.concat(chunks);
 }
 
-/** A Node.js app without dependencies: `body` is the inside of its request listener. */
+/** A Node.js app without dependencies; `body` is the code of its request listener. */
 export function nodeApp(body: string, before = ""): Record<string, string> {
   return {
     "package.json": JSON.stringify({ name: "app", private: true, scripts: { start: "node server.js" } }),
@@ -43,7 +43,7 @@ export async function reaches(running: Running, buildId: string, status: string)
   }
 }
 
-/** Creates a build of these files and uploads them; gives the build's id. */
+/** Creates a build, uploads these files, and returns the build's id. */
 export async function begin(running: Running, files: Record<string, string | Buffer>, title?: string): Promise<string> {
   const created = await running.call("POST", `${running.project}/builds`, {
     body: title === undefined ? {} : { title },

@@ -2,14 +2,14 @@ import { AsyncLocalStorage } from "node:async_hooks";
 import { subscribe } from "node:diagnostics_channel";
 import type { ClientRequest, IncomingMessage } from "node:http";
 
-/** Names the request of a test on its way to the service, and on every call that the service makes for it. */
+/** The header with the name of a test's request; also set on every AWS call that the service makes for it. */
 export const countedHeader = "x-counted-for";
 
 let isFollowing = false;
 
 /**
- * Follows each request through this process: a call that is made for a request with `countedHeader` carries the same
- * header, whatever else runs beside it. What a call sets off in another service is not counted for the request.
+ * Sets `countedHeader` on every AWS call that the service makes for a request with that header, also with concurrent
+ * requests. Calls that an embedded service itself makes are not counted for the request.
  */
 export function followRequests(): void {
   if (isFollowing) return;
@@ -17,7 +17,7 @@ export function followRequests(): void {
   const current = new AsyncLocalStorage<string | undefined>();
   subscribe("http.server.request.start", (message) => {
     const { request } = message as { request: IncomingMessage };
-    // A call to an embedded service carries the header too, and ends there.
+    // A call to an embedded service has the header too, but its own calls must not be counted.
     const isCall = request.headers["amz-sdk-invocation-id"] !== undefined;
     const name = request.headers[countedHeader];
     current.enterWith(isCall ? undefined : name?.toString());

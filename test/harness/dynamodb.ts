@@ -2,22 +2,22 @@ import { createServer, request as httpRequest } from "node:http";
 import type { AddressInfo } from "node:net";
 import { countedHeader } from "./counted-calls.ts";
 
-/** What the proxy does with a call: pass it on, refuse it, or pass it on and lose the answer. */
+/** A simulated fault of a call: an error answer, or a lost answer after the call was executed. */
 export type Fault = { kind: "error"; name: string; status?: number } | { kind: "lost-answer" };
 
 export interface DynamoProxy {
   endpoint: string;
-  /** Operations in the order of their arrival since the last `clear`, with the instants they began and ended. */
+  /** The calls since the last `clear`, in order of arrival, with their start and end times. */
   calls: { operation: string; began: number; ended: number; countedFor: string | undefined }[];
   clear(): void;
-  /** Asked for every call; `undefined` lets it pass. */
+  /** Called for every call; returns its fault, or `undefined` for none. */
   fault: ((operation: string, index: number) => Fault | undefined) | undefined;
-  /** Time that every call takes at least, so that calls made side by side are seen to overlap. */
+  /** The minimum time of every call, which makes concurrent calls overlap visibly. */
   delayMs: number;
   close(): Promise<void>;
 }
 
-/** A proxy between the service and its DynamoDB that counts calls and fails on demand as the real one does. */
+/** Starts a proxy between the service and its DynamoDB that counts calls and simulates faults. */
 export async function startDynamoProxy(target: string): Promise<DynamoProxy> {
   const to = new URL(target);
   const proxy: DynamoProxy = {

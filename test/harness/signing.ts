@@ -12,7 +12,7 @@ export interface KeyPair {
   sessionToken?: string;
 }
 
-/** The key of a test that starts embedded services on their own. */
+/** The key for tests that start single embedded services. */
 export const testKey: KeyPair = { accessKeyId: "local", secretAccessKey: "local" };
 
 const keysOf = (pair: () => Partial<KeyPair>): Keys => ({
@@ -23,10 +23,10 @@ const keysOf = (pair: () => Partial<KeyPair>): Keys => ({
   },
 });
 
-/** Knows `testKey` alone. */
+/** Finds only `testKey`. */
 export const testKeys = keysOf(() => testKey);
 
-/** Knows the key that this process's environment holds at the time of the request: the running service's own. */
+/** Finds the key in this process's environment at the time of the request: the root key of the running service. */
 export const environmentKeys = keysOf(() => ({
   ...(process.env.AWS_ACCESS_KEY_ID && { accessKeyId: process.env.AWS_ACCESS_KEY_ID }),
   ...(process.env.AWS_SECRET_ACCESS_KEY && { secretAccessKey: process.env.AWS_SECRET_ACCESS_KEY }),
@@ -40,7 +40,7 @@ export interface SignedCall {
   service: string;
 }
 
-/** The headers of a signed request, `host` among them, for tests that change or forward what a client would send. */
+/** The headers of a signed request, with `host`, for tests that change or forward requests. */
 export async function signedHeaders(call: SignedCall, credentials: KeyPair): Promise<Record<string, string>> {
   const { protocol, hostname, port, host, pathname, searchParams } = new URL(call.url);
   const signer = new SignatureV4({ credentials, region: "us-east-1", service: call.service, sha256: Sha256 });
@@ -59,7 +59,7 @@ export async function signedHeaders(call: SignedCall, credentials: KeyPair): Pro
 
 const runtimeFile = z.object({ awsEndpoint: z.string(), accessKeyId: z.string(), secretAccessKey: z.string() });
 
-/** Where the embedded services of a running service listen, and the key that they accept. */
+/** The endpoint of the embedded services of a running service, and the key that they accept. */
 export function runtimeOf(home: string): { endpoint: string; credentials: KeyPair } {
   const { awsEndpoint, ...credentials } = runtimeFile.parse(
     JSON.parse(readFileSync(join(home, "runtime.json"), "utf8")),
@@ -67,7 +67,7 @@ export function runtimeOf(home: string): { endpoint: string; credentials: KeyPai
   return { endpoint: awsEndpoint, credentials };
 }
 
-/** Runs a function of the service that runs on this home, as AWS does; gives its output, or throws what it threw. */
+/** Invokes a function of the service with this data folder; returns its output, or throws its error. */
 export async function invokeFunction(home: string, name: string, event: object): Promise<unknown> {
   const client = new LambdaClient({ ...runtimeOf(home), region: "us-east-1", maxAttempts: 1 });
   try {

@@ -2,7 +2,7 @@ import { Agent, request } from "node:http";
 import { setTimeout as sleep } from "node:timers/promises";
 
 export interface Traffic {
-  /** Ends the requests and gives what they saw. */
+  /** Stops the requests and returns their results. */
   stop(): Promise<{ total: number; failures: string[]; bodies: Set<string> }>;
 }
 
@@ -22,7 +22,7 @@ function once(url: string, agent: Agent): Promise<{ status: number; body: string
   });
 }
 
-/** Requests an address every 20 ms, whatever becomes of them, until stopped. */
+/** Requests an address every 20 ms until stopped, without waiting for the answers. */
 export function startTraffic(url: string): Traffic {
   const agent = new Agent({ keepAlive: true });
   const failures: string[] = [];

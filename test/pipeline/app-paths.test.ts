@@ -2,7 +2,7 @@ import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import { address, deploy, nodeApp } from "../harness/app.ts";
 import { type Running, startRunning } from "../harness/service.ts";
 
-/** What is left of a Unix socket's 107 characters for the app's own path. */
+/** The part of a Unix socket's 107 characters that is reserved for the app's own path. */
 const ownCharacters = 40;
 
 describe("the folder that an app runs in", () => {

@@ -6,7 +6,7 @@ import { begin, deploy, nodeApp } from "../harness/app.ts";
 import { type Running, startRunning } from "../harness/service.ts";
 import { startMortal } from "./faults/mortal-service.ts";
 
-/** The processes of this machine that sleep for so many seconds: the number names one scenario. */
+/** The processes of this machine that run `sleep` with this number, which identifies one scenario. */
 function sleepers(seconds: number): string[] {
   return readdirSync("/proc").filter((pid) => {
     try {
@@ -22,7 +22,7 @@ async function until(condition: () => boolean): Promise<void> {
   expect(condition()).toBe(true);
 }
 
-/** An app whose build starts a process outside its group and then goes on with this. */
+/** An app whose build starts a process outside its process group and then runs `more`. */
 function appThatLeaves(seconds: number, more: string): Record<string, string> {
   const scripts = { start: "node server.js", build: `setsid sleep ${seconds} & ${more}` };
   return { ...nodeApp("res.end('ok')"), "package.json": JSON.stringify({ name: "app", private: true, scripts }) };
@@ -43,7 +43,7 @@ describe.runIf(process.platform === "linux")("a process that a build's command l
     expect(sleepers(90_002)).toEqual([]);
   });
 
-  test("ends with the service when that stops during the build", async () => {
+  test("ends when the service stops during the build", async () => {
     if (!running) throw new Error("no service");
     await begin(running, appThatLeaves(90_003, "sleep 90003"));
     await until(() => sleepers(90_003).length === 2);
@@ -52,7 +52,7 @@ describe.runIf(process.platform === "linux")("a process that a build's command l
     expect(sleepers(90_003)).toEqual([]);
   });
 
-  test("ends with the service when that is killed during the build", async () => {
+  test("ends when the service is killed during the build", async () => {
     const table = await openTable();
     const service = await startMortal(table.gate.endpoint);
     const { project, call } = service;

@@ -20,7 +20,7 @@ describe("a deployment", () => {
     await running.call("POST", `${running.project}/builds/${created.body.build.id}/cancel`);
   };
 
-  test("a failed first deployment leaves nothing running, says why, and frees the project", async () => {
+  test("a failed first deployment leaves nothing running, reports the reason, and releases the project's lock", async () => {
     const build = await deploy(running, nodeApp("", "console.log('no luck'); process.exit(3);"));
     expect(build).toMatchObject({ status: "error", isLive: false, runtime: "nodejs24.x" });
     expect(build.error).toContain("nothing is running");
@@ -83,7 +83,7 @@ describe("a deployment", () => {
     await isFree();
   });
 
-  test("a 404 at / is ready with a warning; 401 is not worth one", async () => {
+  test("an app that answers 404 at / becomes ready with a warning; with 401 it becomes ready without one", async () => {
     const warned = await deploy(running, nodeApp("res.statusCode = 404; res.end('no page')"));
     expect(warned).toMatchObject({ status: "ready" });
     expect(warned.warning).toContain("404");
@@ -91,7 +91,7 @@ describe("a deployment", () => {
     expect(guarded).toMatchObject({ status: "ready", warning: null });
   });
 
-  test("variables reach the app byte for byte, and only with a rebuild", async () => {
+  test("variables reach the app unchanged, but only after a rebuild", async () => {
     const values: Record<string, string> = {
       NEWLINES: "one\ntwo\r\nthree\n",
       QUOTES: `"double" 'single' \`back\``,
@@ -134,7 +134,7 @@ describe("a deployment", () => {
     expect(live).toMatchObject({ status: 409, body: { code: "build_already_live" } });
   });
 
-  test("an upload before the token is stored, twice, or to a finished build loses nothing", async () => {
+  test("an early, a repeated or a late upload does not break the build", async () => {
     const created = await running.call("POST", `${running.project}/builds`);
     const bytes = await zipOf(says("raced"));
     await Promise.all([upload(created.body.url, bytes), upload(created.body.url, bytes)]);
@@ -146,7 +146,7 @@ describe("a deployment", () => {
     await isFree();
   });
 
-  test("a broken archive ends the build with the rule's name", async () => {
+  test("an invalid archive ends the build with an error", async () => {
     const created = await running.call("POST", `${running.project}/builds`);
     await upload(created.body.url, Buffer.from("this is no zip"));
     const build = await finished(running, created.body.build.id);
@@ -155,7 +155,7 @@ describe("a deployment", () => {
     await isFree();
   });
 
-  test("a failing build command says so with its last output", async () => {
+  test("a failing build command ends the build with its last output in the error", async () => {
     const files = {
       ...says("x"),
       "package.json": JSON.stringify({
@@ -174,7 +174,7 @@ describe("a deployment", () => {
     await isFree();
   });
 
-  test("a build canceled while it is built stays at its stage, and the next can start at once", async () => {
+  test("a build that is canceled while it is built keeps its status, and the next one can start at once", async () => {
     const files = {
       ...says("slow"),
       "package.json": JSON.stringify({

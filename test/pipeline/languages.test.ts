@@ -14,14 +14,14 @@ class Handler(BaseHTTPRequestHandler):
 HTTPServer(("", int(os.environ["PORT"])), Handler).serve_forever()
 `;
 
-describe("what is deployed", () => {
+describe("deployments by language", () => {
   let running: Running;
   beforeAll(async () => {
     running = await startRunning();
   });
   afterAll(() => running.stop());
 
-  test("a Python app runs with the Python that was asked for, or says that this machine has another", async () => {
+  test("a Python app runs with the requested Python, or has a warning that this machine has another one", async () => {
     const build = await deploy(running, { "main.py": pythonServer, ".python-version": "3.12\n" });
     expect(build).toMatchObject({ status: "ready", runtime: "python3.12" });
     if (build.warning !== null) expect(build.warning).toMatch(/Python 3\.12 is not installed on this machine/);
@@ -56,7 +56,7 @@ writeFileSync("dist/assets/app-B1x2c3D4.js", "console.log(1)");
     expect((await fetch(`${url}/assets/gone.js`)).status).toBe(404);
   });
 
-  test("what cannot be deployed ends as an error that says what was looked for", async () => {
+  test("an app that cannot be detected ends with an error that lists what was searched", async () => {
     const empty = await deploy(running, { "notes.txt": "nothing to run" });
     expect(empty).toMatchObject({ status: "error", runtime: null });
     expect(empty.error).toMatch(/Node\.js|Python/);

@@ -22,7 +22,7 @@ describe("the values of variables", () => {
   });
   afterAll(() => running.stop());
 
-  /** The reason of a failed build and its whole output as the API gives it. */
+  /** The error of a failed build and its whole output from the API. */
   async function failed(files: Record<string, string>): Promise<{ error: string; output: string }> {
     const build = await deploy(running, files);
     expect(build.status).toBe("error");

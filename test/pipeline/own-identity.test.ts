@@ -24,7 +24,7 @@ beforeAll(async () => {
 });
 afterAll(() => running.stop());
 
-test("a deployed app authenticates itself to its own organization, with no key anywhere", async () => {
+test("a deployed app calls the API of its own organization without any key", async () => {
   const bundled = await build({
     stdin: { contents: app, resolveDir: new URL("../..", import.meta.url).pathname, loader: "ts" },
     bundle: true,

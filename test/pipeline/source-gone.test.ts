@@ -10,7 +10,7 @@ beforeAll(async () => {
 });
 afterAll(() => running.stop());
 
-/** Takes the files of all stored objects away, as somebody does who makes room on the disk. */
+/** Deletes the files of all stored objects, as a user might do to free disk space. */
 function removeStoredFiles(): void {
   const blobs = join(running.home, "s3", "blobs");
   for (const folder of readdirSync(blobs)) {
@@ -18,7 +18,7 @@ function removeStoredFiles(): void {
   }
 }
 
-test("a source archive that is gone makes rebuild and redeploy a 410, and stands in no other build's way (docs/api.md, Rebuild)", async () => {
+test("if a source archive was deleted, rebuild and redeploy answer 410, and other builds still work (docs/api.md, Rebuild)", async () => {
   const post = (path: string) => running.call("POST", `${running.project}${path}`);
   const first = await deploy(running, nodeApp("res.end('first')"));
   const second = await deploy(running, nodeApp("res.end('second')"));

@@ -31,7 +31,7 @@ describe("a project whose port another program has taken", () => {
     return port;
   }
 
-  test("gets another before its first build, which says so", async () => {
+  test("gets another port before its first build, which warns about it", async () => {
     const service = await start();
     const running = asRunning(service);
     const port = await take(await address(running));
@@ -44,14 +44,14 @@ describe("a project whose port another program has taken", () => {
     expect(await (await fetch(now)).text()).toBe("first");
   });
 
-  test("has another while it runs again, and keeps that one", async () => {
+  test("gets another port after a restart, and keeps it", async () => {
     const service = await start();
     const before = asRunning(service);
     expect((await deploy(before, nodeApp("res.end('old')"))).status).toBe("ready");
     const url = await address(before);
     service.kill();
     await service.gone();
-    // What the killed service held is free when its sockets are closed.
+    // The port of the killed service is free after its sockets are closed.
     await sleep(500);
     const port = await take(url);
     await service.start();

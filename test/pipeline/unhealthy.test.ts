@@ -4,7 +4,7 @@ import { address, begin, deploy, finished, nodeApp } from "../harness/app.ts";
 import { type Running, startRunning } from "../harness/service.ts";
 import { startTraffic } from "../harness/traffic.ts";
 
-/** Versions that the health check waits for in vain: a minute each, so they run side by side. */
+/** Versions that never become healthy. Each takes a minute, so they run concurrently. */
 const unhealthy: [string, Record<string, string>, RegExp][] = [
   ["answers 500", nodeApp("console.log('boom'); res.statusCode = 500; res.end()"), /answered with 500[\s\S]*boom/],
   [
@@ -29,7 +29,9 @@ describe("a version that does not become healthy", () => {
   });
   afterAll(() => Promise.all(services.map((service) => service.stop())));
 
-  test("is rolled back with the reason and its last output, and costs no request", { timeout: 180_000 }, async () => {
+  test("is rolled back with the reason and its last output, without a failed request", {
+    timeout: 180_000,
+  }, async () => {
     const projects = await Promise.all(
       unhealthy.map(async ([name]) => {
         const { project } = await running.operator("create-project", {
@@ -56,7 +58,7 @@ describe("a version that does not become healthy", () => {
     }
   });
 
-  test.runIf(process.platform === "linux")("fails early when it can be reached from its own machine only", async () => {
+  test.runIf(process.platform === "linux")("fails early if it listens only on the loopback address", async () => {
     const { project } = await running.operator("create-project", {
       organizationId: running.seed.organizationId,
       name: "loopback",

@@ -3,7 +3,7 @@ import { startGuarded } from "../api/faults/guarded-service.ts";
 import { deploy, nodeApp } from "../harness/app.ts";
 
 /** The routes refuse more than 1 MiB; what was stored before they did can be more. */
-test("variables that no program could be started with end the build with a sentence", async () => {
+test("variables that are too large to start a program end the build with an error", async () => {
   const guarded = await startGuarded();
   try {
     const { running, direct } = guarded;

@@ -10,7 +10,7 @@ const says = (text: string) => nodeApp(`res.end(${JSON.stringify(text)})`);
 describe("cancel against the stages of a build", () => {
   let guarded: Guarded;
   let project: Running;
-  /** What was half-made after any single write. */
+  /** Broken rules of the table that were seen after any single write. */
   let torn: string[] = [];
 
   beforeAll(async () => {
@@ -37,7 +37,7 @@ describe("cancel against the stages of a build", () => {
     return { id: created.body.build.id, url: created.body.url };
   };
 
-  /** Resolves when nothing has been written to the table for a while: every execution has come to rest. */
+  /** Resolves when there were no calls to the table for 400 ms. */
   async function rest(): Promise<void> {
     for (let seen = -1; seen !== guarded.gate.calls.length; ) {
       seen = guarded.gate.calls.length;
@@ -45,7 +45,7 @@ describe("cancel against the stages of a build", () => {
     }
   }
 
-  /** A canceled build stays as it was; the one created after it keeps the project; what served still serves. */
+  /** Expects that the canceled build keeps its status, that the next build keeps the lock, and that the old version still serves. */
   async function staysCanceled(id: string, status: string, canceledAt: string): Promise<void> {
     const next = await create();
     await rest();
@@ -58,7 +58,7 @@ describe("cancel against the stages of a build", () => {
     expect(await guarded.broken()).toEqual([]);
   }
 
-  /** Holds the first write of this kind until `release`; `reached` tells that it is held. */
+  /** Holds the writes of this kind until `release`; `reached` resolves at the first one. */
   function hold(write: string) {
     const reached = openGate();
     const released = openGate();
@@ -71,7 +71,7 @@ describe("cancel against the stages of a build", () => {
     return { reached: reached.opened, release: released.open };
   }
 
-  /** Lets this write reach the table only when a cancel waits behind it. */
+  /** Delays this write until a cancel has arrived too, and lets the write reach the table first. */
   function overtake(write: string) {
     const reached = openGate();
     const cancelWaits = openGate();
@@ -114,14 +114,14 @@ describe("cancel against the stages of a build", () => {
   );
 
   test.each(stages)(
-    "that the write of “$write” overtakes is a cancel of the stage after it",
+    "that comes just after the write of “$write” cancels the build in the next stage",
     async ({ write, after }) => {
       const { reached } = overtake(write);
       const { id, url } = await create();
       await upload(url, await zipOf(says(write)));
       await reached;
       const answer = await cancel(id);
-      // Its second try races with the stages that follow; it is never left behind the write that overtook it.
+      // The second attempt of the cancel races with the stages that follow.
       if (answer.status === 409) expect(["build_deploying", "build_finished"]).toContain(answer.body.code);
       else {
         expect(after).toContain(answer.body.build.status);
@@ -134,7 +134,7 @@ describe("cancel against the stages of a build", () => {
     },
   );
 
-  test("that the write of “deploying” overtakes is refused, and the build goes on", async () => {
+  test("that comes just after the write of “deploying” is refused, and the build continues", async () => {
     const { reached } = overtake("deploying");
     const { id, url } = await create();
     await upload(url, await zipOf(says("before")));
@@ -163,7 +163,7 @@ describe("cancel against the stages of a build", () => {
     expect(torn).toEqual([]);
   });
 
-  test("of a build whose analysis then fails: it ends as error and stays canceled, the project is another's", async () => {
+  test("of a build whose analysis then fails: it ends as error, stays canceled, and does not release the next build's lock", async () => {
     const { reached, release } = hold("error");
     const { id, url } = await create();
     await upload(url, Buffer.from("this is no zip"));
@@ -174,7 +174,7 @@ describe("cancel against the stages of a build", () => {
     await staysCanceled(id, "error", answer.body.build.canceledAt);
   });
 
-  test("at any moment: refused once it deploys, else final at its stage", { timeout: 120_000 }, async () => {
+  test("at any moment: refused after the deployment has started, otherwise final", { timeout: 120_000 }, async () => {
     const stopped = new Map<string, number>();
     for (let turn = 0; turn < 14; turn += 1) {
       const { id, url } = await create();

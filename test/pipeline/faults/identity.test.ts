@@ -8,7 +8,7 @@ import { type Guarded, startGuarded } from "../../api/faults/guarded-service.ts"
 import { address, deploy, nodeApp } from "../../harness/app.ts";
 import type { Answer, Running } from "../../harness/service.ts";
 
-/** An app that gets the credentials of its role as every AWS SDK in a container does, and shows them to this test. */
+/** An app that requests its role's credentials as an AWS SDK in a container does, and returns them to this test. */
 const app = nodeApp(`
   const { AWS_CONTAINER_CREDENTIALS_FULL_URI: uri, AWS_CONTAINER_AUTHORIZATION_TOKEN: authorization } = process.env;
   fetch(uri, { headers: { authorization } }).then((answer) => answer.json()).then((role) => {
@@ -81,7 +81,7 @@ async function proofOf(
   return { url: `${url.origin}/`, headers: signed.headers, body };
 }
 
-describe("a deployed app proves who it is", () => {
+describe("a deployed app proves its identity", () => {
   let guarded: Guarded;
   let running: Running;
   let role: Role;
@@ -96,7 +96,7 @@ describe("a deployed app proves who it is", () => {
   const exchange = (proof: unknown): Promise<Answer> =>
     running.call("POST", "/sessions", { bearer: null, body: { proof } });
 
-  test("and gets a session of its organization that lives ten minutes and may do what a key may", async () => {
+  test("and gets a session of its organization that is valid for ten minutes and has the permissions of a key", async () => {
     const { status, body } = await exchange(await proofOf(role));
     expect(status).toBe(201);
     expect(body.session.organizationId).toBe(running.seed.organizationId);
@@ -112,7 +112,7 @@ describe("a deployed app proves who it is", () => {
     expect(keys.credentials).toEqual([]);
   });
 
-  test("with credentials that nobody else can fetch, and that allow nothing but the proof", async () => {
+  test("with credentials that other clients cannot fetch, and that allow nothing except the proof", async () => {
     expect((await fetch(role.uri)).status).toBe(403);
     expect((await fetch(role.uri, { headers: { authorization: "AAAA" } })).status).toBe(403);
     const assume =
@@ -122,7 +122,7 @@ describe("a deployed app proves who it is", () => {
     expect((await fetch(url, { method: "POST", headers: rest, body })).status).toBe(403);
   });
 
-  /** As if ten minutes had passed; DynamoDB may take days to delete what has expired. */
+  /** Expires all sessions; DynamoDB may take days to delete expired rows. */
   async function expireSessions(): Promise<void> {
     const credentials = { accessKeyId: "local", secretAccessKey: "local" };
     const client = new DynamoDBClient({ endpoint: guarded.database, region: "us-east-1", credentials });
@@ -201,12 +201,12 @@ describe("a deployed app proves who it is", () => {
     expect(refused.body.message).toBe("A valid credential is required.");
   });
 
-  test("a header beside the signed ones changes nothing and goes nowhere", async () => {
+  test("an additional unsigned header is ignored and is not sent to STS", async () => {
     const proof = await proofOf(role);
     expect((await exchange({ ...proof, headers: { ...proof.headers, "x-more": "1" } })).status).toBe(201);
   });
 
-  test("the service's own key, or another role's, is no app: 401", async () => {
+  test("a proof with the service's own key is refused: 401", async () => {
     const own = {
       ...role,
       AccessKeyId: process.env.AWS_ACCESS_KEY_ID ?? "",
@@ -216,13 +216,13 @@ describe("a deployed app proves who it is", () => {
     expect((await exchange({ ...(await proofOf({ ...own, Token: "" })), headers })).status).toBe(401);
   });
 
-  test("a malformed proof is a 400 or a 401, never a fault", async () => {
+  test("a malformed proof is answered with 400 or 401, never with 500", async () => {
     for (const proof of [{}, [], "x", { url: 1, headers: {}, body: "" }, { url: "::", headers: {}, body: "" }]) {
       expect([400, 401]).toContain((await exchange(proof)).status);
     }
   });
 
-  test("a key's session outlives the key, and ends by itself", async () => {
+  test("a session of a key stays valid after the key is deleted, and expires", async () => {
     const made = await running.call("POST", `${running.project}/credentials`);
     const { id, access, secret } = made.body.credential;
     const bearer = `${access}:${secret}`;
@@ -247,7 +247,7 @@ describe("a deployed app proves who it is", () => {
     expect(late.status).toBe(401);
   });
 
-  test("a task that has stopped proves nothing any more", async () => {
+  test("the proof of a stopped task is refused", async () => {
     const proof = await proofOf(role);
     expect((await exchange(proof)).status).toBe(201);
     expect(await deploy(running, nodeApp("res.end('another')"))).toMatchObject({ status: "ready" });

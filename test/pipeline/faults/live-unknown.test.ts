@@ -7,7 +7,7 @@ import { deploy, finished, nodeApp } from "../../harness/app.ts";
 import type { Running } from "../../harness/service.ts";
 import { type EcsGate, openEcsGate } from "./ecs-gate.ts";
 
-describe("what is deployed", () => {
+describe("the live build", () => {
   let guarded: Guarded;
   let ecs: EcsGate;
   let project: Running;
@@ -40,10 +40,10 @@ describe("what is deployed", () => {
     const Key = marshall({ pk: `PRJ#${project.seed.projectId}`, sk: "LIVE" });
     return use(client, { TableName: "slipway", Key, ConsistentRead: true }).finally(() => client.destroy());
   }
-  /** As when the shared cache row has aged. */
+  /** Deletes the shared cache row, as if it had expired. */
   const forgetLive = () =>
     onTheLiveRow((client, { TableName, Key }) => client.send(new DeleteItemCommand({ TableName, Key })));
-  /** An answer does not wait for the row that it leaves; what comes next must not meet it half-way. */
+  /** Waits for the cache row, which is written after the answer. */
   const untilRemembered = () =>
     onTheLiveRow((client, row) =>
       vi.waitFor(async () => expect((await client.send(new GetItemCommand(row))).Item).toBeDefined()),
@@ -72,7 +72,7 @@ describe("what is deployed", () => {
       };
     });
 
-    test("a list answers 200 within seconds, says so, and tells no build from another", async () => {
+    test("a list answers 200 within seconds, reports the status as unavailable, and marks no build as live or redeployable", async () => {
       const began = performance.now();
       const { status, body } = await list();
       expect(performance.now() - began).toBeLessThan(15_000);
@@ -97,7 +97,7 @@ describe("what is deployed", () => {
     });
   });
 
-  test("rebuild with one Idempotency-Key, twenty times at once, is one build", async () => {
+  test("twenty concurrent rebuilds with one Idempotency-Key create one build", async () => {
     const headers = { "idempotency-key": randomUUID() };
     const answers = await Promise.all(
       Array.from({ length: 20 }, () => project.call("POST", `${project.project}/rebuild`, { headers })),

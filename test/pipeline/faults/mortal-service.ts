@@ -7,24 +7,24 @@ import { createInterface } from "node:readline";
 import type { Seed } from "../../harness/service.ts";
 import { type Answer, type CallOptions, callAt } from "../../harness/service.ts";
 
-/** The local service as a process of its own, which can be killed at any moment and started again on the same home. */
+/** The local service in its own process, which a test can kill and start again on the same data folder. */
 export interface MortalService {
   home: string;
   seed: Seed;
   project: string;
   isAlive(): boolean;
-  /** What it wrote since the last start; for the message of a failed test. */
+  /** Its output since the last start, for the message of a failed test. */
   output(): string;
   start(): Promise<void>;
-  /** SIGKILL, as a power cut. */
+  /** Sends SIGKILL. */
   kill(): void;
-  /** Resolves when the process is gone. */
+  /** Resolves when the process has ended. */
   gone(): Promise<void>;
   call(method: string, path: string, options?: CallOptions): Promise<Answer>;
   remove(): Promise<void>;
 }
 
-/** Starts it with its table at `dynamoDb`; that table is all that must outlive it beside its home. */
+/** Starts it with its table at `dynamoDb`; only the table and the data folder survive a kill. */
 export async function startMortal(dynamoDb: string): Promise<MortalService> {
   const home = mkdtempSync(join(tmpdir(), "slipway-mortal-"));
   let child: ChildProcess | undefined;

@@ -7,7 +7,7 @@ import { changeOf, openGate } from "./table-writes.ts";
 
 const says = (text: string) => nodeApp(`res.end(${JSON.stringify(text)})`);
 
-describe("events that come late, twice or for a build that is over", () => {
+describe("events that are late, repeated or for a finished build", () => {
   let guarded: Guarded;
   let project: Running;
   beforeAll(async () => {
@@ -20,7 +20,7 @@ describe("events that come late, twice or for a build that is over", () => {
     project = await guarded.newProject();
   });
 
-  /** Runs a function of the service with an event, as AWS does; a function's error rejects. */
+  /** Invokes a function of the service with an event; rejects with the function's error. */
   async function invoke(name: string, event: object): Promise<void> {
     await invokeFunction(project.home, name, event);
   }
@@ -32,7 +32,7 @@ describe("events that come late, twice or for a build that is over", () => {
   const read = async (id: string) => (await project.call("GET", `${project.project}/builds/${id}`)).body.build;
   const serves = async () => (await fetch(await address(project))).text();
 
-  test("a canceled build stays at its stage when its upload never comes and when its execution dies", async () => {
+  test("a canceled build keeps its status if its upload never arrives or its execution dies", async () => {
     const created = await project.call("POST", `${project.project}/builds`);
     const { id } = created.body.build;
     await project.call("POST", `${project.project}/builds/${id}/cancel`);
@@ -46,7 +46,7 @@ describe("events that come late, twice or for a build that is over", () => {
     expect(await guarded.broken()).toEqual([]);
   });
 
-  test("an upload that never comes ends the build, says what to do, and frees the project", async () => {
+  test("a build whose upload never arrives ends with advice in its error and releases the project's lock", async () => {
     const created = await project.call("POST", `${project.project}/builds`);
     const { id } = created.body.build;
     await invoke("fail-build", { deployment: deploymentOf(id), error: { Error: "States.Timeout", Cause: "" } });
@@ -57,7 +57,7 @@ describe("events that come late, twice or for a build that is over", () => {
     expect(await guarded.broken()).toEqual([]);
   });
 
-  test("the end of an execution, told three times at once and again later, ends its build once and frees the project once", async () => {
+  test("repeated events about the end of an execution end its build once and release the project's lock once", async () => {
     const first = await deploy(project, says("first"));
     const created = await project.call("POST", `${project.project}/builds`);
     const { id } = created.body.build;
@@ -77,7 +77,7 @@ describe("events that come late, twice or for a build that is over", () => {
     expect(await guarded.broken()).toEqual([]);
   });
 
-  test("a build whose execution died while it deployed is put back, and a late repetition does not undo the next one", {
+  test("a build whose execution died while it deployed is rolled back, and a late repeated event does not undo the next one", {
     timeout: 60_000,
   }, async () => {
     await deploy(project, says("first"));
@@ -95,7 +95,7 @@ describe("events that come late, twice or for a build that is over", () => {
     await finishing.opened;
     await reaches(project, interrupted, "deploying");
 
-    // The late one has read the build as it deploys; its answer is held until all is over.
+    // The late event has read the build as deploying; the answer of that read is held until the end.
     guarded.gate.after = async (call) => {
       const isRead =
         call.operation === "BatchGetItem" && call.body.includes(`BLD#${interrupted}`) && !call.body.includes("KEY#");
@@ -116,7 +116,7 @@ describe("events that come late, twice or for a build that is over", () => {
     expect(await guarded.broken()).toEqual([]);
   });
 
-  test("a lock whose execution was never started is started by the sweep, and one that is over is freed", async () => {
+  test("reconcile-locks starts the missing execution of a lock, and releases the lock of an ended one", async () => {
     const created = await project.call("POST", `${project.project}/builds`);
     const { id } = created.body.build;
     await Promise.all([invoke("reconcile-locks", { all: true }), invoke("reconcile-locks", { all: true })]);

@@ -5,7 +5,7 @@ import type { Fault } from "../../api/faults/table-gate.ts";
 import { address, deploy, finished, nodeApp, upload, zipOf } from "../../harness/app.ts";
 import type { Running } from "../../harness/service.ts";
 
-/** SLIPWAY_FAULTS=all lets each single call fail; otherwise every third, beginning with another one for each fault. */
+/** SLIPWAY_FAULTS=all makes every single call fail; otherwise every third, with a different first call for each fault. */
 const everyCall = process.env.SLIPWAY_FAULTS === "all";
 const stride = everyCall ? 1 : 3;
 
@@ -16,7 +16,7 @@ const faults: [string, Fault, RegExp][] = [
   ["faults of DynamoDB", { kind: "refuse", name: "InternalServerError", status: 500 }, /./],
   ["lost answers", { kind: "lose" }, /./],
 ];
-/** More failures in a row than the SDK and our own code try again: the step itself fails and is retried. */
+/** More consecutive failures than the SDK and the service retry, so that the step fails and is retried. */
 const burst = 9;
 
 const says = (text: string) => nodeApp(`res.end(${JSON.stringify(text)})`);
@@ -41,7 +41,7 @@ describe("a deployment while DynamoDB fails", () => {
     guarded = await startGuarded();
     guarded.gate.before = (call) => {
       const rule = [...rules].find(({ project }) => guarded.concerns(project, call));
-      // A client's own requests carry its key; what is left is the pipeline's.
+      // Calls for API requests contain the client's key; all others are made by the pipeline.
       if (!rule || call.body.includes(rule.project.seed.accessKey) || !rule.able.test(call.operation)) return undefined;
       const index = rule.calls;
       rule.calls += 1;
@@ -55,7 +55,7 @@ describe("a deployment while DynamoDB fails", () => {
   }, 60_000);
   afterAll(() => guarded.stop());
 
-  /** One deployment whose pipeline meets the fault from its call number `from` on. */
+  /** Runs one deployment whose pipeline has the fault from call number `from` on. */
   async function deployUnder(rule: Omit<Rule, "calls" | "hits">, files: Record<string, string | Buffer>) {
     const active: Rule = { ...rule, calls: 0, hits: 0 };
     const { project } = rule;
@@ -85,7 +85,7 @@ describe("a deployment while DynamoDB fails", () => {
   describe.concurrent.each(faults)("with %s", (name, fault, able) => {
     const first = everyCall ? 0 : faults.findIndex(([one]) => one === name) % stride;
 
-    test("once at each call, becomes ready as if nothing had happened", { timeout: 200_000 }, async () => {
+    test("at any single call, becomes ready", { timeout: 200_000 }, async () => {
       const project = await guarded.newProject();
       for (let from = first; ; from += stride) {
         const { build, hits } = await deployUnder({ project, fault, able, from, count: 1 }, says(`at ${from}`));
@@ -95,7 +95,7 @@ describe("a deployment while DynamoDB fails", () => {
       }
     });
 
-    test("in bursts from each call on, ends as it would have or as error, and never half", {
+    test("in bursts from any call on, ends as ready or error and leaves no broken rows", {
       timeout: 200_000,
     }, async () => {
       const project = await guarded.newProject();

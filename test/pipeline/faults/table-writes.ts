@@ -15,7 +15,7 @@ const transaction = z.object({
   ),
 });
 
-/** What a call would do to a build: the status it sets, or that it cancels or stores the upload's token; undefined otherwise. */
+/** The change of a build in a call: its new status, "canceled", or "token" for the upload's token; undefined for other calls. */
 export function changeOf(call: TableCall): string | undefined {
   if (call.operation !== "TransactWriteItems") return undefined;
   for (const { Update } of transaction.parse(JSON.parse(call.body)).TransactItems) {
@@ -29,7 +29,7 @@ export function changeOf(call: TableCall): string | undefined {
   return undefined;
 }
 
-/** A point that one side waits at until the other opens it. */
+/** A gate: one side waits until the other side opens it. */
 export function openGate(): { opened: Promise<void>; isOpen(): boolean; open(): void } {
   const { promise, resolve } = Promise.withResolvers<void>();
   let isOpen = false;

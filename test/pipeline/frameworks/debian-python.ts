@@ -8,7 +8,7 @@ const python = "/usr/bin/python3";
 const dpkg = "/usr/bin/dpkg-query";
 const lines = ["3.14", "3.13", "3.12"];
 
-/** A Python line that this machine does not have, so that Debian's own Python runs its apps; undefined where another would. */
+/** A Python release line that this machine does not have, so that Debian's Python runs its apps; undefined if there is none. */
 export async function lineOfDebianPython(): Promise<string | undefined> {
   if (!existsSync(python) || !existsSync(dpkg)) return undefined;
   const runtimes = createRuntimes(tmpdir());
@@ -19,7 +19,7 @@ export async function lineOfDebianPython(): Promise<string | undefined> {
   return undefined;
 }
 
-/** Why no Python example can be deployed here, for a reader; null when all can. */
+/** The reason why the Python examples cannot be deployed on this machine; null if they can. */
 export function noPythonExamplesBecause(line: string | undefined): string | null {
   if (line === undefined) return `their packages are Debian's, and apps do not run with its ${python} here`;
   const modules = ["fastapi", "uvicorn", "django", "gunicorn", "ensurepip"];
@@ -27,7 +27,7 @@ export function noPythonExamplesBecause(line: string | undefined): string | null
   return missing.length === 0 ? null : `${missing.join(", ")} missing; scripts/images/install.sh installs them`;
 }
 
-/** Debian's packages and what they depend on as wheels, by their paths in an archive. */
+/** Debian's packages and their dependencies as wheels, by their paths in an archive. */
 export function wheelsOf(...packages: string[]): Record<string, Buffer> {
   const folder = mkdtempSync(join(tmpdir(), "slipway-wheels-"));
   try {

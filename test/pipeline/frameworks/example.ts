@@ -12,7 +12,7 @@ export function exampleFiles(name: string): Record<string, Buffer> {
   return Object.fromEntries(paths.map((path) => [path.slice(folder.length + 1), readFileSync(path)]));
 }
 
-/** Why no example can be installed from npm here, for a reader; null when they can. Like a build, without the user's own settings. */
+/** The reason why packages cannot be installed from npm on this machine; null if they can. As in builds, user settings are ignored. */
 export function noNpmExamplesBecause(): string | null {
   const env = { ...process.env, HOME: tmpdir(), npm_config_fetch_retries: "0" };
   const { status } = spawnSync("npm", ["view", "express", "version"], { env, timeout: 20_000 });

@@ -20,7 +20,7 @@ describe.skipIf(because !== null)(title, () => {
   });
   afterAll(() => running.stop());
 
-  test("a FastAPI app answers through uvicorn, with its checks and its description", async () => {
+  test("a FastAPI app answers through uvicorn, with input validation and OpenAPI description", async () => {
     const wheels = wheelsOf("python3-fastapi", "python3-uvicorn");
     const build = await deploy(running, { ...exampleFiles("fastapi"), ...wheels, ...version });
     expect(build).toMatchObject({ ...asked, status: "ready", suggestion: null, error: null });
@@ -42,7 +42,7 @@ describe.skipIf(because !== null)(title, () => {
     expect(await (await fetch(`${url}/docs`)).text()).toContain("swagger-ui");
   });
 
-  test("a Django app's static files are collected, and it answers through a gunicorn that it did not ask for", async () => {
+  test("a Django app's static files are collected, and gunicorn is added to serve it", async () => {
     const variable = { name: "DJANGO_SECRET_KEY", value: "known to this test only" };
     expect((await running.call("POST", `${running.project}/environments`, { body: variable })).status).toBe(201);
     const wheels = wheelsOf("python3-django", "python3-gunicorn");
