@@ -11,7 +11,7 @@ import { Failure } from "./failure.ts";
 import { leftOutBecause } from "./folder/left-out.ts";
 import { selectFiles } from "./folder/select-files.ts";
 
-/** What the service would make of a folder or a zip; `shown` is the path that the report carries. Errors of the file system pass. */
+/** Analyzes a folder or a zip as the service would; `shown` is the path in the report. File-system errors pass through. */
 export async function analyzePath(
   shown: string,
   path: string,
@@ -54,7 +54,7 @@ function folderTree(folder: string, asDeployed: boolean): SourceTree {
   return { files };
 }
 
-/** Every path below a folder but what version control keeps for itself, which detection never sees. */
+/** Every path below a folder, without version control's own files, which detection never sees. */
 function everythingIn(folder: string): string[] {
   const found: string[] = [];
   const walk = (place: string) => {

@@ -4,12 +4,12 @@ import type { Terminal } from "./terminal.ts";
 
 interface Option {
   type: "string" | "boolean";
-  /** What stands for the value in the help: `--title <text>`. */
+  /** The placeholder for the value in the help: `--title <text>`. */
   value?: string;
   describe: string;
 }
 
-/** What a command runs with. */
+/** The context of a command. */
 export interface Context {
   terminal: Terminal;
   environment: Readonly<Record<string, string | undefined>>;
@@ -19,7 +19,7 @@ export interface Context {
   signal: AbortSignal;
 }
 
-/** The options and operands of a command line; only what the command declares can be asked for. */
+/** The options and operands of a command line; only those that the command declares can be read. */
 export class Arguments<Name extends string> {
   readonly #values: Record<string, unknown>;
   readonly operands: readonly string[];

@@ -26,7 +26,7 @@ const localService = z
   .partial();
 type LocalService = z.infer<typeof localService>;
 
-/** Flags win over the environment, the environment over what the local service has written (docs/api.md, Local service). */
+/** Flags override the environment, which overrides the local service's configuration file (docs/api.md, Local service). */
 export async function openTarget(args: ServiceArguments, context: Context): Promise<Target> {
   const { environment } = context;
   const file = resolve(environment.SLIPWAY_HOME || ".slipway", "local.json");
@@ -68,7 +68,7 @@ function readLocalService(file: string): LocalService {
   }
 }
 
-/** The local service's key and project are used for the local service only: another service must not get to see its key. */
+/** The local service's key and project are used for the local service only: its key must not be sent to another service. */
 function serviceFor(wanted: string | undefined, local: LocalService): LocalService {
   const same = (a: string, b: string) => a.replace(/\/+$/, "") === b.replace(/\/+$/, "");
   return wanted === undefined || (local.baseUrl !== undefined && same(wanted, local.baseUrl)) ? local : {};

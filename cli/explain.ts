@@ -1,7 +1,7 @@
 import type { Client } from "../sdk/client.ts";
 import { SlipwayError } from "../sdk/errors.ts";
 
-/** The ids that a call names; which of them are there depends on the call. */
+/** The ids in a call; each is optional because calls differ. */
 interface Named {
   orgId?: string;
   organizationId?: string;
@@ -12,7 +12,7 @@ interface Named {
 
 const isMissing = (error: unknown) => error instanceof SlipwayError && error.code === "not_found";
 
-/** The service says the same of everything that does not exist or is not the caller's; three reads find out what it is. */
+/** The service gives the same error for a missing resource and for one of another owner; three reads find out which resource is meant. */
 async function missingThing(client: Client, named: Named): Promise<string | undefined> {
   const { projectId, buildId, credentialId } = named;
   const orgId = named.orgId ?? named.organizationId;
@@ -36,7 +36,7 @@ async function missingThing(client: Client, named: Named): Promise<string | unde
   return undefined;
 }
 
-/** Whether an address is on this machine, where `npm start` is what starts the service. */
+/** Whether an address is on this machine, where `npm start` starts the service. */
 const isLocal = (baseUrl: string) => /^(localhost|127\.\d+\.\d+\.\d+|\[::1\])$/.test(new URL(baseUrl).hostname);
 
 function unreachable(error: SlipwayError, baseUrl: string): string | undefined {
@@ -47,7 +47,7 @@ function unreachable(error: SlipwayError, baseUrl: string): string | undefined {
   return `${error.message} ${advice}`;
 }
 
-/** The same error as a sentence that says what to do, where the service alone cannot know it. */
+/** Rewords an error to say what to do, if the service cannot know this. */
 async function explained(error: unknown, client: Client, baseUrl: string, named: Named): Promise<unknown> {
   if (!(error instanceof SlipwayError)) return error;
   const message = isMissing(error)
@@ -60,7 +60,7 @@ async function explained(error: unknown, client: Client, baseUrl: string, named:
 
 type AnyMethod = (input?: Named, options?: object) => Promise<unknown>;
 
-/** A client whose errors say which resource is missing, and how to start a service that is not there. */
+/** A client whose errors name the missing resource, or explain how to start a service that is not running. */
 export function explainingClient(client: Client, baseUrl: string): Client {
   const methods = Object.entries(client).map(([name, method]) => [
     name,
@@ -72,11 +72,11 @@ export function explainingClient(client: Client, baseUrl: string): Client {
       }
     },
   ]);
-  // The same methods under the same names; only what they reject with differs.
+  // The methods are the same; only their errors differ.
   return Object.fromEntries(methods) as Client;
 }
 
-/** Refuses a target that does not exist or whose key is not valid, before anything is packed or built. */
+/** Throws if the target does not exist or its key is invalid, before anything is packed or built. */
 export async function checkTarget(target: {
   client: Client;
   project: { orgId: string; projectId: string };

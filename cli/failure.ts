@@ -8,7 +8,7 @@ export class UsageError extends Error {
   override readonly name = "UsageError";
 }
 
-/** Ctrl-C or its like; the exit code is the shell's: 128 and the signal's number. */
+/** Ctrl-C or another signal; the exit code is 128 plus the signal's number, as in a shell. */
 export class Interrupted extends Error {
   override readonly name = "Interrupted";
   readonly exitCode: number;

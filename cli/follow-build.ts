@@ -14,7 +14,7 @@ const stageNames = {
   error: "error",
 } as const satisfies Record<SingleBuildReply["status"], string>;
 
-/** Waits for a build; shows each stage with the time it took, what was detected, and why a start takes long. */
+/** Waits for a build; shows each stage with its duration, the detected app, and the reason for a slow start. */
 export async function followBuild(
   target: Target,
   buildId: string,
@@ -51,7 +51,7 @@ export async function followBuild(
   }
 }
 
-/** Tells how a finished build ended; the result is the exit code. With `json` one object goes to stdout, else the addresses. */
+/** Prints the result of a finished build and returns the exit code. Writes one object to stdout with `json`, else the addresses. */
 export async function reportOutcome(
   target: Target,
   build: SingleBuildReply,
@@ -95,7 +95,7 @@ async function tellFailure(target: Target, build: SingleBuildReply, terminal: Te
   const last = lines.at(-1);
   if (last === undefined) return;
   const more = `slipway logs ${build.id}`;
-  // A failed start carries its last output in the error already.
+  // The error of a failed start already contains its last output.
   const isTold = last.text !== "" && reason.includes(last.text);
   terminal.note(isTold ? `All of its output: ${more}` : `The last lines of its output (all of them: ${more}):`);
   if (isTold) return;

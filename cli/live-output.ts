@@ -8,13 +8,13 @@ const readEverySeconds = 1;
 const linesShownMax = 20;
 
 /**
- * What a build prints while it runs: what was detected is shown once, the newest line can be shown beside the time, and
- * the output of an app that does not get healthy is shown as soon as the start takes long.
+ * Shows the output of a running build: the detected app once, the newest line beside the elapsed time, and
+ * the output of the app itself if its start takes long.
  */
 export class LiveOutput {
   readonly #reader: LogReader;
   readonly #terminal: Terminal;
-  /** A healthy app answers within moments; after this long its own output is worth more than the time that passes. */
+  /** A healthy app answers within seconds; after this time the app's output is shown too. */
   readonly #slowStartMilliseconds: number;
   #isDetectionShown = false;
   #newest = "";
@@ -42,7 +42,7 @@ export class LiveOutput {
     this.#startedAt = performance.now();
   }
 
-  /** Reads until the signal is aborted. A log that cannot be read is no reason to stop waiting for the build. */
+  /** Reads until the signal is aborted. An unreadable log does not end the wait for the build. */
   async follow(signal: AbortSignal, sleep: Sleep = sleepFor): Promise<void> {
     while (!signal.aborted) {
       await this.#read(signal);
@@ -51,7 +51,7 @@ export class LiveOutput {
     }
   }
 
-  /** Reads once more, since a quick build can be over before its output was read. */
+  /** Reads once more, because a quick build can end before its output was read. */
   async finish(): Promise<void> {
     if (!this.#isDetectionShown) await this.#read();
   }

@@ -73,7 +73,7 @@ function interruptible(): AbortSignal {
   for (const name of ["SIGINT", "SIGTERM", "SIGHUP"] as const) {
     const exitCode = 128 + constants.signals[name];
     process.on(name, () => {
-      // The first signal lets the command clean up, the second ends it at once.
+      // The first signal lets the command clean up; the second ends it immediately.
       if (!controller.signal.aborted) since = performance.now();
       else if (performance.now() - since > sameInterruptMilliseconds) process.exit(exitCode);
       controller.abort(new Interrupted(exitCode));

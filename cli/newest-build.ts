@@ -1,7 +1,7 @@
 import type { Target } from "./configuration.ts";
 import { Failure } from "./failure.ts";
 
-/** The build that a command is about when it names none: the project's newest. */
+/** The default build of a command: the project's newest. */
 export async function newestBuild({ client, project }: Target): Promise<string> {
   const { builds } = await client.listBuilds({ ...project, limit: 1 });
   const [newest] = builds;

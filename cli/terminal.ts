@@ -8,14 +8,14 @@ export interface TerminalStream {
   write(text: string): unknown;
 }
 
-/** One line of strangers' text (output of apps, names of files), without what would steer the terminal. */
+/** Untrusted text (app output, file names) on one line, without terminal control sequences. */
 export function printable(text: string): string {
   return stripVTControlCharacters(text).replace(/(?!\t)[\p{Cc}\p{Zl}\p{Zp}\u202a-\u202e\u2066-\u2069]/gu, "�");
 }
 
 /**
- * Results go to stdout, everything a person reads on the way to stderr, so that the output of a command can be used in scripts.
- * Colors and the moving line only where a person looks on, and NO_COLOR is not set.
+ * Writes results to stdout and progress to stderr, so that scripts can use a command's output.
+ * Colors and the progress line are used only on a terminal; colors also need NO_COLOR to be unset.
  */
 export class Terminal {
   readonly #out: TerminalStream;
@@ -38,16 +38,16 @@ export class Terminal {
     this.#out.write(`${line}\n`);
   }
 
-  /** One line about what is going on, on stderr. */
+  /** One line about the progress, on stderr. */
   note(line: string, style?: Style): void {
     this.#clear();
     this.#err.write(`${style === undefined ? line : this.style(style, line)}\n`);
   }
 
-  /** A progress line, which the next one replaces; shown only where a person looks on. */
+  /** A progress line, which the next one replaces; shown only on a terminal. */
   progress(line: string): void {
     if (!this.#isLive) return;
-    // A terminal that does not know its width says 0.
+    // A terminal that does not know its width reports 0.
     const width = (this.#err.columns || 80) - 1;
     this.#err.write(`\r\u001b[K${line.slice(0, width)}`);
     this.#moving = true;
@@ -83,7 +83,7 @@ export function durationText(milliseconds: number): string {
   return whole < 3600 ? `${Math.floor(whole / 60)} min ${whole % 60} s` : `${(seconds / 3600).toFixed(1)} h`;
 }
 
-/** "[██████░░░░░░]  50 %"; a part over the whole counts as the whole. */
+/** "[██████░░░░░░]  50 %"; values above 100 % count as 100 %. */
 export function barText(part: number, whole: number, width = 24): string {
   const share = whole === 0 ? 1 : Math.min(1, part / whole);
   const full = Math.floor(share * width);

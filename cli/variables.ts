@@ -20,7 +20,7 @@ export function readVariables(file: string): Variables {
   return variables;
 }
 
-/** Creates or changes the variables of the project, in their order, and returns their names; those that are set already stay as they are. */
+/** Creates or changes the variables of the project, in their order, and returns their names; a variable that already has this value is not written again. */
 export async function storeVariables({ client, project }: Target, variables: Variables): Promise<string[]> {
   const { environments } = await client.listEnvironments(project);
   const known = new Map(environments.map((variable) => [variable.name, variable]));

@@ -11,7 +11,7 @@ type CamelCase<S extends string> = S extends `${infer Head}-${infer Tail}`
 
 type Flat<T> = { [K in keyof T]: T[K] };
 type Params<R extends Route> = { [Name in keyof PathParams<R["path"]>]: string | number };
-/** A query may be given as text, as on the wire, or as what it parses to: `limit: 20`. */
+/** A query may be given as text, as in the URL, or as its parsed value: `limit: 20`. */
 type Query<R extends Route> = R["definition"] extends { query: infer Q extends z.ZodObject }
   ? { [K in keyof z.input<Q>]: z.input<Q>[K] | (K extends keyof z.output<Q> ? z.output<Q>[K] : never) }
   : unknown;
@@ -36,18 +36,18 @@ export type ClientConfiguration =
 export interface ClientOptions {
   /** Seconds that one attempt may take; 30 when not given. */
   timeoutSeconds?: number;
-  /** How often a call that may be repeated is tried in all; 4 when not given. */
+  /** The total number of attempts for a repeatable call; default 4. */
   attemptsMax?: number;
   sleep?: Sleep;
 }
 
-/** The method's name of a route id: `cancel-build` → `cancelBuild`. */
+/** The method name of a route id: `cancel-build` → `cancelBuild`. */
 export const methodName = (routeId: string): string =>
   routeId.replace(/-([a-z0-9])/g, (_, letter: string) => letter.toUpperCase());
 
 /**
- * A client of the service; without arguments, in an app that Slipway deployed, it authenticates itself. Calls reject with `SlipwayError`. GET calls, and POST calls with an `idempotencyKey`, are repeated when
- * no answer came or the service asked for a later try (429, 502, 503, 504); everything else is sent once.
+ * A client of the service; without arguments, in an app that Slipway deployed, it authenticates itself. Calls reject with `SlipwayError`. GET calls, and POST calls with an `idempotencyKey`, are repeated if
+ * no response arrived or the service asked to retry (429, 502, 503, 504); other calls are sent once.
  */
 export function createClient(configuration?: ClientConfiguration, options: ClientOptions = {}): Client {
   const baseUrl = readBaseUrl(configuration === undefined ? ownServiceUrl(process.env) : configuration.baseUrl);
@@ -63,7 +63,7 @@ export function createClient(configuration?: ClientConfiguration, options: Clien
     methodName(route.id),
     (input: Record<string, unknown> = {}, call: CallOptions = {}) => send(connection, route, input, call),
   ]);
-  // The one place where the table becomes the type that was computed from it; `send` proves each reply against its route's schema.
+  // The table has the computed type by construction; `send` validates each reply against its route's schema.
   return Object.fromEntries(methods) as Client;
 }
 

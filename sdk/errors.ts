@@ -22,8 +22,8 @@ interface SlipwayErrorFields {
 }
 
 /**
- * A call that did not succeed. `status` is HTTP's number, undefined when no answer came; `code` is the service's stable word
- * (docs/api.md, Errors), or `network`, `timeout`, `unexpected_reply`, `upload_refused` where the client found out by itself; `body` is the
+ * A call that did not succeed. `status` is the HTTP status, undefined if no response arrived; `code` is the service's stable error code
+ * (docs/api.md, Errors), or `network`, `timeout`, `unexpected_reply`, `upload_refused` for errors that the client detects; `body` is the
  * answer as received, such as the running build beside a 409. Never holds a credential or an upload address.
  */
 export class SlipwayError extends Error {
@@ -46,7 +46,7 @@ export class SlipwayError extends Error {
   }
 }
 
-/** What a refused call's answer says; an answer that is not the service's own (a proxy's page) keeps its status only. */
+/** The error of a refused call; of a response that is not the service's own (a proxy's page) only the status is kept. */
 export function errorOfAnswer(
   answer: { status: number; requestId: string | undefined; retryAfterSeconds: number | undefined },
   body: unknown,
@@ -62,7 +62,7 @@ export function errorOfAnswer(
   });
 }
 
-/** The word that Node gives a failed connection (ECONNREFUSED), which tells more than "fetch failed" and nothing secret. */
+/** Node's error code of a failed connection (ECONNREFUSED), which is more helpful than "fetch failed" and contains no secret. */
 export function connectionCode(error: unknown): string {
   for (let cause = error, depth = 0; cause instanceof Error && depth < 5; cause = cause.cause, depth += 1) {
     if ("code" in cause && typeof cause.code === "string" && /^[A-Z][A-Z0-9_]+$/.test(cause.code)) return cause.code;

@@ -4,7 +4,7 @@ import { SignatureV4 } from "@smithy/signature-v4";
 
 const body = "Action=GetCallerIdentity&Version=2011-06-15";
 
-/** Where this app's own STS answers: in the AWS partition (China, GovCloud) that its region belongs to. */
+/** The STS address for this app, in the AWS partition of its region (China, GovCloud). */
 function stsAddress(region: string, environment: NodeJS.ProcessEnv): URL {
   return new URL(environment.AWS_ENDPOINT_URL_STS ?? `https://sts.${region}.${partition(region).dnsSuffix}`);
 }

@@ -14,7 +14,7 @@ function noIdentity(message: string, status?: number): SlipwayError {
   return new SlipwayError("no_identity", message, { status });
 }
 
-/** The credentials of the task's own role, from the endpoint that every container of ECS is given. */
+/** The credentials of the task's own role, from the endpoint that ECS gives every container. */
 async function taskCredentials(environment: NodeJS.ProcessEnv): Promise<TaskCredentials> {
   const { AWS_CONTAINER_CREDENTIALS_RELATIVE_URI: relative, AWS_CONTAINER_CREDENTIALS_FULL_URI: full } = environment;
   const url = relative ? `http://169.254.170.2${relative}` : full;
@@ -47,7 +47,7 @@ export function ownIdentity(baseUrl: string, environment: NodeJS.ProcessEnv): ()
   let renewing: Promise<string> | undefined;
 
   async function renew(): Promise<string> {
-    // Loaded here: a client with a key never needs the signer.
+    // Loaded here, because a client with a key never needs the signer.
     const { signIdentityProof } = await import("./identity-proof.ts");
     const proof = await signIdentityProof(await taskCredentials(environment), new URL(baseUrl).host, environment);
     const response = await fetch(`${baseUrl}/sessions`, {

@@ -23,7 +23,7 @@ export function parseRetryAfter(value: string | null | undefined, now: Date): nu
 
 const transientStatuses: ReadonlySet<number> = new Set([429, 502, 503, 504]);
 
-/** True for errors that the same request may not meet again: no answer, too many requests, a service that is briefly unavailable. */
+/** True for errors after which the same request may succeed: no response, too many requests, a service that is briefly unavailable. */
 export function isTransient(error: unknown): error is SlipwayError {
   if (!(error instanceof SlipwayError)) return false;
   return error.status === undefined
@@ -34,7 +34,7 @@ export function isTransient(error: unknown): error is SlipwayError {
 const backOffSecondsMax = 5;
 const retryAfterSecondsMax = 30;
 
-/** How long to wait before attempt `attempt + 1` (from 1), or undefined when the wait asked for is too long to sit out. */
+/** How long to wait before attempt `attempt + 1` (from 1), or undefined if the requested wait is too long. */
 export function retryDelaySeconds(error: SlipwayError, attempt: number, random = Math.random): number | undefined {
   const asked = error.retryAfterSeconds;
   if (asked !== undefined) return asked <= retryAfterSecondsMax ? asked : undefined;
@@ -45,12 +45,12 @@ interface RetryOptions {
   attemptsMax: number;
   sleep: Sleep;
   signal?: AbortSignal | undefined;
-  /** Which errors are worth another try; `isTransient` when not given. */
+  /** The errors after which to retry; default `isTransient`. */
   isRetryable?: (error: unknown) => error is SlipwayError;
 }
 
 /**
- * Repeats `attempt` while it fails with an error that is worth another try; the last error is thrown as it is. p-retry cannot
+ * Repeats `attempt` while it fails with a retryable error; throws the last error unchanged. p-retry cannot
  * wait as long as the service asks for (Retry-After), and the SDK has no dependency in a browser.
  */
 export async function withRetries<T>(attempt: () => Promise<T>, options: RetryOptions): Promise<T> {

@@ -4,7 +4,7 @@ import type { Route } from "../api/route.ts";
 type Modules = typeof modules;
 type Declared = { [M in keyof Modules]: Modules[M][keyof Modules[M]] }[keyof Modules];
 
-/** Every route of the contract with its own id, path and schemas; what the client's types are made of. */
+/** Every route of the contract with its own id, path and schemas; the client's types are derived from it. */
 export type AnyRoute = Extract<Declared, Route>;
 
 function isRoute(value: unknown): value is AnyRoute {

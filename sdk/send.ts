@@ -2,7 +2,7 @@ import type { Route } from "../api/route.ts";
 import { connectionCode, errorOfAnswer, SlipwayError } from "./errors.ts";
 import { parseRetryAfter, type Sleep, withRetries } from "./retry.ts";
 
-/** What an answer says beside its body. */
+/** Metadata of a response. */
 interface Answer {
   status: number;
   requestId: string | undefined;
@@ -13,11 +13,11 @@ export interface CallOptions {
   signal?: AbortSignal;
   /** Makes a POST safe to repeat (docs/api.md, Idempotency); such a call is retried like a GET. At most 255 characters. */
   idempotencyKey?: string;
-  /** Called with what a successful answer says beside its body. */
+  /** Called with the metadata of a successful response. */
   onAnswer?: (answer: Answer) => void;
 }
 
-/** Where calls go and how: what `authorize` gives, the Authorization header, is a secret. */
+/** The target of calls. `authorize` returns the Authorization header, which is secret. */
 export interface Connection {
   baseUrl: string;
   authorize(): Promise<string>;
@@ -33,13 +33,13 @@ interface Request {
   body: string | undefined;
 }
 
-/** Spreads one flat input over path, query and body: a path's brace and a query's field take their names, the body the rest. */
+/** Spreads one flat input over path, query and body: fields named in the path or the query go there, all others into the body. */
 function requestOf(route: Route, input: Record<string, unknown>): Request {
   const rest = new Map(Object.entries(input).filter(([, value]) => value !== undefined));
   const path = route.path.replace(/\{(\w+)\}/g, (_, name: string) => {
     const segment = String(rest.get(name) ?? "");
     rest.delete(name);
-    // "." and ".." would be taken for steps in the path, even when escaped.
+    // URL parsers resolve "." and ".." as path segments, even when escaped.
     if (/^\.{0,2}$/.test(segment)) throw new TypeError(`${route.id} needs ${name}`);
     return encodeURIComponent(segment);
   });

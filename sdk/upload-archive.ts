@@ -20,7 +20,7 @@ export interface UploadOptions {
 
 const attemptsMax = 3;
 const silenceSecondsMax = 120;
-/** As long as the AWS SDKs wait: a server that knows nothing of `Expect` gets the body all the same. */
+/** As long as the AWS SDKs wait: a server that does not support `Expect` then gets the body anyway. */
 const continueSecondsMax = 1;
 const answerBytesMax = 64 * 1024;
 
@@ -39,7 +39,7 @@ export async function uploadArchive(url: string, source: ArchiveSource, options:
   await withRetries(attempt, { attemptsMax, sleep, signal, isRetryable: mayBeRetried });
 }
 
-/** S3 asks for a retry with 500 and 503 alike, and an upload that breaks off stores nothing. */
+/** S3 asks for a retry with 500 and 503 alike, and an interrupted upload stores nothing. */
 function mayBeRetried(error: unknown): error is SlipwayError {
   return error instanceof SlipwayError && (error.status === undefined || error.status === 429 || error.status >= 500);
 }
@@ -56,10 +56,10 @@ async function put(address: URL, source: { stream: Readable; size: number }, opt
   const answered = answerTo(outgoing);
   try {
     outgoing.flushHeaders();
-    // An address that refuses does so here, before the whole archive has been sent for nothing.
+    // A refusal arrives here, before the whole archive is sent.
     if (await wantsBody(outgoing, answered)) {
       const sent = pipeline(stream, counted(size, onProgress), outgoing);
-      // A server that refuses midway closes the connection: then its words count, not the broken pipe.
+      // A server that refuses during the upload closes the connection: its response is reported, not the broken pipe.
       await Promise.race([sent, answered]);
     }
     const answer = await answered;
@@ -120,7 +120,7 @@ function counted(size: number, onProgress: UploadOptions["onProgress"]): Transfo
   });
 }
 
-/** Storage's answer as an error; only its code is taken over, for the rest of it repeats the signed address. */
+/** Storage's answer as an error; only its code is used, because the rest contains the signed URL. */
 function refusal({ status, text, retryAfter }: UploadAnswer): SlipwayError {
   const code = /<Code>([A-Za-z]{1,64})<\/Code>/.exec(text)?.[1];
   const reason = code === undefined ? String(status) : `${status} ${code}`;

@@ -9,7 +9,7 @@ export interface WaitOptions {
   sleep?: Sleep;
 }
 
-/** True when a build changes no more: `ready`, `error`, or canceled whatever its status says (docs/api.md, Build states). */
+/** True if a build is final: `ready`, `error`, or canceled with any status (docs/api.md, Build states). */
 export function isFinished(build: { status: string; canceledAt: string | null }): boolean {
   return build.canceledAt !== null || build.status === "ready" || build.status === "error";
 }

@@ -70,7 +70,7 @@ const strict = (lines: readonly string[]): string => ["(", ...lines, ")"].join("
 
 /**
  * What CodeBuild runs (its buildspec, as an object). Of its environment it reads CODEBUILD_BUILD_ID, ACCESS_FUNCTION (the function
- * that hands it its files and its registry password), IMAGE_REPOSITORY (the prefix of all projects' repositories), IMAGE_TAG
+ * that returns its files and its registry password), IMAGE_REPOSITORY (the prefix of all projects' repositories), IMAGE_TAG
  * and PROJECT_ID. It exports IMAGE_DIGEST. Only a local build exports IMAGE_WARNING, if its runtime is not exactly the requested one;
  * a base image always is. Values of variables become build arguments named by index, and no log shows them.
  */

@@ -12,7 +12,7 @@ export const analyze = command({
     "as-deployed": { type: "boolean", describe: "look at what deploy would send of a folder, not at all of it" },
   },
   run: async (args, { terminal, workingFolder, signal }) => {
-    // Loaded here: the secret scanner is much to load for a command that does not need it.
+    // Loaded here, because loading the secret scanner would slow down the other commands.
     const { analyzePath } = await import("../analyze.ts");
     const asDeployed = args.flag("as-deployed");
     let code = 0;

@@ -15,7 +15,7 @@ import { followBuild, reportOutcome } from "../follow-build.ts";
 import { barText, bytesText, durationText, printable } from "../terminal.ts";
 import { readVariables, storeVariables } from "../variables.ts";
 
-/** `slipway deploy <folder>`: from a folder to an address that answers. */
+/** `slipway deploy <folder>`: packs, uploads, builds and starts a folder's app. */
 export const deploy = command({
   name: "deploy",
   summary:
@@ -79,7 +79,7 @@ async function create(
 ): Promise<{ id: string; url: string }> {
   while (true) {
     try {
-      // Not interrupted midway: a build whose id is not known here would keep the project locked.
+      // Not interruptible: a build whose id is not yet known could not be canceled and would keep the project locked.
       const { build, url } = await target.client.createBuild(
         { ...target.project, ...texts },
         { idempotencyKey: randomUUID() },

@@ -1,7 +1,7 @@
 import { command, serviceOptions } from "../command.ts";
 import { openTarget } from "../configuration.ts";
 
-/** `slipway endpoints`: where the project answers. */
+/** `slipway endpoints`: the addresses of the project. */
 export const endpoints = command({
   name: "endpoints",
   summary: "Prints the addresses of the project, one a line.",

@@ -8,7 +8,7 @@ import { printable } from "../terminal.ts";
 
 const followSeconds = 1;
 
-/** `slipway logs [build]`: what the build and the start of the app printed. */
+/** `slipway logs [build]`: the output of the build and of the app's start. */
 export const logs = command({
   name: "logs",
   summary: "Prints the output of a build, the newest one when none is named.",
@@ -22,7 +22,7 @@ export const logs = command({
     const show = (line: LogLine) =>
       args.flag("json") ? JSON.stringify(line) : `${line.at} ${line.stage.padEnd(9)} ${printable(line.text)}`;
     while (true) {
-      // Asked before the lines are read: what was printed up to the end is then among them.
+      // The status is read before the lines, so that the lines of a finished build are complete.
       const isLast = !args.flag("follow") || (await isOver(target, buildId));
       for await (const line of reader.newLines()) terminal.result(show(line));
       if (isLast) return 0;

@@ -15,7 +15,7 @@ export const rebuild = command({
   },
 });
 
-/** `slipway redeploy <build>`: the whole way again for an earlier source. */
+/** `slipway redeploy <build>`: builds and deploys an earlier source again. */
 export const redeploy = command({
   name: "redeploy",
   summary: "Builds and deploys the source of an earlier successful build.",

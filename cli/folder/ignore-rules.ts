@@ -2,7 +2,7 @@ import { existsSync, readFileSync } from "node:fs";
 import { dirname, join, relative, sep } from "node:path";
 import ignore, { type Ignore, type PatternParams } from "ignore";
 
-// Case counts everywhere, so that one folder gives one archive on every machine.
+// Matching is case-sensitive on every machine, so that a folder always gives the same archive.
 const options = { ignoreCase: false, allowRelativePaths: true };
 
 const slashed = (path: string) => path.replaceAll(sep, "/");
@@ -21,8 +21,8 @@ const lines = (text: string) => text.split(/\r?\n/);
 const shownRule = (pattern: string, file: string, index: number) => `"${pattern.trim()}" in ${file}, line ${index + 1}`;
 
 /**
- * The patterns of a `.gitignore` in the folder `prefix` ("" or "a/b"), written as patterns of the top folder: one list in the order
- * from the top down is then judged as git judges many, where the last match wins.
+ * The patterns of a `.gitignore` in the folder `prefix` ("" or "a/b"), written as patterns of the top folder: one list, ordered
+ * from the top down, then gives the same result as git's several files, where the last match wins.
  */
 function fromTop(text: string, prefix: string): PatternParams[] {
   const base = `/${prefix.replace(/[\\*?[\]!# ]/g, "\\$&")}/`;
@@ -39,7 +39,7 @@ function fromTop(text: string, prefix: string): PatternParams[] {
   });
 }
 
-/** What git would leave out below a folder: its own `.gitignore` files and those of the repository around it. */
+/** The paths below a folder that git ignores, by its own `.gitignore` files and those of the enclosing repository. */
 export class GitRules {
   readonly #top: string;
   readonly #rules: Ignore;
@@ -54,13 +54,13 @@ export class GitRules {
         rules.add(fromTop(readText(join(repository, ...prefix, ".gitignore")), prefix.join("/")));
       }
     }
-    // A folder that the repository around it ignores (build output) was named on purpose, and stands for itself.
+    // The user named this folder on purpose, so it is sent even if the enclosing repository ignores it (build output).
     const around = repository !== null && !rules.ignores(`${slashed(relative(repository, folder))}/`);
     this.#top = around ? repository : folder;
     this.#rules = around ? rules : ignore(options);
   }
 
-  /** Takes up the `.gitignore` of a folder; to be called before anything in it is asked about. */
+  /** Reads the `.gitignore` of a folder; must be called before any path in the folder is checked. */
   enter(folder: string): void {
     const patterns = fromTop(readText(join(folder, ".gitignore")), slashed(relative(this.#top, folder)));
     if (patterns.length > 0) this.#rules.add(patterns);
@@ -70,7 +70,7 @@ export class GitRules {
     return this.#rules.ignores(this.#named(path, isFolder));
   }
 
-  /** The rule that leaves a path out, as a sentence shows it; undefined when none does. */
+  /** The rule that excludes a path, for a message; undefined if no rule does. */
   ruleFor(path: string, isFolder: boolean): string | undefined {
     const { ignored, rule } = this.#rules.checkIgnore(this.#named(path, isFolder));
     return ignored ? rule?.mark : undefined;
@@ -90,8 +90,8 @@ function repositoryAround(folder: string): string | null {
 }
 
 /**
- * A `.dockerignore` as Docker reads it: patterns are anchored at the top, a match on a folder counts for all below it, the last
- * match wins, and so an exception brings back what lies in an excluded folder.
+ * A `.dockerignore` as Docker reads it: patterns are anchored at the top, a match on a folder applies to everything below it, the last
+ * match wins, and so an exception can include a path in an excluded folder.
  */
 export class DockerRules {
   readonly #patterns: { negative: boolean; matches: Ignore; shown: string }[];
@@ -113,13 +113,13 @@ export class DockerRules {
     return this.ruleFor(path) !== undefined;
   }
 
-  /** The rule that leaves a path out, as a sentence shows it; undefined when none does. */
+  /** The rule that excludes a path, for a message; undefined if no rule does. */
   ruleFor(path: string): string | undefined {
     const last = this.#patterns.findLast(({ matches }) => matches.ignores(path));
     return last?.negative === false ? last.shown : undefined;
   }
 
-  /** True when nothing below an excluded folder can come back, so that it need not be looked into. */
+  /** True if no exception can include a path below an excluded folder, so that the folder need not be read. */
   get isFinal(): boolean {
     return !this.#patterns.some(({ negative }) => negative);
   }

@@ -3,7 +3,7 @@ import { join } from "node:path";
 import { DockerRules, GitRules } from "./ignore-rules.ts";
 import { isNeverSent } from "./select-files.ts";
 
-/** Why `deploy` does not send a file of a folder, as a sentence; undefined where it is sent or is not there at all. */
+/** Explains why `deploy` does not send a file of a folder; undefined if it is sent or does not exist. */
 export function leftOutBecause(folder: string, path: string): string | undefined {
   const names = path.split("/");
   if (names.includes("..") || !existsSync(join(folder, path))) return undefined;
@@ -20,7 +20,7 @@ export function leftOutBecause(folder: string, path: string): string | undefined
   return undefined;
 }
 
-/** `leftOutBecause` for the file that a failed build says is missing from the archive. */
+/** `leftOutBecause` for a file that a failed build reports as missing from the archive. */
 export function leftOutOf(folder: string, error: string): string | undefined {
   const missing = /(\S+), which is not in the archive/.exec(error)?.[1];
   return missing === undefined ? undefined : leftOutBecause(folder, missing);

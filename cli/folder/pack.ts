@@ -9,11 +9,11 @@ import { Failure } from "../failure.ts";
 import { bytesText, printable } from "../terminal.ts";
 import type { Selected, Selection } from "./select-files.ts";
 
-/** The archive limits of the service beside the zipped size (docs/api.md, Archives). */
+/** The service's archive limits other than the compressed size (docs/api.md, Archives). */
 const entriesMax = 200_000;
 const unpackedBytesMax = 2 * 1024 ** 3;
 
-/** An archive in a temporary file, which is gone when it is disposed of, and when the process exits. */
+/** An archive in a temporary file, which is deleted when the archive is disposed of and when the process exits. */
 export interface PackedArchive extends Disposable {
   path: string;
   size: number;
@@ -30,7 +30,7 @@ const fileCountOf = ({ entries }: Selection) => entries.filter(({ kind }) => kin
 const sizeOf = (entry: Selected) => (entry.kind === "file" ? entry.size : 0);
 const unpackedBytesOf = ({ entries }: Selection) => entries.reduce((total, entry) => total + sizeOf(entry), 0);
 
-/** Zips what was selected, in its order; refuses with a sentence what the service would refuse for its size. */
+/** Zips the selected files in their order. Throws with a message if the service would refuse the archive's size. */
 export async function packFolder(selection: Selection, options: PackOptions = {}): Promise<PackedArchive> {
   checkSize(selection);
   const temporary = mkdtempSync(join(tmpdir(), "slipway-"));
@@ -61,14 +61,14 @@ const advice = "List what the app does not need in .gitignore or .dockerignore."
 
 const listedMax = 5;
 
-/** Names the files that a user would look at first when an archive is too large. */
+/** Names the largest files, for the message about an archive that is too large. */
 function largest({ entries }: Selection): string {
   const files = entries.filter((entry) => sizeOf(entry) > 0).toSorted((a, b) => sizeOf(b) - sizeOf(a));
   const named = files.slice(0, listedMax).map((entry) => `${printable(entry.path)} (${bytesText(sizeOf(entry))})`);
   return `The largest files: ${named.join(", ")}.`;
 }
 
-/** Names the top folders that hold the most files. */
+/** Names the top-level folders with the most files. */
 function fullest({ entries }: Selection): string {
   const counts = Map.groupBy(entries, ({ path }) =>
     path.includes("/") ? `${path.split("/")[0]}/` : "the folder itself",
@@ -78,7 +78,7 @@ function fullest({ entries }: Selection): string {
   return `Most are in: ${named.map(({ name, count }) => `${printable(name)} (${count})`).join(", ")}.`;
 }
 
-/** Refuses what the service would refuse for its size, before anything is read. */
+/** Throws, before any file is read, if the service would refuse the archive's size. */
 export function checkSize(selection: Selection): void {
   const { folder, entries } = selection;
   if (fileCountOf(selection) === 0) {
@@ -101,7 +101,7 @@ export function checkSize(selection: Selection): void {
 
 const progressMilliseconds = 100;
 
-/** Counts the bytes that were read of the files, which yazl opens one after the other. */
+/** Counts the bytes read from the files, which yazl opens one after the other. */
 class ReadBytes {
   #before = 0;
   #current: ReadStream | undefined;
@@ -149,7 +149,7 @@ function addEntry(zip: ZipFile, folder: string, entry: Selected, read: ReadBytes
   } else {
     const mode = entry.executable ? 0o100755 : 0o100644;
     zip.addReadStreamLazy(entry.path, { mtime, mode, size: entry.size }, (take) => {
-      // A link that took the file's place meanwhile is not followed.
+      // If a link has replaced the file in the meantime, it is not followed.
       open(join(folder, entry.path), constants.O_RDONLY | constants.O_NOFOLLOW, (problem, fd) => {
         const stream = createReadStream("", problem === null ? { fd } : {});
         stream.on("error", (error) => zip.emit("error", error));

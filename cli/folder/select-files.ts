@@ -9,7 +9,7 @@ interface Placed {
   changedAt: Date;
 }
 
-/** What goes into the archive; a folder is listed only when it is empty. */
+/** The entries of the archive; a folder is listed only if it is empty. */
 export type Selected = Placed &
   ({ kind: "file"; size: number; executable: boolean } | { kind: "link"; target: string } | { kind: "empty-folder" });
 
@@ -24,10 +24,10 @@ export interface Selection {
 const neverSent = new Set([".git", "node_modules", ".venv", "__pycache__", ".slipway", ".DS_Store"]);
 const isEnvironmentFile = (name: string) => name.startsWith(".env");
 
-/** True for names of files and folders that no archive holds, whatever the rules say. */
+/** True for names of files and folders that are never sent, regardless of ignore rules. */
 export const isNeverSent = (name: string): boolean => neverSent.has(name) || isEnvironmentFile(name);
 
-/** Lists what `deploy` sends of a folder: all but what .gitignore and .dockerignore leave out, and what is never sent. */
+/** Lists the files of a folder that `deploy` sends: all except those that .gitignore or .dockerignore exclude or that are never sent. */
 export function selectFiles(folder: string): Selection {
   const top = openFolder(folder);
   const git = new GitRules(top);
@@ -105,7 +105,7 @@ function isBelow(top: string, path: string): boolean {
   return way !== ".." && !way.startsWith(`..${sep}`) && !isAbsolute(way);
 }
 
-/** Where a link leads through other links; null when there is nothing. */
+/** The final target of a link; null if it does not exist. */
 function realTargetOf(link: string): string | null {
   try {
     return realpathSync(link);

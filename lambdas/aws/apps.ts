@@ -19,7 +19,7 @@ import { ServiceChangeRefused } from "./errors.ts";
 import { type ProbeResult, probe } from "./probe.ts";
 
 export interface AppReader {
-  /** The task definition that ECS serves for the project; null when nothing is to run. */
+  /** The task definition of the project's ECS service; null if nothing should run. */
   live(projectId: string): Promise<string | null>;
   /** The address of the project's app; `undefined` before the gateway knows one. */
   address(projectId: string): Promise<string | undefined>;
@@ -41,28 +41,28 @@ export interface TaskState {
 }
 
 export interface AppDeployer {
-  /** Registers what a build runs as. */
+  /** Registers the task definition of a build. */
   register(app: { projectId: string; buildId: string; digest: string; port: number }): Promise<string>;
-  /** Creates or updates the project's service; the new version starts beside the one that serves. */
+  /** Creates or updates the project's service; the new version starts beside the running one. */
   apply(projectId: string, taskDefinition: string): Promise<void>;
-  /** Deletes the project's service, whatever it is doing; one that does not exist is no error. */
+  /** Deletes the project's service in any state; succeeds if it does not exist. */
   remove(projectId: string): Promise<void>;
 }
 
 export interface AppSwitch {
-  /** How long a new version may take to give its first healthy answer. */
+  /** The time limit for the first healthy response of a new version. */
   healthTimeoutSeconds: number;
-  /** The ids of the tasks of one build that run. */
+  /** The ids of the running tasks of one build. */
   runningTasks(buildId: string): Promise<string[]>;
-  /** The tasks of one build that run, or that have stopped. */
+  /** The running, or the stopped, tasks of one build. */
   tasks(buildId: string, which: "RUNNING" | "STOPPED"): Promise<TaskState[]>;
   /** The events of the project's service in ECS, newest first. */
   events(projectId: string, since: Date): Promise<string[]>;
-  /** Answers the hook of a deployment; false when ECS refuses, which the caller meets with another look. */
+  /** Answers the hook of a deployment; false if ECS refuses; the caller then reads the deployment again. */
   answer(deploymentArn: string, hookId: string, action: "CONTINUE" | "ROLLBACK"): Promise<boolean>;
   /** Rolls back a deployment that is not at its hook; false when ECS refuses. */
   rollBack(deploymentArn: string): Promise<boolean>;
-  /** One GET / of the app: the new version before the traffic moves, or whatever serves the public. */
+  /** Sends one GET / to the app: to the new version before the traffic moves, or to the public address. */
   probe(address: string, version: "new" | "public"): Promise<ProbeResult>;
 }
 
@@ -156,12 +156,12 @@ function serviceShape(environment: DeployEnvironment): Shared {
   };
 }
 
-/** Where an app's SDK finds this service. Only the local service is reached without TLS. */
+/** The address at which an app's SDK reaches this service. Only the local service is used without TLS. */
 function serviceUrl(host: string): string {
   return `${/^(127\.0\.0\.1|localhost)(:|$)/.test(host) ? "http" : "https"}://${host}`;
 }
 
-/** ECS refuses to change a service while a deployment is in progress or an earlier service of the name drains. */
+/** ECS refuses to change a service while a deployment is in progress or an earlier service with the same name is draining. */
 function refusedChange(error: unknown): unknown {
   if (!isNamed(error, "InvalidParameterException", "ConflictException")) return error;
   return new ServiceChangeRefused("ECS refused to change the service", { cause: error });
@@ -242,7 +242,7 @@ export function appDeployer(environment: DeployEnvironment): AppDeployer {
   };
 }
 
-/** False when ECS refuses a call because of what the deployment is doing, or because it has ended. */
+/** False if ECS refuses a call because of the deployment's state. */
 async function accepted(call: Promise<unknown>): Promise<boolean> {
   try {
     await call;

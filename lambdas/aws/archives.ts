@@ -6,20 +6,20 @@ export interface ArchiveVersion {
   version: string;
 }
 
-/** Random access to one pinned version, as the zip reader takes it. */
+/** Random access to one pinned version, for the zip reader. */
 export interface ArchiveBytes {
   size: number;
   read(offset: number, length: number): Promise<Uint8Array>;
 }
 
 export interface ArchiveReader {
-  /** The newest version at this key, or the named one; `undefined` when it is gone. */
+  /** The newest version at this key, or the given one; `undefined` if it does not exist. */
   find(key: string, version?: string): Promise<{ version: string; size: number } | undefined>;
   bytes(archive: ArchiveVersion, size: number): ArchiveBytes;
 }
 
 export interface ArchiveCopier {
-  /** Copies a pinned version to another key; `undefined` when the source is gone. */
+  /** Copies a pinned version to another key; `undefined` if the source does not exist. */
   copy(from: ArchiveVersion, toKey: string): Promise<{ version: string } | undefined>;
 }
 

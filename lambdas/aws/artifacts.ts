@@ -2,9 +2,9 @@ import { PutObjectCommand, S3Client } from "@aws-sdk/client-s3";
 import { clientDefaults } from "./clients.ts";
 
 export interface Artifacts {
-  /** The prefix under which the image build of this build finds its files. */
+  /** The key prefix of the files for a build's image build. */
   prefix(buildId: string): string;
-  /** Writes the files that the image build reads, overwriting those of an earlier try. */
+  /** Writes the files that the image build reads, overwriting those of an earlier attempt. */
   put(buildId: string, files: Record<string, string>): Promise<void>;
 }
 

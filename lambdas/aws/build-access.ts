@@ -28,7 +28,7 @@ export interface StoredObject {
   version?: string;
 }
 
-/** What one image build works on. */
+/** The inputs of one image build. */
 export interface ImageBuildInputs {
   projectId: string;
   archive: StoredObject;
@@ -36,8 +36,8 @@ export interface ImageBuildInputs {
 }
 
 /**
- * What a build that CodeBuild reports may have; `undefined` when it does not run, is another project's, or was started
- * with anything but the names of one build's own files. Nothing that the build says of itself is taken.
+ * The inputs that a CodeBuild build may access. `undefined` if it is not running, belongs to another CodeBuild project, or was
+ * started with other values than one build's own file names. Only CodeBuild's record is trusted, not the build's own claims.
  */
 export function inputsOf(build: unknown, imageBuildProject: string): ImageBuildInputs | undefined {
   const known = reported.safeParse(build);
@@ -60,7 +60,7 @@ export function inputsOf(build: unknown, imageBuildProject: string): ImageBuildI
   };
 }
 
-/** Pulling the cache and pushing an image, as `docker` does it; making and deleting are not among them. */
+/** Pulling the cache and pushing an image, as `docker` does; creating and deleting repositories is not included. */
 export const pushActions = [
   "ecr:BatchCheckLayerAvailability",
   "ecr:BatchGetImage",
@@ -71,7 +71,7 @@ export const pushActions = [
   "ecr:UploadLayerPart",
 ] as const;
 
-/** The session policy under which a build's addresses are signed and its registry password is made: IAM takes 2,048 characters. */
+/** The session policy for signing a build's URLs and creating its registry password. IAM accepts at most 2,048 characters. */
 export function sessionPolicyOf(inputs: ImageBuildInputs, repositoryArn: string) {
   const partition = repositoryArn.split(":")[1];
   const objects = [inputs.archive, inputs.recipe];
@@ -85,13 +85,13 @@ export function sessionPolicyOf(inputs: ImageBuildInputs, repositoryArn: string)
         Action: ["s3:GetObject", "s3:GetObjectVersion"],
         Resource: objects.map(({ bucket, key }) => `arn:${partition}:s3:::${bucket}/${key}`),
       },
-      // Which key, and through which service, is the role's own rule.
+      // The role's own policy limits the KMS key and the service that may use it.
       { Effect: "Allow", Action: "kms:Decrypt", Resource: "*" },
     ],
   };
 }
 
-/** What a project's repository is made with. */
+/** The settings of a project's repository. */
 export function repositorySettings(repositoryName: string, kmsKey: string): CreateRepositoryCommandInput {
   return {
     repositoryName,
@@ -103,8 +103,8 @@ export function repositorySettings(repositoryName: string, kmsKey: string): Crea
 }
 
 /**
- * Only what has lost its tag goes: replaced cache layers. Every image carries its build's id for ever, since an app that
- * serves, or that a rollback would bring back, is pulled again whenever its task is replaced, however old it is.
+ * Only untagged images expire: replaced cache layers. Every image keeps its build's id as its tag, because ECS pulls the
+ * image of a running app, or of a rollback, again whenever a task is replaced, even years later.
  */
 export const repositoryLifecycle = {
   rules: [

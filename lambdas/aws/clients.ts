@@ -1,6 +1,6 @@
 /**
- * Bounds for every SDK client of a Lambda: a call is tried a few times and never waits for ever. Without
- * `throwOnRequestTimeout` the SDK only logs a warning when the time is over, and goes on waiting.
+ * Bounds for every SDK client of a Lambda: the number of attempts and the time of each are limited. Without
+ * `throwOnRequestTimeout` the SDK only logs a warning at the time-out and continues to wait.
  */
 export const clientDefaults = {
   maxAttempts: 4,

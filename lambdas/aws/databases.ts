@@ -13,11 +13,11 @@ import { databaseName, statementSecondsMax } from "../../api/tables.ts";
 import { clientDefaults, isNamed } from "./clients.ts";
 import { DatabaseError, DatabaseResuming, DatabaseTimeout } from "./errors.ts";
 
-/** A statement of the Data API: `:p1`, `:p2`, … stand for the values. */
+/** A statement of the Data API: `:p1`, `:p2`, … are the parameters. */
 export interface Statement {
   sql: string;
   values: (string | null)[];
-  /** Whether the statement holds `:until`, the time in milliseconds after which it must not commit any more. */
+  /** Whether the statement contains `:until`, the time in milliseconds after which it must not commit. */
   bounded?: boolean;
 }
 
@@ -26,7 +26,7 @@ export type Value = string | number | boolean | null;
 export type ResultRow = Record<string, Value>;
 
 export interface DatabaseRunner {
-  /** How long a request may take, from its start; a paused database is waited for as long. */
+  /** How long a request may take, from its start; this includes the wait for a paused database. */
   readonly requestMs: number;
   /** Runs one statement, by itself; throws `DatabaseError` when PostgreSQL refuses it. `until` ends the request. */
   run(statement: Statement, until: number): Promise<ResultRow[]>;
@@ -49,7 +49,7 @@ function translated(error: unknown): unknown {
 
 const retryAfterSeconds = 10;
 const statementMs = statementSecondsMax * 1000;
-/** How much longer than the statement may run its answer is waited for: a statement given up here has ended there. */
+/** The additional wait beyond a statement's own time limit, so that a statement has ended in the database when the wait here ends. */
 const answerMs = 2_000;
 
 /** Runs statements through the Data API, and waits `DATABASE_WAIT_SECONDS` for a paused cluster to come back. */
@@ -66,7 +66,7 @@ export function databaseRunner(environment: {
   });
   const target = { resourceArn: environment.DATABASE_ARN, secretArn: environment.DATABASE_SECRET_ARN };
 
-  /** Calls while the database wakes up. Each attempt is told how long it may take, and ends soon after. */
+  /** Repeats a call while the database resumes. Each attempt has a time limit. */
   async function attempts<T>(
     until: number,
     call: (statementUntil: number, options: { abortSignal: AbortSignal }) => Promise<T>,

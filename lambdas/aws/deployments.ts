@@ -10,12 +10,12 @@ import { clientDefaults, isNamed } from "./clients.ts";
 export type StartResult = "running" | "ended";
 
 export interface DeploymentStarter {
-  /** Starts the execution named after the build, or finds it running (the name makes this idempotent); "ended" when it is over. */
+  /** Starts the execution named after the build, or returns the running one (the name makes this idempotent); "ended" if it has ended. */
   start(input: DeploymentInput): Promise<StartResult>;
 }
 
 export interface DeploymentResumer {
-  /** Hands a waiting state its result; a token that is no longer waited for is no error. */
+  /** Sends a waiting state its result; succeeds if the token has expired. */
   succeed(taskToken: string, output: object): Promise<void>;
 }
 

@@ -1,4 +1,4 @@
-/** The database was asleep and did not wake up in time; the caller may retry. */
+/** The paused database did not resume in time; the caller may retry. */
 export class DatabaseResuming extends Error {
   override readonly name = "DatabaseResuming";
   readonly retryAfterSeconds: number;
@@ -8,12 +8,12 @@ export class DatabaseResuming extends Error {
   }
 }
 
-/** A statement did not answer within its time. It has ended without a commit, or its answer got lost; the caller may retry. */
+/** A statement did not answer within its time. It ended without a commit, or its result was lost; the caller may retry. */
 export class DatabaseTimeout extends Error {
   override readonly name = "DatabaseTimeout";
 }
 
-/** PostgreSQL refused a statement. It carries the SQLSTATE and the constraint, never the statement or a value. */
+/** PostgreSQL refused a statement. Contains the SQLSTATE and the constraint, never the statement or a value. */
 export class DatabaseError extends Error {
   readonly state: string;
   readonly constraint: string | null;
@@ -26,7 +26,7 @@ export class DatabaseError extends Error {
   }
 }
 
-/** ECS refuses a change of a service for now; the state machine tries again and looks at the service first. */
+/** ECS refuses a change of a service for now; the state machine reads the service again and retries. */
 export class ServiceChangeRefused extends Error {
   override readonly name = "ServiceChangeRefused";
   readonly $retryable = true;

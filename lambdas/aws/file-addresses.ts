@@ -12,7 +12,7 @@ export interface FileSigning {
 }
 
 export interface FileAddresses {
-  /** Assumes the signer role once: the addresses live for one hour from `now`, and the session no shorter. */
+  /** Assumes the signer role once: the URLs are valid for one hour from `now`, and the session at least as long. */
   open(now: Date): Promise<FileSigning>;
 }
 
@@ -26,7 +26,7 @@ export function fileAddresses(environment: { FILES_BUCKET: string; FILES_SIGNER_
         credentials: await assumeRole(environment.FILES_SIGNER_ROLE),
         now,
       });
-      // A signature's date has whole seconds, and its life is counted from there.
+      // A signature's validity starts at its date, which has whole seconds.
       const signedAt = Math.floor(now.getTime() / 1000) * 1000;
       return {
         expiresAt: new Date(signedAt + limits.addressValidSeconds * 1000).toISOString(),

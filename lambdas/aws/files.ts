@@ -1,7 +1,7 @@
 import { DeleteObjectCommand, HeadObjectCommand, S3Client } from "@aws-sdk/client-s3";
 import { isNamed } from "./clients.ts";
 
-/** What S3 says of an object. `version` tells two writes of the same bytes in one second apart, where versions are kept. */
+/** An object's metadata in S3. In a versioned bucket, `version` distinguishes two writes of the same bytes within one second. */
 export interface SeenObject {
   size: number;
   etag: string;
@@ -10,9 +10,9 @@ export interface SeenObject {
 }
 
 export interface StoredFiles {
-  /** What is stored at this key now; `undefined` when nothing is. */
+  /** The object stored at this key; `undefined` if there is none. */
   find(key: string): Promise<SeenObject | undefined>;
-  /** Removes what is stored at this key; nothing there is as good. */
+  /** Deletes the object at this key; succeeds if there is none. */
   remove(key: string): Promise<void>;
 }
 

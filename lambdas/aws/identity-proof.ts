@@ -26,13 +26,13 @@ const replayedHeaders = [
 const sendable = /^[\t -~]*$/;
 
 /**
- * The whole Authorization header of Signature Version 4, its parts once each and in one order. STS may read other spellings
- * as valid (a prefixed or doubled `SignedHeaders`), and would then check another list of headers than is checked here.
+ * Matches a Signature Version 4 Authorization header with each part once, in a fixed order. STS may accept other forms
+ * (a prefixed or repeated `SignedHeaders`) and would then verify a different list of headers than this code checks.
  */
 const authorizationPattern =
   /^AWS4-HMAC-SHA256 Credential=[A-Z0-9]{16,128}\/\d{8}\/[a-z0-9-]{1,32}\/sts\/aws4_request, SignedHeaders=([a-z0-9-]+(?:;[a-z0-9-]+)*), Signature=[0-9a-f]{64}$/;
 
-/** The headers that the signature covers; none when the Authorization header is not exactly of the known form. */
+/** The headers that the signature covers; empty if the Authorization header does not have exactly the expected form. */
 function signedHeadersOf(authorization: string | undefined): readonly string[] {
   return authorizationPattern.exec(authorization ?? "")?.[1]?.split(";") ?? [];
 }

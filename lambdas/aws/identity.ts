@@ -5,7 +5,7 @@ import { type IdentityProof, provedTask, replayable } from "./identity-proof.ts"
 import { isTransient } from "./transient.ts";
 
 export interface IdentityProver {
-  /** The id of the app task that made this proof; `undefined` when it proves nothing. */
+  /** The id of the app task that made this proof; `undefined` if the proof is invalid. */
   task(proof: IdentityProof): Promise<string | undefined>;
 }
 
@@ -16,7 +16,7 @@ async function stsOrigins(): Promise<string[]> {
   return process.env.AWS_ENDPOINT_URL_STS ? [url.origin] : [url.origin, "https://sts.amazonaws.com"];
 }
 
-/** Sends GetCallerIdentity with the proof's headers in place of a signature of our own; gives the ARN of who signed it. */
+/** Sends GetCallerIdentity with the proof's headers in place of a signature of our own; returns the signer's ARN. */
 async function callerArn(endpoint: string, headers: Record<string, string>): Promise<string | undefined> {
   const sts = new STSClient({
     ...shortCallDefaults,
@@ -46,7 +46,7 @@ export function identityProver(environment: { APP_TASK_ROLE: string; SERVICE_HOS
       try {
         return provedTask((await callerArn(new URL(proof.url).origin, headers)) ?? "", environment.APP_TASK_ROLE);
       } catch (error) {
-        // STS refuses a bad signature with a client error; throttling and faults say nothing about the proof.
+        // STS refuses a bad signature with a client error; throttling and server errors do not mean that the proof is invalid.
         if (isTransient(error) || !(error instanceof Error && "$fault" in error)) throw error;
         return undefined;
       }

@@ -13,7 +13,7 @@ import { clientDefaults, isNamed } from "./clients.ts";
 import { presigner } from "./presigner.ts";
 import { registryPassword } from "./registry-password.ts";
 
-/** A build asks for its files in its first seconds; S3 looks at the clock when a download begins, not when it ends. */
+/** A build requests its files in its first seconds. S3 checks the expiry when a download starts, not when it ends. */
 const addressValidSeconds = 300;
 
 interface BuildAccess {
@@ -23,9 +23,9 @@ interface BuildAccess {
 }
 
 export interface BuildAccessGranter {
-  /** What this image build works on, as CodeBuild knows it; `undefined` when it is not a running build of this service. */
+  /** The inputs of this image build, from CodeBuild's record; `undefined` if it is not a running build of this service. */
   running(imageBuildId: string): Promise<ImageBuildInputs | undefined>;
-  /** Makes the project's repository, or finds it made. */
+  /** Creates the project's repository if it does not exist. */
   makeRepository(projectId: string): Promise<void>;
   /** Addresses of exactly these inputs, and a registry password that reaches exactly this project's repository. */
   grant(inputs: ImageBuildInputs, now: Date): Promise<BuildAccess>;
@@ -54,7 +54,7 @@ export function buildAccessGranter(environment: {
       } catch (error) {
         if (!isNamed(error, "RepositoryAlreadyExistsException")) throw error;
       }
-      // Also for a repository that existed: the build that created it may have died before this call.
+      // Also for an existing repository: the build that created it may have died before this call.
       const lifecyclePolicyText = JSON.stringify(repositoryLifecycle);
       await ecr.send(new PutLifecyclePolicyCommand({ repositoryName, lifecyclePolicyText }));
     },

@@ -7,7 +7,7 @@ export interface LogLine {
 }
 export interface LogPage {
   lines: LogLine[];
-  /** Where to read on; the same as was given when there is nothing more yet. */
+  /** The token of the next page; equal to the given token if there are no more lines yet. */
   nextToken: string | undefined;
 }
 

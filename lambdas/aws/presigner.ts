@@ -6,7 +6,7 @@ import { SignatureV4 } from "@smithy/signature-v4";
 import type { SessionCredentials } from "./assume-role.ts";
 import { ownRegion } from "./clients.ts";
 
-/** What all addresses of one presigner share. */
+/** The settings common to all URLs of one presigner. */
 export interface Presigning {
   bucket: string;
   credentials: SessionCredentials;
@@ -23,7 +23,7 @@ export interface Presigned {
   query?: Record<string, string>;
 }
 
-/** Where a bucket is served, as the S3 client resolves it: a virtual host on AWS, a path at a local endpoint. */
+/** The base URL of a bucket, as the S3 client resolves it: a virtual host on AWS, a path at a local endpoint. */
 function bucketAddress(bucket: string, region: string): { url: URL; folder: string } {
   const local = process.env.AWS_ENDPOINT_URL_S3;
   if (local) return { url: new URL(local), folder: `/${bucket}/` };

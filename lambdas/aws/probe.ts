@@ -6,7 +6,7 @@ const probeSeconds = 5;
 
 export type ProbeResult = { status: number } | { failure: "refused" | "timeout" | "broken" };
 
-/** One `GET /`; the body is not read. Redirects are answers like any other. */
+/** One `GET /`; the body is not read. Redirects are not followed and count as responses. */
 export function probe(address: string, headers: Record<string, string>): Promise<ProbeResult> {
   const url = new URL("/", address);
   const request = url.protocol === "https:" ? httpsRequest : httpRequest;

@@ -12,7 +12,7 @@ import { clientDefaults, isNamed } from "./clients.ts";
 export interface ListedDeployment {
   arn: string;
   status: string;
-  /** What its target revision runs; `undefined` while ECS does not describe the revision. */
+  /** The task definition of its target revision; `undefined` while ECS does not describe the revision. */
   taskDefinition: string | undefined;
 }
 
@@ -23,14 +23,14 @@ export interface DeploymentState {
   stage: string | undefined;
   /** How many tasks of the new version run now. */
   running: number;
-  /** The PAUSE hook that awaits an answer, and since when. */
+  /** The PAUSE hook that waits for an answer, and the time at which it opened. */
   hook: { id: string; openedAt: Date | undefined } | undefined;
 }
 
 export interface Rollouts {
   /** The deployments of the project's service that were created after this time; ECS lists new ones late. */
   since(projectId: string, after: Date): Promise<ListedDeployment[]>;
-  /** The deployments of the project's service that are not over, those that only drain included. */
+  /** The deployments of the project's service that have not ended, including draining ones. */
   unfinished(projectId: string): Promise<ListedDeployment[]>;
   /** One deployment; `undefined` while ECS does not describe it. */
   deployment(arn: string): Promise<DeploymentState | undefined>;

@@ -2,14 +2,14 @@ const transientNames =
   /Throttl|TooManyRequests|ThroughputExceeded|RequestLimitExceeded|Timeout|TransactionInProgress|TransactionConflict|ServiceUnavailable|InternalServer|InternalFailure/;
 const transientCodes = /^(ECONN|EPIPE|ETIMEDOUT|ENOTFOUND|EAI_AGAIN)/;
 
-/** The status of the answer that the SDK could not read, such as a proxy's error page. */
+/** The status of a response that the SDK could not parse, such as a proxy's error page. */
 function isServerError(error: Error): boolean {
   const metadata = "$metadata" in error ? error.$metadata : undefined;
   if (typeof metadata !== "object" || metadata === null || !("httpStatusCode" in metadata)) return false;
   return typeof metadata.httpStatusCode === "number" && metadata.httpStatusCode >= 500;
 }
 
-/** Faults of the services below that pass by themselves, so that the same call can succeed a moment later. */
+/** Transient errors of AWS services: the same call can succeed a moment later. */
 export function isTransient(error: unknown): boolean {
   if (!(error instanceof Error)) return false;
   if ("$fault" in error && error.$fault === "server") return true;

@@ -22,7 +22,7 @@ export const handler = endpoint(lateValidation(createRow), async (call, { databa
     if ("issues" in result) throw invalid(result.issues);
     return insertQuery(session.schema, table, result.values, idempotencyKey);
   });
-  // An insert gives its row: the row of an earlier request has been deleted since.
+  // An insert always returns its row, so a missing row was inserted by an earlier request and deleted since.
   if (!row) throw notFound();
   return remember(call.access, { row });
 });

@@ -18,7 +18,7 @@ export const handler = endpoint(lateValidation(listRows), async (call, { databas
   const position = cursor === undefined ? "0" : claimedPosition(cursor);
   const after = positionPattern.test(position) ? Number(position) : 0;
   const { table, rows, found } = await fetchRows(session, listQuery(session.schema, tableName, after, limit + 1));
-  // The table's number tells it from an earlier table of the same name.
+  // The table's number distinguishes it from an earlier table with the same name.
   const list = `rows:${session.schema}:${table}`;
   if (cursor !== undefined && !isGenuine(session.secret, list, cursor)) {
     throw invalid([{ path: "cursor", message: "must be a cursor that this list gave out" }]);

@@ -67,7 +67,7 @@ function sveltekit(app: App, _manifest: Table | undefined, dependencies: Depende
   const use = "use @sveltejs/adapter-node in svelte.config.js instead.";
   if (adapter !== "adapter-auto")
     return blocked(`SvelteKit is built for another platform (${quoted(adapter)}), and no server comes of it; ${use}`);
-  // adapter-auto selects adapter-node if this variable names a platform that runs a plain Node.js server.
+  // adapter-auto selects adapter-node if GCP_BUILDPACKS is set: the only platform it knows that runs a plain Node.js server.
   const advice = `SvelteKit's adapter-auto fetches adapter-node anew at each build; ${use}`;
   return { start: `node ${out}`, build: "vite build", buildEnv: { GCP_BUILDPACKS: "true" }, advice };
 }

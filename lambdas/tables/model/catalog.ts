@@ -6,7 +6,7 @@ import { catalogQuery, isFull } from "./result-chunks.ts";
 import { retryUntil } from "./retry.ts";
 import { isAbsent, type Session } from "./session.ts";
 
-/** A table with the version that a change to it must still find. */
+/** A table with its version; a change applies only if the version is unchanged. */
 export interface StoredTable {
   definition: Definition;
   version: number;
@@ -21,7 +21,7 @@ const chunkRow = z.object({
 });
 type ChunkRow = z.infer<typeof chunkRow>;
 
-/** A name inside the database that nothing has yet; the `$` keeps it apart from every name of a user's. */
+/** A new unique name inside the database; user names cannot contain its `$`. */
 export function newInnerName(): string {
   return `$${randomUUID()}`;
 }
@@ -50,7 +50,7 @@ async function readChunks(session: Session, name: string | null): Promise<ChunkR
   return new Set(chunks.map(({ stamp }) => stamp)).size > 1 ? undefined : chunks;
 }
 
-/** The tables of a database, or the one of this name, oldest first, in one statement up to the size of an answer. */
+/** The tables of a database, or the one of this name, oldest first, in one statement up to the maximum size of a result. */
 export async function readTables(session: Session, name: string | null = null): Promise<StoredTable[]> {
   const chunks = await retryUntil(session.until, () => readChunks(session, name)).catch((error) => {
     if (isAbsent(error, "schema", "table")) return [];

@@ -1,7 +1,7 @@
 import * as z from "zod";
 import { isManagedName, isTableName } from "../../../api/tables.ts";
 
-/** A name that a column can have. Any other breaks a rule, which is judged later. */
+/** A valid column name. Invalid names are reported later, with the other broken rules. */
 const name = z
   .string()
   .refine((text) => isTableName(text) && !isManagedName(text))
@@ -12,7 +12,7 @@ const list = <T>(item: z.ZodType<T>) => z.array(item).catch([]);
 const renaming = z.object({ from: name, to: name }).catch({ from: undefined, to: undefined });
 const column = z.object({ name }).catch({ name: undefined });
 
-/** The column names in a change, whatever else is wrong with it. */
+/** The column names in a change that may be invalid in other ways. */
 const changeNames = z.object({
   drop: list(name),
   rename: list(renaming),
@@ -27,7 +27,7 @@ interface Needed {
   path: string;
 }
 
-/** The names that each stage needs and those that it leaves, in the order of the stages. */
+/** The names that each stage requires and the names that exist after it, in the order of the stages. */
 const stages: ((names: ChangeNames, present: Set<string>) => { needed: Needed[]; left: Set<string> })[] = [
   ({ drop }, present) => ({
     needed: drop.map((one, index) => ({ name: one, path: `drop.${index}` })),
@@ -53,7 +53,7 @@ const stages: ((names: ChangeNames, present: Set<string>) => { needed: Needed[];
   }),
 ];
 
-/** The first column that a stage of a change needs and the stages before have not left. The change may break rules. */
+/** The first column that a stage requires and that does not exist after the earlier stages. The change may break rules. */
 export function missingColumn(
   columns: readonly { name: string }[],
   change: unknown,

@@ -4,7 +4,7 @@ import { compile, type Sql } from "./sql.ts";
 /** One statement of a change, and the field of the request that asks for it. */
 export type ChangeStatement = { sql: string; path: string } & (
   | { check: false }
-  /** Must find no row: the id that it finds is that of the row in the way, and `state` says what is wrong with it. */
+  /** Must find no row: a found id is that of the conflicting row, and `state` is the SQLSTATE of the conflict. */
   | { check: true; state: string }
 );
 

@@ -7,17 +7,17 @@ import { innerNames } from "./inner-names.ts";
 import { isAbsent, type Session } from "./session.ts";
 import { compile } from "./sql.ts";
 
-/** A change that starts from whatever version of the table there is. */
+/** A change that applies to any version of the table. */
 export const anyVersion = -1;
 
 export interface Change {
   name: string;
   /** The version that the change starts from; 0 when the table must not exist. */
   version: number;
-  /** The table as it is afterwards; null when it is gone. */
+  /** The table after the change; null if it is deleted. */
   definition: Definition | null;
   statements: ChangeStatement[];
-  /** Whether everything is done and then taken back. */
+  /** Whether the change is only tried: it is run and rolled back. */
   dryRun?: boolean;
 }
 
@@ -30,9 +30,9 @@ const refusal = z.object({
 });
 const changeResult = z.discriminatedUnion("state", [outcome, refusal]);
 
-/** A statement of a change that failed: which one, PostgreSQL's reason, and the row in the way. */
+/** A statement of a change that failed: its index, PostgreSQL's reason, and the conflicting row. */
 export type Refused = z.infer<typeof refusal>;
-/** What became of a change. */
+/** The result of a change. */
 export type ChangeResult = z.infer<typeof changeResult>;
 
 const answer = z.tuple([z.object({ result: z.string() })]);

@@ -4,7 +4,7 @@ import { modificationSteps, modifiedColumn } from "./column-change.ts";
 import { type Column, type Definition, newColumn, onUpdateColumns } from "./definition.ts";
 import type { Plan, Refusal, Step } from "./steps.ts";
 
-/** What a stage of a change makes of the columns, and why it cannot be. All the columns that it names are there. */
+/** The columns after a stage of a change, and the reasons if it is invalid. All columns that it names exist. */
 interface Stage {
   columns: Column[];
   steps: Step[];
@@ -86,16 +86,16 @@ function ordered(columns: Column[], order: string[] | undefined): Stage {
   };
 }
 
-/** The refusal that the request is answered with: every broken rule before the first name that is taken. */
+/** The refusal that the request is answered with: all broken rules, else the first name conflict. */
 function worst(refusals: Refusal[]): Refusal | undefined {
   const issues = refusals.flatMap((refusal) => (refusal.kind === "invalid" ? refusal.issues : []));
   return issues.length > 0 ? { kind: "invalid", issues } : refusals[0];
 }
 
 /**
- * What a change does to a table, each stage seeing the names that the one before left, or why it cannot be: a missing
- * column in any stage before a broken rule in any other, and that before a name that is taken. `newName` gives a name
- * that nothing in the database has yet.
+ * Plans a change of a table, or explains why it is invalid. Each stage sees the names that exist after the stage before it. A
+ * missing column is reported before a broken rule, and a broken rule before a name conflict. `newName` returns a name that is
+ * unique in the database.
  */
 export function planChange(table: Definition, change: TableChange, newName: () => string): Plan | { refusal: Refusal } {
   const missing = missingColumn(table.columns, change);

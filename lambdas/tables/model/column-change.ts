@@ -2,7 +2,7 @@ import type { Modification } from "../../../api/tables.ts";
 import type { Column } from "./definition.ts";
 import type { Step } from "./steps.ts";
 
-/** A column as a modification leaves it. `newName` gives a name that nothing in the database has yet. */
+/** A column after a modification. `newName` returns a name that is unique in the database. */
 export function modifiedColumn(column: Column, wanted: Modification, newName: () => string): Column {
   const unique = wanted.unique ?? column.unique;
   return {
@@ -16,7 +16,7 @@ export function modifiedColumn(column: Column, wanted: Modification, newName: ()
   };
 }
 
-/** The steps from one state of a column to another: constraints that could stand in the way of a conversion go before it. */
+/** The steps from one state of a column to another: constraints that could make a conversion fail are dropped before it. */
 export function modificationSteps(before: Column, after: Column, path: string): Step[] {
   const column = after.name;
   const steps: Step[] = [];

@@ -10,7 +10,7 @@ export function tableExists(name: string): Problem {
   return new Problem("table_exists", `A table named ${name} exists; case does not tell names apart.`);
 }
 
-/** Why a change cannot be planned, as an answer. */
+/** The error response for a change that cannot be planned. */
 export function refusalProblem(refusal: Refusal): Problem {
   switch (refusal.kind) {
     case "missing":
@@ -24,7 +24,7 @@ export function refusalProblem(refusal: Refusal): Problem {
   }
 }
 
-/** Why the data are in the way, by SQLSTATE; a class of two characters stands for all of its states. */
+/** The reasons why existing data prevent a change, by SQLSTATE; a class of two characters covers all of its states. */
 const dataReasons: Record<string, string> = {
   [ownStates.valueInTheWay]: "The table holds a value that does not convert without loss",
   [ownStates.rowTooLarge]: `A row would have more than ${tableLimits.rowBytesMax} bytes as JSON`,
@@ -41,7 +41,7 @@ function dataConflict(path: string, reason: string, row: number | null): Problem
   return new Problem("data_conflict", `${reason}${where}; ${what} is not possible and nothing is changed.`, { fields });
 }
 
-/** Why a change failed in the database, as an answer; nothing of PostgreSQL's own words reaches the caller. */
+/** The error response for a change that failed in the database; PostgreSQL's message is not included. */
 export function changeProblem({ code, statement, row }: Refused, statements: { path: string }[]): Error {
   if (isContended(code) || code === ownStates.tooLate) return unavailable(new DatabaseError(code, null));
   if (code === tooManyColumns) {
@@ -52,7 +52,7 @@ export function changeProblem({ code, statement, row }: Refused, statements: { p
   return dataConflict(statements[statement]?.path ?? "", reason, row);
 }
 
-/** Why a row was refused, as an answer; other errors stay as they are. */
+/** The error response for a refused row; other errors are returned unchanged. */
 export function rowProblem(error: DatabaseError, columnOf: (constraint: string) => string | undefined): Error {
   switch (error.state) {
     case "23505": {

@@ -7,7 +7,7 @@ const unreadable = sql.lit("\\\\u(0000|d[89a-f])");
 
 const isoText = (value: Sql): Sql => sql`to_char(${value} at time zone 'UTC', 'YYYY-MM-DD"T"HH24:MI:SS.MS"Z"')`;
 
-/** A number as JavaScript writes it: without an exponent from a millionth up to 21 digits, with as few digits as do. */
+/** A number as JavaScript writes it: without an exponent from 0.000001 up to 21 digits, with the fewest digits that identify it. */
 function floatText(value: Sql): Sql {
   const fifteenDigits = sql`cast(${value} as numeric)`;
   const exact = sql`case when ${asFloat(fifteenDigits)} = ${value} then ${fifteenDigits}
@@ -60,7 +60,7 @@ function fromDate(value: Sql, to: ColumnType): Conversion | undefined {
 
 const whitespace = sql`E' \\t\\n\\r'`;
 
-/** JSON's numbers, true and false become ours. A date in JSON is a string. As text, JSON is what it is written as. */
+/** Conversions from JSON: numbers and booleans map directly, dates are JSON strings, and text gets the JSON source. */
 function fromJson(schema: string, value: Sql, to: ColumnType): Conversion {
   const text = asText(value);
   const trimmed = sql`btrim(${text}, ${whitespace})`;
@@ -80,7 +80,7 @@ function fromJson(schema: string, value: Sql, to: ColumnType): Conversion {
       return { fits: numberOr(exact), to: sql`cast(${number} as bigint)` };
     }
     case "date": {
-      // No date holds these escapes, and PostgreSQL cannot read a string with them.
+      // A date never contains these escapes, and PostgreSQL cannot parse a string with them.
       const readable = sql`json_typeof(${value}) = 'string' and ${text} !~* ${unreadable}`;
       const inner = fromText(schema, sql`(${value} #>> '{}')`, to);
       return { fits: sql`case when ${readable} then ${inner.fits} end`, to: inner.to };
@@ -106,8 +106,8 @@ function known(schema: string, value: Sql, from: ColumnType, to: ColumnType): Co
 }
 
 /**
- * The conversion between two types that keeps the data: what does not come through whole does not fit, so that a text
- * is never cut, a fraction never rounded, a leading zero never lost. Types without a common form fit null only.
+ * The lossless conversion between two types: a value that would change does not fit, so that a text is never
+ * truncated, a fraction never rounded, and a leading zero never lost. Between incompatible types only null fits.
  */
 export function conversion(schema: string, value: Sql, from: ColumnType, to: ColumnType): Conversion {
   return known(schema, value, from, to) ?? { fits: sql`false`, to: sql`null` };

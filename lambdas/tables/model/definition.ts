@@ -43,7 +43,7 @@ function columnReply({ name, type, nullable, unique, default: standard, comment 
   return { name, type, nullable, unique, default: standard, comment };
 }
 
-/** All columns of a table: the managed ones stand first and last (docs/api.md, Columns). */
+/** All columns of a table: the managed ones are first and last (docs/api.md, Columns). */
 export function allColumns(definition: Definition): ColumnReply[] {
   return [first, ...definition.columns.map(columnReply), ...last];
 }
@@ -53,12 +53,12 @@ export function tableReply(definition: Definition): TableReply {
   return { name: definition.name, comment: definition.comment, columns: allColumns(definition) };
 }
 
-/** `newName` gives a name that nothing in the database has yet. */
+/** `newName` returns a name that is unique in the database. */
 export function newColumn(input: ColumnInput, newName: () => string): Column {
   return { ...input, constraint: input.unique ? newName() : null };
 }
 
-/** The columns that an update of their row sets to the present, unless it names them. */
+/** The columns that an update of their row sets to the current time, unless the update sets them. */
 export function onUpdateColumns(columns: Column[]): string[] {
   return columns.filter((column) => column.default === nowOnUpdate).map((column) => column.name);
 }

@@ -1,9 +1,9 @@
-/** A longer number counts as rounded: no number of JavaScript's is written with as many digits. */
+/** A longer number counts as rounded: JavaScript never writes a number with so many digits. */
 export const numberLengthMax = 1_100;
 
 const numberPattern = /^(-?)(\d+)(?:\.(\d+))?(?:[eE]([-+]?\d+))?$/;
 
-/** A decimal number without the ways to write it differently: `1.50`, `15e-1` are both `15 at -1`. */
+/** A decimal number in normalized form: `1.50`, `15e-1` are both `15 at -1`. */
 function decimalOf(text: string): string | undefined {
   const [, sign, whole = "", fraction = "", exponent = "0"] = numberPattern.exec(text) ?? [];
   if (sign === undefined) return undefined;

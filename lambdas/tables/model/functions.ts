@@ -3,10 +3,10 @@ import { type InnerFunction, refuseIfLate } from "./inner-function.ts";
 import { innerNames as names, ownStates, untilSetting } from "./inner-names.ts";
 import { floatFits, jsonFits } from "./value-functions.ts";
 
-/** Runs as the function's owner, the database's role, whoever calls; no statement in it can change the role. */
+/** Runs as the function's owner, the database's role, for every caller; no statement in it can change the role. */
 const asOwner = "security definer";
 
-/** Runs one statement on rows, and takes it back when it has taken too long: the caller has been told so by then. */
+/** Runs one statement on rows, and rolls it back if it exceeds its time limit, because the caller has already received a time-out error. */
 const runQuery: InnerFunction = {
   name: names.query,
   parameters: "p_sql text, p_values text[], p_until bigint",
@@ -22,9 +22,9 @@ end`,
 };
 
 /**
- * Changes the catalog and the table in one statement: all of it or, when any part fails, nothing, with the place and
- * the SQLSTATE of the failure as the answer. So no transaction stays open between two calls, and no caller that dies
- * leaves a lock behind.
+ * Changes the catalog and the table in one statement: if any part fails, nothing is changed, and the
+ * result contains the failed statement and its SQLSTATE. So no transaction stays open between two calls, and a caller
+ * that dies leaves no lock.
  */
 const runChange: InnerFunction = {
   name: names.change,

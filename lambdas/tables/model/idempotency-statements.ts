@@ -4,7 +4,7 @@ import { type ChangeStatement, changeStatement } from "./change-statement.ts";
 import { innerNames } from "./inner-names.ts";
 import { type Query, query, type Sql } from "./sql.ts";
 
-/** What an Idempotency-Key records, in one statement with the work: neither is ever there without the other. */
+/** The record of an Idempotency-Key, written in the same statement as the work, so that both or neither exist. */
 export interface NewRecord {
   hash: string;
   bodyHash: string;

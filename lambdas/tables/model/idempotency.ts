@@ -7,9 +7,9 @@ import { isAbsent, type Session } from "./session.ts";
 const record = z.object({ body_hash: z.string(), row_id: z.int().nullable() });
 
 /**
- * What a request with this Idempotency-Key has done before in this database: the id of its row, null for a table.
- * The answer itself is remembered elsewhere, after the work; this tells when that has been lost, or is not there yet.
- * `undefined` when there is nothing; throws 422 when the body was another one. Prepares the database on its first use.
+ * The earlier work of a request with this Idempotency-Key in this database: the id of its row, null for a table.
+ * The response is stored elsewhere after the work; this record covers the time before that, or the loss of the response.
+ * `undefined` if there is no record; throws 422 if the body differs. Prepares the database on its first use.
  */
 export async function earlierWork(
   session: Session,

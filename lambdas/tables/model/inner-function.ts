@@ -2,7 +2,7 @@ import { type RawBuilder, sql } from "kysely";
 import { ownStates } from "./inner-names.ts";
 import type { Sql } from "./sql.ts";
 
-/** A function of a database. Bodies hold no colon, which the Data API could take for a parameter. */
+/** A function of a database. Bodies contain no colon, because the Data API could read it as a parameter. */
 export interface InnerFunction {
   name: string;
   parameters: string;
@@ -17,7 +17,7 @@ export const refuseIfLate = `if extract(epoch from clock_timestamp()) * 1000 > p
     raise exception using errcode = '${ownStates.tooLate}';
   end if;`;
 
-/** The statement that makes a function; it can run again. */
+/** The statement that creates a function; it is idempotent. */
 export function functionStatement(schema: string, one: InnerFunction): Sql {
   const raw = (text: string): RawBuilder<unknown> => sql.raw(text);
   return sql`create or replace function ${sql.id(schema, one.name)}(${raw(one.parameters)}) returns ${raw(one.returns)}

@@ -1,5 +1,5 @@
 /**
- * Names of what belongs to a database. No name of a user's holds a `$`. A function whose parameters or rights change
+ * Names of what belongs to a database. User names never contain a `$`. A function whose parameters or rights change
  * gets a new number, so that a database of an earlier version is found to lack it, and is prepared again.
  */
 export const innerNames = {

@@ -3,7 +3,7 @@ import { isExactNumber } from "./exact-number.ts";
 
 const tokens = /"[^"\\]*(?:\\.[^"\\]*)*"|[[\]{},:]|[-+.\w]+/g;
 
-/** The values of a JSON object as they are written, by their keys; of a key that stands twice, the last, as JSON.parse does. */
+/** The values of a JSON object as they are written, by their keys; of a repeated key the last value, as with JSON.parse. */
 export function writtenMembers(object: string): Map<string, string> {
   const members = new Map<string, string>();
   let depth = 0;
@@ -26,8 +26,8 @@ export function writtenMembers(object: string): Map<string, string> {
 }
 
 /**
- * What JavaScript would lose of a JSON text, as a rule that it breaks; `undefined` when nothing gets lost. The text has
- * been parsed before.
+ * The rule that a JSON text breaks if JavaScript would lose part of it; `undefined` if nothing is lost. The text must be
+ * valid JSON.
  */
 export function jsonLoss(text: string): string | undefined {
   const objects: (Set<unknown> | undefined)[] = [];

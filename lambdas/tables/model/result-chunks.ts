@@ -4,7 +4,7 @@ import { type Query, query, type Sql } from "./sql.ts";
 
 /**
  * The Data API gives at most 64 KiB per row and 1 MiB per answer, whose JSON can be twice as long as the text in it.
- * So texts travel in chunks, and a statement stops where its answer is full.
+ * So texts are split into chunks, and a statement stops when its result is full.
  */
 const chunkCharacters = 15_000;
 const answerBytes = 450_000;
@@ -15,8 +15,8 @@ const chunk = (body: Sql): Sql =>
   sql`substr(${body}, cast(part * ${sql.lit(chunkCharacters)} + 1 as integer), ${sql.lit(chunkCharacters)})`;
 
 /**
- * The catalog's tables, or the one of this name, from `from` bytes on. `total` is where the next statement goes on; when
- * `stamp` has changed between two statements, their chunks do not match.
+ * The catalog's tables, or the one of this name, from `from` bytes on. The next statement continues at `total`. If
+ * `stamp` has changed between two statements, their chunks do not belong together.
  */
 export function catalogQuery(schema: string, name: string | null, from: number): Query {
   const catalog = sql.id(schema, innerNames.catalog);
@@ -39,7 +39,7 @@ export function isFull(bytes: number): boolean {
 }
 
 /**
- * Rows of a table: first, as id 0, what the table is (`headSchema` of rows.ts), then each row as JSON. `page` gives
+ * Rows of a table: first, as id 0, the table's header (`headSchema` of rows.ts), then each row as JSON. `page` gives
  * (id, body); as many of its rows come as fit into one answer, and always the first. `beside` may write what belongs
  * to the rows of `page` in the same statement.
  */

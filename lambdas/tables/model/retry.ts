@@ -2,7 +2,7 @@ import { setTimeout as sleep } from "node:timers/promises";
 import { DatabaseError } from "../../aws/errors.ts";
 import { unavailable } from "../../http/problem.ts";
 
-/** SQLSTATEs of a statement that others were in the way of: a lock waited for too long, a deadlock, a serialization failure. */
+/** SQLSTATEs of conflicts with other transactions: a lock time-out, a deadlock, a serialization failure. */
 const contended = new Set(["55P03", "40P01", "40001"]);
 
 /** Whether the same statement can succeed a moment later. */
@@ -14,7 +14,7 @@ const pauseMsFirst = 20;
 const pauseMsMax = 1_000;
 
 /**
- * Makes attempts until one gives a result. Others change the same table in between, so the pauses are random and grow.
+ * Repeats attempts until one gives a result. Other requests change the same table, so the pauses are random and grow.
  * Throws 503 when the next attempt would come after `until`.
  */
 export async function retryUntil<T>(until: number, attempt: () => Promise<T | undefined>): Promise<T> {

@@ -57,14 +57,14 @@ export function deleteQuery(schema: string, table: string, id: number): Query {
   );
 }
 
-/** What stands before the rows of a page: the table's number in the catalog, its columns, and how many rows there are. */
+/** The header of a page of rows: the table's number in the catalog, its columns, and the number of rows. */
 const headSchema = z.object({
   table: z.int(),
   columns: z.array(z.object({ name: z.string(), type: columnType })),
   found: z.int(),
 });
 
-/** Rows of a table. `table` is its number, which no other table gets; `found` also counts rows that did not fit. */
+/** Rows of a table. `table` is its unique number; `found` also counts rows that did not fit. */
 export interface RowPage {
   table: number;
   rows: RowReply[];

@@ -22,11 +22,11 @@ export interface Session {
   query(query: Query): Promise<ResultRow[]>;
   /** Runs one of the database's functions. */
   call(statement: Statement): Promise<ResultRow[]>;
-  /** Makes what the database has to hold before its first table; it can run again. */
+  /** Creates the objects that the database needs before its first table; it is idempotent. */
   prepare(): Promise<void>;
 }
 
-/** SQLSTATEs of a schema, table or function that is not there. */
+/** SQLSTATEs of a missing schema, table or function. */
 const absent = { schema: "3F000", table: "42P01", function: "42883" } as const;
 
 /** SQLSTATEs of a statement that was ended because it took too long: by itself, or by PostgreSQL's statement_timeout. */
@@ -59,7 +59,7 @@ export function sessionOn(databases: DatabaseRunner, schema: string, secret: str
   return { schema, secret, until, query: (query) => call(queryStatement(schema, query)), call, prepare };
 }
 
-/** The database that the path names, once the caller is proved to own it; throws 401 and 404, also for impossible names. */
+/** The database that the path names, if the caller owns it; throws 401 and 404, also for invalid names. */
 export async function openDatabase(
   call: { access: ReadAccess; params: { orgId: string; dbId: string; tableName?: string }; now: Date },
   databases: DatabaseRunner,

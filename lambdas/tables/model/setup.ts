@@ -6,8 +6,8 @@ import { innerNames as names } from "./inner-names.ts";
 import { compile } from "./sql.ts";
 
 /**
- * Makes the database's role, which has the schema's name and owns the schema with its tables and functions. A database
- * of an earlier version, whose tables belonged to the service's own role, is taken over as well.
+ * Creates the database's role, which has the schema's name and owns the schema with its tables and functions. A database
+ * of an earlier version, whose tables belonged to the service's own role, is migrated.
  */
 const ownerBody = `
 declare
@@ -33,8 +33,8 @@ begin
 end`;
 
 /**
- * What a database has to hold before its first table. All of it runs in one transaction, and can run again: it also
- * brings a database of an earlier version up to date.
+ * The objects that a database needs before its first table. All statements run in one transaction and are idempotent: they
+ * also upgrade a database of an earlier version.
  */
 export function setupStatements(schema: string): Statement[] {
   const id = (name: string) => sql.id(schema, name);

@@ -19,7 +19,7 @@ function textOf(value: unknown): string | null {
   throw new Error("A statement takes texts; the type of each is cast in the statement");
 }
 
-/** Names are quoted and values bound by Kysely, nothing is concatenated; `placeholder` writes a value's place. */
+/** Names are quoted and values bound by Kysely, nothing is concatenated; `placeholder` writes the placeholder of a value. */
 function compiled(statement: Sql, placeholder: (number: number) => string): { sql: string; values: (string | null)[] } {
   const result = new Compiler(placeholder).compileQuery(statement.toOperationNode(), createQueryId());
   return { sql: result.sql, values: result.parameters.map(textOf) };
@@ -44,7 +44,7 @@ export function query(columns: Query["columns"], statement: Sql): Query {
 
 const systemColumns = new Set(["ctid", "tableoid", "xmin", "xmax", "cmin", "cmax"]);
 
-/** A column's name inside PostgreSQL: its own, but for the six that PostgreSQL keeps for itself. No user name holds a $. */
+/** A column's name inside PostgreSQL: unchanged, except for six names that PostgreSQL reserves. User names never contain a $. */
 export function physicalName(column: string): string {
   return systemColumns.has(column) ? `${column}$` : column;
 }
@@ -64,5 +64,5 @@ export const physicalTypes: Record<ColumnType, RawBuilder<unknown>> = {
   json: sql`json`,
 };
 
-/** The same types without their bounds, for casts: a cast to varchar(255) would cut in silence. */
+/** The same types without their bounds, for casts: a cast to varchar(255) would truncate without an error. */
 export const castTypes: Record<ColumnType, RawBuilder<unknown>> = { ...physicalTypes, string: sql`text` };

@@ -32,7 +32,7 @@ function createTrigger(schema: string, table: Sql, onUpdate: string[]): Sql {
     for each row execute function ${sql.id(schema, innerNames.rowTriggerFunction)}(${names})`;
 }
 
-/** The statements that make a table; `newName` gives a name that nothing in the database has yet. */
+/** The statements that create a table; `newName` returns a name that is unique in the database. */
 export function createStatements(schema: string, definition: Definition, newName: () => string): ChangeStatement[] {
   const table = tableId(schema, definition.name);
   const columns = [
@@ -77,7 +77,7 @@ function conversionStatements(schema: string, table: Sql, step: Extract<Step, { 
   ];
 }
 
-/** Columns that swap their names are first renamed to names that no user can give. */
+/** Columns that swap their names are first renamed to names that are invalid for users. */
 function renameStatements(table: Sql, step: Extract<Step, { do: "rename columns" }>): ChangeStatement[] {
   const one = (from: string, to: string) =>
     changeStatement(step.path, sql`alter table ${table} rename column ${sql.id(from)} to ${sql.id(to)}`);
@@ -132,7 +132,7 @@ function statementsOf(schema: string, table: Sql, step: Step): ChangeStatement[]
   }
 }
 
-/** The statements of a planned change. They hold the table for themselves from the first to the last. */
+/** The statements of a planned change. They hold an exclusive lock on the table. */
 export function changeStatements(
   schema: string,
   tableName: string,

@@ -17,18 +17,18 @@ export type Step = { path: string } & (
 );
 
 export interface Plan {
-  /** The table as it is when all steps are done. */
+  /** The table after all steps. */
   definition: Definition;
   steps: Step[];
 }
 
-/** Why a change cannot be: in the order in which a request is judged, 404, 400, 409 (docs/api.md, Order of judgment). */
+/** The reasons why a change is invalid, in the order 404, 400, 409 (docs/api.md, Order of judgment). */
 export type Refusal =
   | { kind: "missing"; path: string; name: string }
   | { kind: "invalid"; issues: { path: string; message: string }[] }
   | { kind: "exists"; path: string; name: string };
 
-/** Whether a change removes data that nothing can bring back. */
+/** Whether a change deletes data permanently. */
 export function isDestructive(steps: Step[]): boolean {
   return steps.some((step) => step.do === "drop column");
 }
@@ -43,7 +43,7 @@ function traits(column: Column): string {
   return words.filter(Boolean).join(", ");
 }
 
-/** What a step does, in words; one line per thing that changes. */
+/** Describes a step; one line per change. */
 export function wordsOf(step: Step): string[] {
   switch (step.do) {
     case "drop column":

@@ -14,14 +14,14 @@ import type { Query } from "./sql.ts";
 
 const chunkRow = z.object({ id: z.int(), chunk: z.string() });
 
-/** Runs a statement on a table's rows; throws 404 when there is no such table. */
+/** Runs a statement on a table's rows; throws 404 if the table does not exist. */
 export async function queryTable(session: Session, query: Query): Promise<ResultRow[]> {
   return session.query(query).catch((error) => {
     throw isAbsent(error, "schema", "table") ? notFound() : error;
   });
 }
 
-/** The rows that a statement made by `rowsQuery` gives; throws 404 when there is no such table. */
+/** The rows that a statement made by `rowsQuery` gives; throws 404 if the table does not exist. */
 export async function fetchRows(session: Session, query: Query): Promise<RowPage> {
   const chunks = await queryTable(session, query);
   return readRows(chunks.map((row) => chunkRow.parse(row)));
@@ -35,12 +35,12 @@ export async function fetchRow(session: Session, table: string, id: number): Pro
   return row;
 }
 
-/** SQLSTATEs that say that the table has changed since its definition was read. */
+/** SQLSTATEs that mean that the table has changed since its definition was read. */
 const outdated = /^(42703|42804|42846|22\w{3}|23502)$/;
 
 /**
- * Writes a row by the table's present definition: when the table changes between the two, or a twin of the request has
- * recorded its Idempotency-Key, the row is judged anew. Gives no row when none has the id.
+ * Writes a row by the table's current definition. If the table changes in between, or a duplicate of the request has
+ * recorded its Idempotency-Key, the row is validated again. Returns no row if none has the id.
  */
 export async function writeRow(
   session: Session,

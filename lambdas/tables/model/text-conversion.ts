@@ -64,7 +64,7 @@ export function fromText(schema: string, text: Sql, to: ColumnType): Conversion 
     case "date":
       return { fits: dateFits(text), to: sql`cast(${dateOf(text)} as timestamptz)` };
     case "json":
-      // JSON's null could not be told from no value, so it does not fit.
+      // JSON's null could not be distinguished from a missing value, so it does not fit.
       return { fits: jsonFits(schema, text), to: sql`cast(${text} as json)` };
   }
 }

@@ -11,8 +11,8 @@ type LateValidated<R extends Route> = Route<
 >;
 
 /**
- * The route with its input not yet validated: only a look at the database tells whether a table or a row exists, and
- * 404 comes before 400 (docs/api.md, Order of judgment). The handler calls `validate` after that look.
+ * The route with its input not yet validated: whether a table or a row exists is known only after a query, and
+ * 404 comes before 400 (docs/api.md, Order of judgment). The handler calls `validate` after that query.
  */
 export function lateValidation<const R extends Route>(route: R): LateValidated<R> {
   const { query: _query, body, ...definition } = route.definition;
@@ -45,14 +45,14 @@ export async function validate<const R extends Route>(
   throw refused;
 }
 
-/** The row's id in a path; throws 404 for what no row can have as its id. */
+/** The row's id in a path; throws 404 if it cannot be a row's id. */
 export function rowIdOf(text: string): number {
   const id = /^[1-9]\d{0,15}$/.test(text) ? Number(text) : Number.NaN;
   if (!Number.isSafeInteger(id)) throw notFound();
   return id;
 }
 
-/** Remembers the answer for its Idempotency-Key; throws the first answer when a twin of this request was quicker. */
+/** Stores the response for its Idempotency-Key; throws the first response if a duplicate of this request was faster. */
 export async function remember<T>(access: Access, reply: T): Promise<T> {
   if (access.idempotencyKey) {
     await access.commit({}, reply).catch((error) => {

@@ -31,10 +31,10 @@ const longNumbers = "-?[0-9][-+.0-9eE]{15,}|-?[0-9][.0-9]*[eE][-+]?[0-9]+";
 const unstorableEscape = String.raw`\\u(0000|d[89a-f])`;
 
 /**
- * Whether a text is JSON that answers can give back whole: not null, not nested too deep, its numbers not rounded, no
- * key twice in one object. `jsonLoss` is the same rule in TypeScript. Each pass is linear. The depth comes first,
- * because PostgreSQL's own JSON parser calls itself for every level. Its check of keys cannot read \u0000 and halves of
- * surrogate pairs, so that other characters stand in for them.
+ * Whether a text is JSON that answers can give back whole: not null, not nested too deeply, no rounded numbers, no
+ * repeated key in an object. `jsonLoss` is the same rule in TypeScript. Each pass is linear. The depth comes first,
+ * because PostgreSQL's own JSON parser is recursive. Its check of keys cannot read \u0000 and unpaired
+ * surrogates, so other characters replace them.
  */
 export const jsonFits: InnerFunction = {
   name: names.jsonFits,

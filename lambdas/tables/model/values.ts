@@ -15,7 +15,7 @@ const instantPattern = z.union([z.iso.datetime({ offset: true }), z.iso.date()])
 const instantMin = Date.parse("0001-01-01T00:00:00.000Z");
 const instantMax = Date.parse("9999-12-31T23:59:59.999Z");
 
-/** An instant with at most milliseconds, or a day, which stands for its first moment in UTC; undefined for anything else. */
+/** An instant with at most milliseconds, or a date, which means its midnight in UTC; undefined for anything else. */
 function instantOf(value: unknown): string | undefined {
   if (typeof value !== "string" || !instantPattern.safeParse(value).success || /\.\d{4}/.test(value)) return undefined;
   const time = Date.parse(value);
@@ -73,7 +73,7 @@ function assign(column: Column, given: RowValue): Assignment | Issue {
   return { column: column.name, type: column.type, text: result.text };
 }
 
-/** The values of a row as its columns take them, or every rule that they break (docs/api.md, Rows). */
+/** The values of a row converted to its columns' types, or every rule that they break (docs/api.md, Rows). */
 export function assignments(
   columns: Column[],
   row: RowValue[],
