@@ -16,12 +16,12 @@ const cdkJson: { context: Record<string, unknown> } = JSON.parse(
 const work = mkdtempSync(join(tmpdir(), "slipway-synth-"));
 afterAll(() => rmSync(work, { recursive: true, force: true }));
 
-/** An empty folder that goes with the test file. */
+/** Creates an empty folder, which is deleted after the test file. */
 export function temporaryFolder(name: string): string {
   return mkdtempSync(join(work, `${name}-`));
 }
 
-/** A bundle without any code in it: the template depends on the bundle's place only. */
+/** A bundle without code; the template depends only on its path. */
 function emptyBundle(): string {
   const folder = temporaryFolder("bundle");
   mkdirSync(join(folder, "lambdas"));
@@ -30,7 +30,7 @@ function emptyBundle(): string {
   return folder;
 }
 
-/** The app as `cdk synth` makes it: with the feature flags of cdk.json, which `new App()` alone does not read. */
+/** The app as in `cdk synth`, with the feature flags of cdk.json, which `new App()` does not read. */
 export function slipwayApp(
   context: Record<string, unknown> = {},
   options: { validate: boolean } = { validate: false },

@@ -37,7 +37,7 @@ const usesOf = new Map<string, readonly Capability[]>([
   ["service/not-found", []],
 ]);
 
-/** The output files that a function loads for sure: its entry, the tools of its capabilities, and what they import. */
+/** The output files that a function always loads: its entry, the tools of its capabilities, and their imports. */
 function loaded(file: string): Set<string> {
   const outputOf = new Map(Object.entries(meta.outputs).map(([name, { entryPoint }]) => [entryPoint, name]));
   const tools = (usesOf.get(file) ?? []).flatMap((capability) => toolModules.get(capability) ?? []);
@@ -65,7 +65,7 @@ it("every declared handler has a file, and each file becomes a function", () => 
   }
 });
 
-it("no function carries a byte of the CDK, of lib/, of local/ or of a test", () => {
+it("no function contains code of the CDK, lib/, local/ or tests", () => {
   const strangers =
     /(^|\/)node_modules\/(aws-cdk-lib|constructs|cdk-nag|vitest|esbuild)\/|^(lib|local|cli|sdk|test|bin)\//;
   expect(inputs(Object.keys(meta.outputs)).filter((input) => strangers.test(input))).toEqual([]);
@@ -83,12 +83,12 @@ it("the analysis loads the static server as text, as esbuild makes it of its sou
   }
 });
 
-it("credentials come from the environment: nothing searches the machine for them", () => {
+it("credentials come only from the environment: the other credential providers are not bundled", () => {
   const chain = /credential-provider-(?!env\b)|token-providers|nested-clients/;
   expect(inputs(Object.keys(meta.outputs)).filter((input) => chain.test(input))).toEqual([]);
 });
 
-it("a function carries the clients of its capabilities only", () => {
+it("a function contains only the SDK clients of its capabilities", () => {
   const clientsOf = (capability: Capability): string[] => {
     const files = [...loadedBy(capability)];
     return files.flatMap((input) => /@aws-sdk\/(client-[\w-]+)\//.exec(input)?.[1] ?? []);
@@ -118,7 +118,7 @@ function loadedBy(capability: Capability): string[] {
   return inputs(seen);
 }
 
-/** KB of JavaScript that a cold start reads: the frame with DynamoDB's client, each other client, a folder's own rules. */
+/** KB of JavaScript in a cold start: the base with DynamoDB's client, each other client, and a folder's own code. */
 const budget = {
   frame: 400,
   clients: {
@@ -157,7 +157,7 @@ it("the whole asset stays small", async () => {
 
 const run = promisify(execFile);
 
-/** Runs a script in a fresh process that has nothing but the bundle, as Lambda would. */
+/** Runs a script in a new process in the bundle's folder, as Lambda does. */
 async function inLambda(script: string, env: Record<string, string>): Promise<string> {
   const { stdout } = await run(process.execPath, ["--input-type=module", "-e", script], {
     cwd: folder,

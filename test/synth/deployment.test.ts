@@ -29,7 +29,7 @@ const tasks = Object.entries(definition.States).flatMap(([name, state]) =>
 const [, machine] = ofType("AWS::StepFunctions::StateMachine")[0] ?? [];
 const tokens = [...new Set([...text.matchAll(/\$\{(\w+)\}/g)].map(([, name]) => name))].sort();
 
-it("the machine runs the file, word for word", () => {
+it("the state machine has the definition of the file, unchanged", () => {
   expect(JSON.parse(machine?.Properties.DefinitionString)).toEqual(JSON.parse(text));
 });
 
@@ -90,10 +90,10 @@ it("inner time limits end before outer ones", () => {
   expect(longest).toBeLessThan(definition.TimeoutSeconds);
 });
 
-/** What the aws command waits for an answer, unless it is told otherwise. */
+/** The default time-out of the aws command for an answer. */
 const commandSeconds = 60;
 
-it("an image build is equipped before its command gives up, and ends well within the session behind its password", () => {
+it("grant-build-access answers before the aws command times out, and an image build ends long before its session expires", () => {
   const accessFunction = functions().find(({ id }) => id === "grant-build-access");
   expect(accessFunction?.timeout).toBeLessThan(commandSeconds);
   const [, project] = ofType("AWS::CodeBuild::Project")[0] ?? [];

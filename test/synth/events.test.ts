@@ -21,7 +21,7 @@ it("each listener is started by its own event", () => {
   expect(triggers).toHaveLength(Object.keys(listeners).length);
 });
 
-it("uploads count for our two buckets only, executions for our machine and the ends that are no ends", () => {
+it("the rules match uploads to our two buckets, and failed, timed-out or aborted executions of our state machine", () => {
   const patterns = ofType("AWS::Events::Rule").flatMap(([, { Properties }]) => Properties.EventPattern ?? []);
   const uploaded = patterns.filter((one) => one.source[0] === "aws.s3");
   const buckets = uploaded.map((one) => written(one.detail.bucket.name[0]).replace(/[0-9A-F]{8}>$/, ">"));
@@ -31,7 +31,7 @@ it("uploads count for our two buckets only, executions for our machine and the e
   expect(written(ended.detail.stateMachineArn[0])).toMatch(/:stateMachine:Slipway-deployment$/);
 });
 
-it("an event that is not delivered, or not handled, lands in a queue, and someone is told", () => {
+it("an event that is not delivered or not handled goes to a queue with an alarm", () => {
   const [queue] = ofType("AWS::SQS::Queue")[0] ?? [];
   for (const [id, { Properties }] of ofType("AWS::Events::Rule")) {
     for (const target of Properties.Targets)
@@ -45,7 +45,7 @@ it("an event that is not delivered, or not handled, lands in a queue, and someon
   expect(watched).toHaveLength(1);
 });
 
-it("each alarm watches a metric that moves in its case", () => {
+it("each alarm uses a metric that changes in its case", () => {
   const alarms = ofType("AWS::CloudWatch::Alarm").map(([id, { Properties: p }]) => {
     const [{ Value } = { Value: undefined }] = p.Dimensions ?? [];
     const of = Value === undefined ? "" : ` of ${written(Value).replace(/[0-9A-F]{8}>$/, ">")}`;
@@ -53,11 +53,11 @@ it("each alarm watches a metric that moves in its case", () => {
     return `${name}: ${p.Statistic} of ${p.Namespace} ${p.MetricName}${of} > ${p.Threshold}`;
   });
   expect(alarms.sort()).toEqual([
-    // HTTP APIs count 5xx; the 5XXError of REST APIs would stay at nothing.
+    // HTTP APIs have the metric 5xx; 5XXError exists only for REST APIs.
     "ApiFaults: Sum of AWS/ApiGateway 5xx of <ServiceApi> > 5",
-    // The metric of a whole cluster; a cluster that sleeps sends none.
+    // The metric of a whole cluster; a paused cluster sends no data.
     "DatabaseFull: Average of AWS/RDS ACUUtilization of <DatabaseCluster> > 90",
-    // Nothing receives from a dead-letter queue, so the number of received messages would never move.
+    // A dead-letter queue has no consumer, so the number of received messages would stay 0.
     "EventsLost: Maximum of AWS/SQS ApproximateNumberOfMessagesVisible of <EventsLost> > 0",
     "FunctionErrors: Sum of Slipway/Slipway ErrorLines > 20",
   ]);
@@ -80,7 +80,7 @@ it("an error that a function logs is what the metric filter counts", () => {
   ]);
 });
 
-it("every alarm tells someone, also when it is over, and says what to do", () => {
+it("every alarm notifies the topic, also when it ends, and says what to do", () => {
   const [topic] = ofType("AWS::SNS::Topic")[0] ?? [];
   const alarms = ofType("AWS::CloudWatch::Alarm");
   expect(alarms).toHaveLength(4);
@@ -91,7 +91,7 @@ it("every alarm tells someone, also when it is over, and says what to do", () =>
   }
 });
 
-it("an execution that dies is told by its event", () => {
+it("the event of a failed execution is sent to the topic", () => {
   const [topic] = ofType("AWS::SNS::Topic")[0] ?? [];
   const [rule, ...others] = rulesTo(/^<AlarmsTopic/);
   expect(others).toEqual([]);
@@ -104,7 +104,7 @@ it("an execution that dies is told by its event", () => {
   ]);
 });
 
-it("CloudWatch and EventBridge may publish to the topic, which has no key that they could not use", () => {
+it("CloudWatch and EventBridge may publish to the topic, which has no KMS key", () => {
   const [, topic] = ofType("AWS::SNS::Topic")[0] ?? [];
   expect(topic?.Properties?.KmsMasterKeyId).toBeUndefined();
   const policy = JSON.stringify(ofType("AWS::SNS::TopicPolicy"));
@@ -112,13 +112,13 @@ it("CloudWatch and EventBridge may publish to the topic, which has no key that t
   expect(policy).toContain("events.amazonaws.com");
 });
 
-it("what costs while nothing happens: one key and four metrics under alarm", () => {
+it("an idle stack pays for one key and four alarm metrics", () => {
   expect(ofType("AWS::KMS::Key").map(([id]) => id.replace(/[0-9A-F]{8}$/, ""))).toEqual(["DataKey"]);
   const metrics = ofType("AWS::CloudWatch::Alarm").flatMap(([, { Properties }]) => Properties.Metrics ?? [1]);
   expect(metrics).toHaveLength(4);
 });
 
-it("a deployment whose alarms reach nobody says so", () => {
+it("a deployment without an e-mail address for alarms has a warning", () => {
   const warnings = (context: Record<string, string | undefined>) =>
     slipwayApp(context)
       .app.synth()

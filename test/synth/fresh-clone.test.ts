@@ -8,7 +8,7 @@ import { temporaryFolder } from "./assembly.ts";
 const root = join(import.meta.dirname, "../..");
 const run = promisify(execFile);
 
-/** The repository as a clone and `npm ci` leave it: without anything that was built. */
+/** A copy of the repository as after a clone and `npm ci`, without build output. */
 function freshClone(): string {
   const clone = temporaryFolder("clone");
   const made = new Set(["node_modules", "dist", "cdk.out", ".git", ".slipway"]);

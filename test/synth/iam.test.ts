@@ -14,7 +14,7 @@ const usesOf = new Map<string, readonly Capability[]>([
   ["not-found", []],
 ]);
 
-/** What the wiring around a function needs, whatever its capabilities are. */
+/** The permissions that functions need for logs and the dead-letter queue, with any capabilities. */
 const wiring = ["logs:CreateLogStream", "logs:PutLogEvents", "sqs:SendMessage"];
 const lines = (grants: Grant[]) => [...new Set(grants.map(lineOf))].sort();
 
@@ -30,7 +30,7 @@ it("every Lambda has a role of its own, with one inline policy and nothing attac
   expect(attached.filter((role: string) => roleIds.some((id) => role.includes(id)))).toEqual([]);
 });
 
-it("what each function may do is what its capabilities stand for, no more and no less", () => {
+it("each function has exactly the permissions of its capabilities", () => {
   for (const { id, roleId } of functions()) {
     const own = grantsOf(roleId).filter(({ action }) => !wiring.includes(action));
     const stated = (usesOf.get(id) ?? []).flatMap(grantsFor);
@@ -38,7 +38,7 @@ it("what each function may do is what its capabilities stand for, no more and no
   }
 });
 
-it("every route that proves its caller can record the use of a key", () => {
+it("every route that authenticates its caller can record the use of a key", () => {
   const proving = routes.filter(({ definition }) => definition.credential !== "none");
   expect(proving.length).toBeGreaterThan(25);
   const roles = new Map(functions().map(({ id, roleId }) => [id, roleId]));
@@ -57,7 +57,7 @@ it("a GET can neither put nor delete a row", () => {
   }
 });
 
-it("who may do what, in one line per function", () => {
+it("the capabilities of each function", () => {
   const projection = functions().map(({ id }) => `${id}: ${[...(usesOf.get(id) ?? [])].sort().join(" ")}`);
   expect(projection.sort().join("\n")).toMatchInlineSnapshot(`
     "analyze: archives:read artifacts:write table:read table:write
@@ -110,7 +110,7 @@ it("who may do what, in one line per function", () => {
   `);
 });
 
-it("what a capability stands for", () => {
+it("the permissions of each capability", () => {
   const projection = capabilities.map((capability) => [capability, ...lines(grantsFor(capability))].join("\n  "));
   expect(projection.join("\n")).toMatchInlineSnapshot(`
     "table:read
@@ -228,7 +228,7 @@ it("what a capability stands for", () => {
   `);
 });
 
-/** Actions that no single resource can be named for. */
+/** Actions that do not support resource-level permissions, or whose resource does not exist yet. */
 const everywhere: Record<string, string> = {
   "ecr:GetAuthorizationToken": "the ECR token has no resource",
   "ecs:DescribeGatewayRoute": "routes get their ids from ECS; what they tell is public",
@@ -285,7 +285,7 @@ it("the role of every app allows nothing", () => {
 const roleNamed = (prefix: string) =>
   ofType("AWS::IAM::Role").find(([name]) => name.startsWith(prefix)) ?? ["", undefined];
 
-it("the image build runs strangers' code: it may write its log and ask one function, and nothing else", () => {
+it("the image build, which runs untrusted code, may only write its log and invoke one function", () => {
   const [id, role] = roleNamed("ImageBuildRole");
   expect(lines(grantsOf(id)).join("\n")).toMatchInlineSnapshot(`
     "lambda:InvokeFunction arn:<Partition>:lambda:<Region>:<AccountId>:function:<StackName>-grant-build-access
@@ -293,7 +293,7 @@ it("the image build runs strangers' code: it may write its log and ask one funct
     logs:PutLogEvents <ImageBuildOutput>"
   `);
   expect(role?.Properties.ManagedPolicyArns ?? []).toEqual([]);
-  // The default of CodeBuild: the role may not use a key of ours.
+  // The default key of CodeBuild, because the role may not use the stack's key.
   expect(ofType("AWS::CodeBuild::Project")[0]?.[1].Properties.EncryptionKey).toBe("alias/aws/s3");
   const naming = Object.entries(resources()).filter(([, resource]) => JSON.stringify(resource).includes(id));
   expect(naming.map(([, { Type }]) => Type)).toEqual(["AWS::CodeBuild::Project"]);
@@ -307,7 +307,7 @@ it("the image build runs strangers' code: it may write its log and ask one funct
   expect(asked).toHaveLength(1);
 });
 
-it("what an image build may reach is a session's, which only the function that equips it can open", () => {
+it("an image build reaches its files only with a session that grant-build-access opens", () => {
   const [id] = roleNamed("ImageBuildSessions");
   expect(lines(grantsOf(id)).join("\n")).toMatchInlineSnapshot(`
     "ecr:BatchCheckLayerAvailability arn:<Partition>:ecr:<Region>:<AccountId>:repository/slipway/*
@@ -341,7 +341,7 @@ it("signer roles can be assumed by functions only", () => {
   }
 });
 
-/** Services that say for which resource they assume a role; Lambda and the gateway of ECS do not document that they do. */
+/** Services that send aws:SourceArn when they assume a role; Lambda and the ECS gateway do not document it. */
 const sourceOf: Record<string, RegExp> = {
   "ecs-tasks.amazonaws.com": /^arn:<Partition>:ecs:<Region>:<AccountId>:\*/,
   "states.amazonaws.com": /^arn:<Partition>:states:<Region>:<AccountId>:stateMachine:Slipway-deployment$/,

@@ -14,7 +14,7 @@ import type * as z from "zod";
 import definition from "../../statemachines/deployment.asl.json" with { type: "json" };
 import { steps } from "../../statemachines/steps.ts";
 
-/** Step Functions takes and gives the SDK's names, their first letter capital. */
+/** Step Functions uses the SDK's names with an uppercase first letter. */
 type Pascal<T> = T extends unknown ? Capitalize<Extract<keyof T, string>> : never;
 type Strange<Given, Known> = Exclude<Given extends unknown ? keyof Given : never, Pascal<Known>>;
 
@@ -39,7 +39,7 @@ it("the image build passes only parameters that CodeBuild's StartBuild has", () 
   >().toEqualTypeOf<never>();
 });
 
-it("what is read of a finished image build is there to be read", () => {
+it("the fields that are read from a finished image build exist", () => {
   type Paths =
     | `Build.${Capitalize<"exportedEnvironmentVariables" & keyof Build>}`
     | `Build.${Capitalize<"logs" & keyof Build>}.${Capitalize<"streamName" & keyof NonNullable<Build["logs"]>>}`;
@@ -49,7 +49,7 @@ it("what is read of a finished image build is there to be read", () => {
   expect([...new Set([...read].map(([, path]) => path))].sort()).toEqual(known);
 });
 
-it("each step is handed exactly the fields of its input", () => {
+it("each step gets exactly the fields of its input", () => {
   const handed = Object.values<object>(definition.States).flatMap((state) => {
     if (!("Arguments" in state) || !("FunctionName" in Object(state.Arguments))) return [];
     const { FunctionName, Payload }: { FunctionName: string; Payload: object } = Object(state.Arguments);
@@ -63,7 +63,7 @@ it("each step is handed exactly the fields of its input", () => {
   expect(new Map(handed)).toEqual(new Map(expected));
 });
 
-/** Names that Step Functions gives to faults of its own calls, as its guide on error handling lists them. */
+/** The error names of Step Functions itself, from its guide on error handling. */
 const stepFunctionsNames = [
   "CodeBuild.CodeBuildException",
   "CodeBuild.SdkClientException",

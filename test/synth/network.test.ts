@@ -3,7 +3,7 @@ import { expect, it } from "vitest";
 import { ofType, slipwayApp } from "./assembly.ts";
 import { functions, written } from "./policies.ts";
 
-it("nothing waits to be paid for: no NAT gateway, no address, no load balancer, no endpoint", () => {
+it("the network has no idle costs: no NAT gateway, address, load balancer or endpoint", () => {
   for (const type of [
     "AWS::EC2::NatGateway",
     "AWS::EC2::EIP",
@@ -15,7 +15,7 @@ it("nothing waits to be paid for: no NAT gateway, no address, no load balancer, 
   }
 });
 
-it("an app is reached from the load balancers' group only, so that no app reaches another", () => {
+it("apps accept connections only from the load balancers, so that apps cannot reach each other", () => {
   const tasks = ofType("AWS::EC2::SecurityGroup").find(([id]) => id.startsWith("NetworkTasks"));
   expect(tasks?.[1].Properties.SecurityGroupIngress).toBeUndefined();
   const rules = ofType("AWS::EC2::SecurityGroupIngress").map(([, { Properties: p }]) => [
@@ -27,7 +27,7 @@ it("an app is reached from the load balancers' group only, so that no app reache
   expect(rules).toEqual([[`<${tasks?.[0]}>`, `<${ingress}>`, undefined]]);
 });
 
-it("the world reaches the load balancers on 443 only", () => {
+it("the load balancers accept connections from everywhere, only on port 443", () => {
   const ingress = ofType("AWS::EC2::SecurityGroup").find(([id]) => id.startsWith("NetworkIngress"))?.[1];
   expect(ingress?.Properties.SecurityGroupIngress).toEqual([
     expect.objectContaining({ CidrIp: "0.0.0.0/0", FromPort: 443, ToPort: 443, IpProtocol: "tcp" }),
@@ -50,7 +50,7 @@ it("the gateway covers the apps' subnets, sends probes to the new version and be
   expect(written(association?.Properties.Gateway)).toBe(`<${id}>`);
 });
 
-it("the image build runs outside every network, bounded in time, on ARM", () => {
+it("the image build has no VPC, a time-out, and runs on ARM", () => {
   const [, project] = ofType("AWS::CodeBuild::Project")[0] ?? [];
   expect(project?.Properties.VpcConfig).toBeUndefined();
   expect(project?.Properties).toMatchObject({

@@ -20,7 +20,7 @@ export interface Grant {
 
 type Resolved = string | { Ref: string } | { "Fn::GetAtt": [string, string] } | { "Fn::Join": [string, Resolved[]] };
 
-/** A resolved value as a reader would write it: `<Table>/index/locks`. */
+/** A resolved value in a readable form: `<Table>/index/locks`. */
 export function written(value: unknown): string {
   const one = value as Resolved;
   if (typeof one === "string") return one;
@@ -36,7 +36,7 @@ function conditionText(conditions: Record<string, Record<string, unknown>> = {})
     .join(" and ");
 }
 
-/** The single grants that a capability stands for. */
+/** The single grants of a capability. */
 export function grantsFor(capability: Capability): Grant[] {
   const stack = slipwayStack();
   return capabilityAllowances[capability](stack.resources).flatMap(({ actions, resources, conditions }) =>
@@ -80,7 +80,7 @@ export interface FunctionView {
   timeout: number;
 }
 
-/** The template's functions by the id that names file, function and route. */
+/** The template's functions by id (the name of file, function and route). */
 export function functions(): FunctionView[] {
   return ofType("AWS::Lambda::Function").map(([, { Properties: p }]) => ({
     id: written(p.FunctionName).replace(/^<StackName>-/, ""),

@@ -14,7 +14,7 @@ const property = (resources: [string, Resource][], type: string, name: string) =
 
 const kept = /^AWS::(DynamoDB::Table|S3::Bucket)$/;
 
-it("removal=keep-data lets the stack go and keeps table, buckets, and a snapshot of the database", () => {
+it("removal=keep-data allows the stack's deletion and keeps the table, the buckets and a snapshot of the database", () => {
   const resources = under("keep-data");
   expect(policies(resources, kept)).toEqual(new Set(["RetainExceptOnCreate", "Retain"]));
   expect(property(resources, "AWS::DynamoDB::Table", "DeletionProtectionEnabled")).toBe(true);
@@ -23,7 +23,7 @@ it("removal=keep-data lets the stack go and keeps table, buckets, and a snapshot
   expect(property(resources, "AWS::ECS::Gateway", "DeletionProtection")).toBe(false);
 });
 
-it("removal=everything leaves nothing behind and nothing locked", () => {
+it("removal=everything keeps nothing and has no deletion protection", () => {
   const resources = under("everything");
   expect(policies(resources, kept)).toEqual(new Set(["Delete"]));
   expect(policies(resources, /^AWS::RDS::DBCluster$/)).toEqual(new Set(["Delete"]));
@@ -31,7 +31,7 @@ it("removal=everything leaves nothing behind and nothing locked", () => {
   expect(resources.filter(([, { DeletionPolicy }]) => /^Retain/.test(DeletionPolicy ?? ""))).toEqual([]);
 });
 
-it("removal=everything ends access logs, which would fill their bucket again after it was emptied", () => {
+it("removal=everything turns off access logs, which would otherwise fill their bucket again after it was emptied", () => {
   const logging = (removal: string) =>
     under(removal).filter(([, one]) => one.Type === "AWS::S3::Bucket" && one.Properties.LoggingConfiguration);
   expect(logging("never")).toHaveLength(3);
@@ -40,7 +40,7 @@ it("removal=everything ends access logs, which would fill their bucket again aft
   expect(delivery).toEqual([]);
 });
 
-it("removal=first-deploy locks nothing, so that a first deployment that fails can be rolled back", () => {
+it("removal=first-deploy has no deletion protection, so that a failed first deployment can be rolled back", () => {
   const locks = (removal: string) =>
     under(removal).flatMap(([, { Type, Properties }]) => {
       const isLocked = Properties?.DeletionProtectionEnabled ?? Properties?.DeletionProtection;

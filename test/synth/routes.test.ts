@@ -6,7 +6,7 @@ import { imageBuildServices, listeners, operatorUses, steps } from "../../statem
 import { ofType, resources } from "./assembly.ts";
 import { functions, written } from "./policies.ts";
 
-/** Which function answers each route key of the template. */
+/** The handler of each route key in the template. */
 function answering(): Map<string, string> {
   const handlerOf = (integration: string) => {
     const target = resources()[integration]?.Properties.IntegrationUri["Fn::GetAtt"][0];
@@ -20,7 +20,7 @@ function answering(): Map<string, string> {
   );
 }
 
-it("the API has the contract's routes, no other, and each is answered by the file of its name", () => {
+it("the API has exactly the contract's routes, and the file with the route's name handles each", () => {
   const contract = routes.map(
     ({ id, method, path, resource }) => [`${method} ${path}`, `${resource}/${id}.handler`] as const,
   );

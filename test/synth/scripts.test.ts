@@ -36,7 +36,7 @@ it("a bucket is emptied of every version and every delete marker", async () => {
   }
 });
 
-/** A registry that gives two repositories at a time. */
+/** A registry that lists two repositories per page. */
 async function startRegistry(names: string[]) {
   const server = createServer(async (request, response) => {
     const operation = String(request.headers["x-amz-target"]).split(".")[1] ?? "";
@@ -66,7 +66,7 @@ const account = { region: "us-east-1", credentials: { accessKeyId: "AKIDEXAMPLE"
 const registry = () => new ECRClient({ ...account, maxAttempts: 1 });
 const project = (letter: string) => `prj_${letter.repeat(26)}`;
 
-it("a teardown deletes the images of the stack's projects, and of nothing else in the account", async () => {
+it("a teardown deletes only the image repositories of the stack's projects", async () => {
   const others = [
     "web",
     "slipway",
@@ -84,7 +84,7 @@ it("a teardown deletes the images of the stack's projects, and of nothing else i
   expect(names).toEqual(others);
 });
 
-it("a teardown that is run again finds repositories gone, and one that may not delete says so", async () => {
+it("a teardown skips repositories that no longer exist, and fails with a message if ECR denies a deletion", async () => {
   await startRegistry([]);
   await deleteRepositories([`slipway/${project("a")}`], registry());
   await expect(deleteRepositories(["slipway/denied"], registry())).rejects.toThrow(
@@ -92,7 +92,7 @@ it("a teardown that is run again finds repositories gone, and one that may not d
   );
 });
 
-it("the smoke test reads the quota of ARM builds, on whichever page Service Quotas lists it", async () => {
+it("the smoke test finds the quota of ARM builds on any page of Service Quotas", async () => {
   const pages = [
     { Quotas: [{ QuotaName: "Concurrently running builds for Linux/Small environment", Value: 60 }], NextToken: "2" },
     { Quotas: [{ QuotaName: "Concurrently running builds for ARM Lambda/1GB environment", Value: 7 }], NextToken: "3" },

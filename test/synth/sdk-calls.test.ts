@@ -17,7 +17,7 @@ const packages: Record<string, string> = {
   "client-sts": "sts",
   "lib-dynamodb": "dynamodb",
 };
-/** Calls whose IAM action has another name. */
+/** The IAM actions of calls with another name. */
 const actionsOf: Record<string, string[]> = {
   "dynamodb:BatchGet": ["dynamodb:BatchGetItem"],
   "dynamodb:Update": ["dynamodb:UpdateItem"],
@@ -29,7 +29,7 @@ const actionsOf: Record<string, string[]> = {
   ],
   "s3:CopyObject": ["s3:GetObject", "s3:PutObject"],
   "s3:HeadObject": ["s3:GetObject", "s3:ListBucket"],
-  // Made with the credentials of a session, whose own role allows it.
+  // This call uses the credentials of a session, whose role allows it.
   "ecr:GetAuthorizationToken": [],
   // Needs no permission.
   "sts:GetCallerIdentity": [],
@@ -37,7 +37,7 @@ const actionsOf: Record<string, string[]> = {
 
 const root = join(import.meta.dirname, "../..");
 
-/** A module's source, and that of the modules beside it that it imports. */
+/** The source of a module and of the modules that it imports from its folder. */
 function sourcesOf(file: string, seen = new Set<string>()): string {
   if (seen.has(file)) return "";
   seen.add(file);
@@ -60,7 +60,7 @@ function calledActions(file: string): string[] {
   return called.length === 0 ? [] : [...called, ...pinned];
 }
 
-/** Allowed for the sake of another action: the SDK is never called for them. */
+/** Actions that other actions need; the code does not call them itself. */
 const companions = /^(kms|iam|secretsmanager):/;
 
 it("the calls of each tool and the actions of its capabilities are the same", () => {

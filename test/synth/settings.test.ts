@@ -32,18 +32,18 @@ it.each([
   ],
   [{ removal: "all" }, 'Unknown removal "all". Use -c removal=never, first-deploy, keep-data, everything.'],
   [{ alarmEmail: "ops" }, '"ops" is not an e-mail address. Use -c alarmEmail=name@example.com or leave it out.'],
-])("%o is refused with a sentence that says what to do", (context, sentence) => {
-  expect(() => settingsOf(context)).toThrow(sentence);
+])("%o is refused with a message that says what to do", (context, message) => {
+  expect(() => settingsOf(context)).toThrow(message);
 });
 
-it("a deployment without a bundle says how to make one", () => {
+it("the error for a missing bundle says how to build it", () => {
   const folder = temporaryFolder("no-bundle");
   expect(() => readBundle(folder)).toThrow('Run "npx cdk" from the root of the repository');
   mkdirSync(join(folder, "lambdas"));
   expect(() => readBundle(folder)).toThrow("image-build.buildspec.json is missing");
 });
 
-it("the app that cdk runs ends with the sentence, and without a stack trace", () => {
+it("the CDK app prints the error message without a stack trace", () => {
   const root = join(import.meta.dirname, "../..");
   const env = { ...process.env, CDK_CONTEXT_JSON: '{"databse":"none"}', CDK_OUTDIR: temporaryFolder("out") };
   const run = () =>

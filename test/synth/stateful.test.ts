@@ -5,7 +5,7 @@ import { functions, written } from "./policies.ts";
 const stateful = ["AWS::DynamoDB::Table", "AWS::S3::Bucket", "AWS::RDS::DBCluster"];
 const dataKey = () => ofType("AWS::KMS::Key").find(([id]) => id.startsWith("DataKey"))?.[0];
 
-it("deleting the stack, or replacing a resource, keeps everything that holds data, and its key", () => {
+it("deleting the stack or replacing a resource keeps all resources with data, and their key", () => {
   const kept = stateful.flatMap(ofType).concat(ofType("AWS::KMS::Key").filter(([id]) => id === dataKey()));
   expect(kept.map(([id]) => id.replace(/[0-9A-F]{8}$/, "")).sort()).toEqual([
     "DataAccessLogs",
@@ -17,7 +17,7 @@ it("deleting the stack, or replacing a resource, keeps everything that holds dat
     "DatabaseCluster",
   ]);
   for (const [id, resource] of kept) {
-    // A first deployment that fails leaves nothing behind, except access logs, which S3 may have written already.
+    // A failed first deployment keeps nothing except access logs, which S3 may already have written.
     const deletion = id.startsWith("DataAccessLogs") ? "Retain" : "RetainExceptOnCreate";
     expect([id, resource.DeletionPolicy, resource.UpdateReplacePolicy]).toEqual([id, deletion, "Retain"]);
   }
@@ -77,7 +77,7 @@ it("sources and build inputs are encrypted with our key, everything else at leas
   ]);
 });
 
-it("archives and files keep their versions for a while, build inputs go after days, halves of uploads after one", () => {
+it("old versions of archives and files expire, build inputs expire after 3 days, incomplete uploads after 1 day", () => {
   const buckets = new Map(
     ofType("AWS::S3::Bucket").map(([id, one]) => [id.replace(/[0-9A-F]{8}$/, ""), one.Properties]),
   );
@@ -103,7 +103,7 @@ it("no live source archive is ever expired", () => {
   expect(rules.some((rule) => "ExpirationInDays" in rule || "ExpirationDate" in rule)).toBe(false);
 });
 
-it("a browser can upload to and read from the files bucket, and EventBridge hears of archives and files", () => {
+it("browsers can use the files bucket, and the buckets of archives and files send events to EventBridge", () => {
   const buckets = new Map(
     ofType("AWS::S3::Bucket").map(([id, one]) => [id.replace(/[0-9A-F]{8}$/, ""), one.Properties]),
   );
@@ -114,7 +114,7 @@ it("a browser can upload to and read from the files bucket, and EventBridge hear
   expect(told.map(([id]) => id).sort()).toEqual(["DataArchives", "DataFiles"]);
 });
 
-it("the database stops when idle, is reached through the Data API only, encrypted, kept and protected", () => {
+it("the database pauses when idle, accepts only the Data API, is encrypted, and has deletion protection", () => {
   const [, cluster] = ofType("AWS::RDS::DBCluster")[0] ?? [];
   expect(cluster?.Properties).toMatchObject({
     Engine: "aurora-postgresql",
@@ -140,7 +140,7 @@ it("the database stops when idle, is reached through the Data API only, encrypte
   }
 });
 
-it("the stack owns no repository: each project's is made by its first build, and stays when the stack goes", () => {
+it("the stack contains no repositories: a project's first build creates one, which stays when the stack is deleted", () => {
   expect([...ofType("AWS::ECR::Repository"), ...ofType("AWS::ECR::RepositoryCreationTemplate")]).toEqual([]);
   const variables = functions().find(({ id }) => id === "grant-build-access")?.environment;
   expect(written(variables?.IMAGE_REPOSITORIES)).toBe("arn:<Partition>:ecr:<Region>:<AccountId>:repository/slipway");
@@ -151,7 +151,7 @@ it.each([
   ["My--Stack", "my-stack"],
   ["Edge-", "edge"],
   ["A1", "a1"],
-])("the repositories of a stack named %s begin with %s, which ECR takes", (stackName, prefix) => {
+])("the repositories of a stack named %s have the valid prefix %s", (stackName, prefix) => {
   const { images } = slipwayApp({ stackName }).stack.resources.apps;
   expect(images.prefix).toBe(prefix);
   expect(`${images.prefix}/prj_01jdqz5yqz0000000000000000`).toMatch(
@@ -159,7 +159,7 @@ it.each([
   );
 });
 
-it("every log group forgets after a while, and the template makes every group that is written to", () => {
+it("every log group has a retention time, and functions write only to groups of the template", () => {
   const groups = ofType("AWS::Logs::LogGroup");
   expect(groups.length).toBeGreaterThan(4);
   for (const [id, { Properties }] of groups) expect([id, Properties.RetentionInDays]).toEqual([id, expect.any(Number)]);

@@ -12,7 +12,7 @@ import { deployCommands, stackNameOf } from "../../scripts/aws/deploy-commands.t
 import { findDeployed } from "../../scripts/aws/deployed.ts";
 import { takeDown } from "../../scripts/aws/take-down.ts";
 
-/** What an account holds of a stack, as far as the scripts ask. */
+/** The simulated account: the parts of a stack that the scripts read. */
 interface Account {
   status: string | undefined;
   resources: { type: string; id: string; status?: string }[];
@@ -69,7 +69,7 @@ function concurrency(method: string, name: string): [number, string] {
   return [method === "PUT" ? 200 : 204, "{}"];
 }
 
-/** AWS's own side of the calls, over HTTP. */
+/** Starts an HTTP server that answers the AWS calls from the simulated account. */
 async function startAws() {
   const server = createServer(async (request, response) => {
     const body = await text(request);
@@ -107,7 +107,7 @@ async function startAws() {
   return { cfn: new CloudFormationClient(options), clients };
 }
 
-/** Runs a teardown; `cdk` is what the commands of cdk do to the account. */
+/** Runs a teardown; `cdk` simulates the effect of the cdk commands. */
 async function teardown(everything: boolean, cdk: (args: string[]) => void) {
   const { cfn, clients } = await startAws();
   const commands: string[] = [];
@@ -124,7 +124,7 @@ async function teardown(everything: boolean, cdk: (args: string[]) => void) {
   return { deployed, commands, end };
 }
 
-it("a stack is known by its own resources, access logs and databases included", async () => {
+it("a deployed stack is found with its resources, including access logs and databases", async () => {
   const { cfn } = await startAws();
   expect(await findDeployed("Slipway", cfn)).toEqual({
     stack: "Slipway",
@@ -138,13 +138,13 @@ it("a stack is known by its own resources, access logs and databases included", 
   });
 });
 
-it("a stack that does not exist is named", async () => {
+it("the error for a missing stack contains its name", async () => {
   account.status = undefined;
   const { cfn } = await startAws();
   await expect(findDeployed("Slipway", cfn)).rejects.toThrow('No stack "Slipway" is deployed');
 });
 
-it("access logs end before the buckets are emptied, and the stack goes last", async () => {
+it("access logs are turned off before the buckets are emptied, and the stack is deleted last", async () => {
   const { commands, end } = await teardown(true, () => {});
   expect(end).toBeUndefined();
   const order = account.calls.filter((call) => /^(cdk|empty)/.test(call));
@@ -192,7 +192,7 @@ it.each(["CREATE_COMPLETE", "UPDATE_ROLLBACK_COMPLETE"])("a later deployment (%s
   expect(deployCommands(args, status)).toEqual([["deploy", ...args]]);
 });
 
-it("a removal that the caller names is left as it is", () => {
+it("a removal value of the caller is kept", () => {
   expect(deployCommands(["-c", "removal=never"], undefined)).toEqual([["deploy", "-c", "removal=never"]]);
 });
 

@@ -47,17 +47,17 @@ it("the stack stays far from CloudFormation's limits of 500 resources and 1 MB",
   expect(JSON.stringify({ Resources: resources() }, null, 1).length).toBeLessThanOrEqual(900_000);
 });
 
-it("the stack is tied to no account and no region, and asks none at synth", () => {
+it("the template contains no account and no region, and synth needs none", () => {
   const { account, region } = slipwayStack();
   expect([account, region]).toEqual([expect.stringContaining("AWS.AccountId"), expect.stringContaining("AWS.Region")]);
   expect(JSON.stringify(resources())).not.toMatch(/arn:aws:\w+:[a-z]+-[a-z]+-\d/);
 });
 
-it("nothing in the stack runs code of its own to deploy itself", () => {
+it("the stack has no custom resources", () => {
   expect(Object.values(resources()).filter(({ Type }) => /^Custom::|CustomResource/.test(Type))).toEqual([]);
 });
 
-it("making the template takes less than 5 s of processor", () => {
+it("synth takes less than 5 s of CPU time", () => {
   const before = process.cpuUsage();
   const assembly = slipwayApp().app.synth();
   const { user, system } = process.cpuUsage(before);
