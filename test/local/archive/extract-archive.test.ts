@@ -28,7 +28,7 @@ it("files get 0644 or 0755 whatever the mask of the process and the other bits o
   expect(modes).toEqual([0o755, 0o644, 0o644]);
 });
 
-it("files of any size come out byte for byte, and links lead where they did", async () => {
+it("files of any size are unchanged, and links have the same targets", async () => {
   const large = Buffer.from(Array.from({ length: 3_000_000 }, (_, n) => (n * n) >>> 7));
   const target = await unpacked([
     link("first/link", "../second/file"),
@@ -53,7 +53,7 @@ it("junk of operating systems is left out", async () => {
   expect(treeOf(target)).toEqual({ app: "/", "app/index.js": "1" });
 });
 
-it("a root is taken off, and what is not below it stays away", async () => {
+it("with a root, only files below it are written, without the root in their paths", async () => {
   const entries = [
     { name: "app/" },
     { name: "app/src/index.js", data: "1" },

@@ -14,7 +14,7 @@ import { address, deploy, nodeApp } from "../../harness/app.ts";
 import { type Running, startRunning } from "../../harness/service.ts";
 import { type KeyPair, runtimeOf } from "../../harness/signing.ts";
 
-/** What an app that was deployed on this machine finds in its environment, and what it can do with it. */
+/** The environment of a deployed app, and the calls that it allows. */
 describe("a deployed app", () => {
   let running: Running;
   let variables: Record<string, string>;
@@ -41,7 +41,7 @@ describe("a deployed app", () => {
     if (given !== undefined) process.env.AWS_ENDPOINT_URL_DYNAMODB = given;
   });
 
-  it("is told the port of STS and no other address of the embedded services", () => {
+  it("gets the address of STS and of no other embedded service", () => {
     const endpoints = Object.keys(variables).filter((name) => name.startsWith("AWS_ENDPOINT_URL"));
     expect(endpoints).toEqual(["AWS_ENDPOINT_URL_STS"]);
     const told = JSON.stringify(variables);
@@ -60,7 +60,7 @@ describe("a deployed app", () => {
     }
   });
 
-  it("is known to STS by its own credentials", async () => {
+  it("can call GetCallerIdentity with its own credentials", async () => {
     const sts = new STSClient({
       endpoint: variables.AWS_ENDPOINT_URL_STS ?? "",
       region: "us-east-1",

@@ -8,7 +8,7 @@ import { createRuntimes } from "../../../local/codebuild/runtimes.ts";
 const dir = mkdtempSync(join(tmpdir(), "runtimes-"));
 const path = process.env.PATH;
 
-/** A program in the place of npm that takes a second and leaves what npm would. */
+/** A replacement for npm that takes a second and creates the same files. */
 beforeAll(() => {
   const npm = join(dir, "npm");
   const script = `#!/bin/sh
@@ -29,7 +29,7 @@ afterAll(() => {
 const never = () => new AbortController().signal;
 const silent = () => undefined;
 
-test("a build that is stopped leaves the fetch of its runtime to the others that wait for it", async () => {
+test("stopping one build does not cancel the runtime download of other builds", async () => {
   const runtimes = createRuntimes(join(dir, "shared"));
   const stopped = new AbortController();
   const first = runtimes.node("11", silent, stopped.signal);

@@ -40,7 +40,7 @@ export const direct = { strategy: "BLUE_GREEN", bakeTimeInMinutes: 0 } satisfies
 const nodeFolder = join(import.meta.dirname, "../../../node_modules/.bin");
 export const searchPath = `${nodeFolder}:${process.env.PATH ?? "/usr/bin:/bin"}`;
 
-/** Images of the tests: `app` is app.mjs, `sh:<script>` and `py:<script>` are what they say, others cannot be pulled. */
+/** Images of the tests: `app` runs app.mjs, `sh:<script>` and `py:<script>` run the script, others cannot be pulled. */
 async function resolveImage(image: string) {
   const env = { PATH: searchPath };
   const cwd = join(import.meta.dirname, "fixtures");
@@ -64,7 +64,7 @@ export async function until<T>(
   }
 }
 
-/** True while a process exists and has not ended; one that nobody has reaped yet has ended. */
+/** True while a process runs; a zombie process has ended. */
 export function isRunning(pid: number): boolean {
   try {
     process.kill(pid, 0);
@@ -74,7 +74,7 @@ export function isRunning(pid: number): boolean {
   }
 }
 
-/** A cluster with its own folder, an SDK client, and what the tests do with it most. */
+/** A cluster with its own folder, an SDK client, and common test steps. */
 export class TestCluster {
   readonly dir: string;
   readonly lines: LogLine[] = [];

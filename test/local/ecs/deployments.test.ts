@@ -27,7 +27,7 @@ async function live(name: string, version = "1"): Promise<{ url: string; blue: s
   return { url: await cluster.url(name), blue };
 }
 
-test("a good deployment pauses with green behind the test header, then swaps and ends blue", async () => {
+test("a good deployment pauses with green behind the test header, then shifts the traffic and ends blue", async () => {
   const { url, blue } = await live("good");
   expect(await versionAt(url)).toBe("1");
   const [blueTask] = await cluster.tasks("good", "RUNNING");
@@ -132,7 +132,7 @@ test("traffic never shifts to a version that has died at the hook", async () => 
   expect(await versionAt(url)).toBe("1");
 });
 
-test("the time of a hook runs out, and the deployment rolls back by itself", async () => {
+test("a deployment rolls back when its hook times out", async () => {
   const { url } = await live("timeout");
   await cluster.update("timeout", await cluster.register({ VERSION: "2" }), {
     deploymentConfiguration: hookAt("POST_TEST_TRAFFIC_SHIFT", 0.003),

@@ -178,7 +178,7 @@ test("an address that stays taken moves without a build too", { timeout: 60_000 
   expect(await versionAt(moved)).toBe("1");
 });
 
-test("an address that somebody else has taken is served as soon as it is free", async () => {
+test("an address whose port another program uses is served as soon as the port is free", async () => {
   const first = await new TestCluster().start();
   left.push(() => rmSync(first.dir, { recursive: true, force: true }));
   await first.create("taken", await first.register({ VERSION: "1" }), direct);

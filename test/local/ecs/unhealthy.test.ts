@@ -148,7 +148,7 @@ test("a live app that exits is recorded and started again", async () => {
   expect(await cluster.tasks("phoenix", "RUNNING")).toHaveLength(1);
 });
 
-test("an app that ignores PORT does not meet its predecessor on the container's port", async () => {
+test("two versions of an app that ignores PORT do not conflict on the container's port", async () => {
   await cluster.create("fixed", await cluster.register({ MODE: "fixed", VERSION: "1" }), direct);
   await cluster.untilStatus("fixed", "SUCCESSFUL");
   const url = await cluster.url("fixed");

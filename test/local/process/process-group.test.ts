@@ -98,7 +98,7 @@ describe("a process group", () => {
     await until(() => !out.pids().some(isRunning));
   });
 
-  test.runIf(process.platform === "linux")("takes daemons with its mark along, and nobody else's", async () => {
+  test.runIf(process.platform === "linux")("kills daemons with its mark at its end, and no other daemons", async () => {
     const daemon = (mark: string) =>
       `require("node:child_process").spawn("sleep", ["60"], { detached: true, stdio: "ignore", env: { PATH: process.env.PATH, MARK: "${mark}" } }).pid`;
     const out = output();

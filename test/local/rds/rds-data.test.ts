@@ -200,7 +200,7 @@ describe("transactions", () => {
     expect((await run("select * from aborted")).records).toEqual([]);
   });
 
-  it("rolls back a transaction that nobody uses any more", async () => {
+  it("rolls back a transaction after its idle time", async () => {
     await run("create table idle (a int)");
     const transactionId = await begin();
     await run("insert into idle values (1)", { transactionId });
@@ -217,7 +217,7 @@ describe("a statement that does not end", () => {
     expect((await run("select count(*) from before_hang")).records).toEqual([[{ longValue: 0 }]]);
   }, 60_000);
 
-  it("takes its transaction with it: nothing runs outside of one that was lost", async () => {
+  it("ends its transaction: later statements of that transaction are refused", async () => {
     await run("create table lost (a int)");
     const transactionId = await begin();
     await refusal(run("do 'begin loop end loop; end'", { transactionId }));

@@ -116,7 +116,7 @@ describe("DELETE with If-Match", () => {
     expect(await exists("archives", "v")).toBe(true);
   });
 
-  it("judges each object of a DeleteObjects on its own", async () => {
+  it("checks the condition of each object in DeleteObjects separately", async () => {
     for (const Key of ["a", "b", "c"]) {
       await s3.client.send(new PutObjectCommand({ Bucket: "plain", Key, Body: "hello" }));
     }

@@ -140,7 +140,7 @@ test("an execution can be stopped before resume, and one past its time-out is fo
   expect(told).toEqual(["ABORTED", "TIMED_OUT"]);
 });
 
-test("secrets in journals are for their owner's eyes only", async () => {
+test("only the owner can read journals", async () => {
   const dir = temporaryDir();
   const definition = machine({ W: { Type: "Wait", Seconds: 60, End: true } });
   const local = await startLocal({ dir, definition });

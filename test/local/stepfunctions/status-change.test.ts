@@ -6,7 +6,7 @@ import { machine, startLocal, virtualClock } from "./harness.ts";
 const states = { A: { Type: "Pass", Next: "B" }, B: { Type: "Fail", Error: "E", Cause: "C" } };
 const openJournals = (dir: string) => readdirSync(join(dir, "open"));
 
-test("each execution's start and end are told as EventBridge tells them", async () => {
+test("each execution's start and end are sent as EventBridge events", async () => {
   const local = await startLocal({ definition: machine(states) });
   const arn = await local.start({ a: 1 }, "told");
   await local.sfn.idle();

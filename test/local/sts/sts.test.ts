@@ -183,7 +183,7 @@ describe("AssumeRole", () => {
     await expect(call).rejects.toMatchObject({ name: "ValidationError" });
   });
 
-  it("never lets a deployed app step into another role", async () => {
+  it("does not let a deployed app assume another role", async () => {
     const call = clientWith(credentials.issue(task)).send(new AssumeRoleCommand(input));
     await expect(call).rejects.toMatchObject({ name: "AccessDenied", $metadata: { httpStatusCode: 403 } });
   });

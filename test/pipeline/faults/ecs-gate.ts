@@ -4,16 +4,16 @@ import { signedHeaders } from "../../harness/signing.ts";
 
 export interface EcsGate {
   endpoint: string;
-  /** Where calls are passed on to. */
+  /** The endpoint to which calls are forwarded. */
   target: string;
-  /** While it is set, every call fails: refused with this error, its connection closed, or never answered. */
+  /** If set, every call fails: with this error, a closed connection, or no answer. */
   fails: "ThrottlingException" | "closed" | "silent" | undefined;
-  /** Gives the JSON that is passed on in place of a call's own. */
+  /** Returns the JSON body that replaces a call's own. */
   rewrite: ((operation: string, body: string) => string) | undefined;
   close(): Promise<void>;
 }
 
-/** Stands between the service and ECS. */
+/** Starts a proxy between the service and ECS that simulates faults. */
 export async function openEcsGate(): Promise<EcsGate> {
   const gate: EcsGate = {
     endpoint: "",
@@ -36,7 +36,7 @@ export async function openEcsGate(): Promise<EcsGate> {
     for await (const chunk of request) chunks.push(chunk);
     const text = Buffer.concat(chunks).toString("utf8");
     const body = Buffer.from(gate.rewrite?.(String(target).split(".")[1] ?? "", text) ?? text);
-    // The signature covers the host, so the gate signs what it passes on.
+    // The signature covers the host, so the proxy signs the forwarded request again.
     const headers = await signedHeaders(
       { url: to.href, headers: { "x-amz-target": String(target), "content-type": type }, body, service: "ecs" },
       {
