@@ -7,9 +7,9 @@ import { recordUse } from "./key-use.ts";
 import { IdempotencyRecord, type IdempotencyRow } from "./model/idempotency-record.ts";
 import { notFound } from "./problem.ts";
 import {
-  type Claim,
   type FailedChecks,
   isPlausible,
+  type ProofRequest,
   type ProofRows,
   proofChecks,
   proofPlaces,
@@ -33,7 +33,7 @@ export interface Access extends ReadAccess {
   commit<const W extends Writes>(writes: W, remember?: unknown): Promise<Outcome<W>>;
 }
 
-export interface AccessRequest extends Claim {
+export interface AccessRequest extends ProofRequest {
   /** Rows that must exist: checked before permissions and input. */
   exists?: Places;
   idempotencyKey?: IdempotencyKey | undefined;

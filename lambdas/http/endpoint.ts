@@ -34,7 +34,7 @@ export interface Call<R extends Route> {
   /** The request's headers, names in lower case. */
   headers: Readonly<Record<string, string | undefined>>;
   now: Date;
-  /** The answer to an input that breaks a rule: the rules found at the door and `issues`; `undefined` if there is none. */
+  /** The answer to an input that breaks a rule: the broken rules that `parse` found, and `issues`; `undefined` if there is none. */
   refusal(issues: Issue[]): Problem | undefined;
   /** Adds a header to the answer. */
   header(name: string, value: string): void;

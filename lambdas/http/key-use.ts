@@ -26,7 +26,7 @@ export function recordUse(keyUses: RowUpdater, credential: PresentedCredential, 
 const later = (hash: string, minute: string) =>
   [{ set: { lastUsedAt: minute } }, { hash, lastUsedAt: { is: "absentOrBelow", value: minute } }] as const;
 
-/** The project lists its app keys from a row of its own, which follows. */
+/** The list of a project's app keys has its own copy of lastUsedAt. */
 async function recordKeyUse(keyUses: RowUpdater, access: string, hash: string, minute: string): Promise<void> {
   const key = await keyUses.updateBestEffort(AccessKey.update({ access }, ...later(hash, minute)));
   if (!key?.manual) return;

@@ -6,10 +6,10 @@ import type { Route } from "../../api/route.ts";
 import { type PresentedCredential, readCredential } from "./presented-credential.ts";
 import { type Issue, Problem } from "./problem.ts";
 
-/** What `parse` leaves for the middlewares behind it and for the handler. */
+/** What `parse` passes to the middlewares after it and to the handler. */
 export type ParsedContext<T> = Context & { input: T };
 
-/** Reads the event once, at the door: an HTTP request, a step's input or an event's detail. */
+/** Parses the event once: an HTTP request, a step's input or an event's detail. */
 export function parse<Event, T>(
   read: (event: Event) => T,
 ): middy.MiddlewareObj<Event, unknown, Error, ParsedContext<T>> {

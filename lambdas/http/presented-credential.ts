@@ -4,8 +4,8 @@ import { idBody } from "../../api/ids.ts";
 import { base32, randomText } from "../table/ids.ts";
 
 /**
- * Keys and tokens begin with a searchable prefix and end in a checksum (docs/api.md, Authentication). What their row is filed under
- * stands in the text itself, so that one read fetches it together with everything else a request names.
+ * Keys and tokens begin with a searchable prefix and end in a checksum (docs/api.md, Authentication). The key of their row
+ * is part of the text, so that one read fetches it together with the request's other rows.
  */
 const forms = {
   access: /^slk_([0-9a-z]{26})[0-9a-z]{10}[0-9a-z]{7}$/,
@@ -30,12 +30,12 @@ export function newKeyPair(organizationId: string): { access: string; secret: st
   return { access: sealed(`slk_${idBody(organizationId)}${randomText(10)}`), secret: sealed(`sls_${randomText(40)}`) };
 }
 
-/** A new personal access token: reaches its row by the user's and the token's id, both part of the text. */
+/** A new personal access token. The ids of the user and the token, which are its row's key, are part of it. */
 export function newToken(userId: string, tokenId: string): string {
   return sealed(`slp_${idBody(userId)}${idBody(tokenId)}${randomText(32)}`);
 }
 
-/** A new session token with the id its row is filed under. */
+/** A new session token, and the id of its row. */
 export function newSession(organizationId: string): { sessionId: string; token: string } {
   const sessionId = randomText(16);
   return { sessionId, token: sealed(`slt_${idBody(organizationId)}${sessionId}${randomText(32)}`) };

@@ -5,7 +5,7 @@ export interface Issue {
   message: string;
 }
 
-/** An error with a meaning in the contract; thrown where it is known, put into HTTP by `endpoint`. */
+/** An error with a code of the contract; thrown where it is known, and translated to HTTP by `endpoint`. */
 export class Problem extends Error {
   readonly code: ErrorCode;
   /** Fields that stand in the body beside status, message, code and requestId. */

@@ -7,8 +7,8 @@ import { Project, type ProjectRow } from "./model/project.ts";
 import { type PresentedCredential, sameHash } from "./presented-credential.ts";
 import { notFound, Problem, unauthorized } from "./problem.ts";
 
-/** Who wants what: the credential as presented, and the organization and project that the path names. */
-export interface Claim {
+/** What has to be proved: that this credential is good for the organization and the project in the path. */
+export interface ProofRequest {
   credential: PresentedCredential;
   orgId?: string | undefined;
   projectId?: string | undefined;
@@ -17,8 +17,8 @@ export interface Claim {
   now: Date;
 }
 
-/** The rows that prove a claim, or refute it. The names are apart from those that handlers give to their rows. */
-export function proofPlaces({ credential, orgId, projectId }: Claim) {
+/** The rows that prove or refute a request. Their names differ from those that handlers give to their rows. */
+export function proofPlaces({ credential, orgId, projectId }: ProofRequest) {
   const isToken = credential.kind === "token";
   return {
     "proof:key": credential.kind === "key" ? AccessKey.at({ access: credential.access }) : undefined,
@@ -34,7 +34,7 @@ export function proofPlaces({ credential, orgId, projectId }: Claim) {
 export type ProofRows = Rows<ReturnType<typeof proofPlaces>>;
 
 /** Throws 401 for a credential that is not good, and 404 for an organization that is not the caller's. */
-export function proveCaller({ credential, orgId, now }: Claim, rows: ProofRows): void {
+export function proveCaller({ credential, orgId, now }: ProofRequest, rows: ProofRows): void {
   const row = rows["proof:key"] ?? rows["proof:session"] ?? rows["proof:token"];
   if (!row || !sameHash(row.hash, credential.hash)) throw unauthorized();
   if ("expiresAt" in row && row.expiresAt <= now.toISOString()) throw unauthorized();
@@ -44,7 +44,7 @@ export function proveCaller({ credential, orgId, now }: Claim, rows: ProofRows):
 }
 
 /** Throws 404 for a project that is not the organization's, and 403 for a user who is not one of its managers. */
-export function proveProject({ credential, orgId, projectId, managed }: Claim, rows: ProofRows): void {
+export function proveProject({ credential, orgId, projectId, managed }: ProofRequest, rows: ProofRows): void {
   if (projectId === undefined) return;
   const project = rows["proof:project"];
   if (!project || project.organizationId !== orgId) throw notFound();
@@ -54,14 +54,16 @@ export function proveProject({ credential, orgId, projectId, managed }: Claim, r
 
 function notAManager(project: ProjectRow): Problem {
   const managers = project.managers ?? [];
-  const names = managers.map((manager) => manager.name).join(", ") || "nobody";
-  return new Problem("not_a_manager", `Only the managing members of this project can do this: ${names}.`, {
-    fields: { managers },
-  });
+  const names = managers.map((manager) => manager.name).join(", ");
+  const message =
+    managers.length === 0
+      ? "This project has no managing members, so only API keys can do this."
+      : `Only the managing members of this project can do this: ${names}.`;
+  return new Problem("not_a_manager", message, { fields: { managers } });
 }
 
 /** The same proof as conditions of a transaction. */
-export function proofChecks({ credential, orgId, projectId, managed, now }: Claim) {
+export function proofChecks({ credential, orgId, projectId, managed, now }: ProofRequest) {
   const { hash } = credential;
   const isToken = credential.kind === "token";
   const isManager: Condition =
@@ -85,8 +87,8 @@ export function proofChecks({ credential, orgId, projectId, managed, now }: Clai
 }
 export type FailedChecks = Failed<ReturnType<typeof proofChecks>>;
 
-/** What failed checks mean, in the order in which a request is judged: 401, 404, 403. */
-export function refusalOf(failed: FailedChecks, { orgId }: Claim): Problem | undefined {
+/** The refusal that failed checks mean, in the order 401, 404, 403 (docs/api.md, Order of judgment). */
+export function refusalOf(failed: FailedChecks, { orgId }: ProofRequest): Problem | undefined {
   if (failed["proof:key"] || failed["proof:session"] || failed["proof:token"]) return unauthorized();
   if (failed["proof:membership"]) return notFound();
   const project = failed["proof:project"];
@@ -94,8 +96,8 @@ export function refusalOf(failed: FailedChecks, { orgId }: Claim): Problem | und
   return project.old && project.old.organizationId === orgId ? notAManager(project.old) : notFound();
 }
 
-/** Whether the credential and the path can belong together; if not, only a read can tell 401 from 404. */
-export function isPlausible({ credential, orgId, projectId }: Claim): boolean {
+/** Whether the credential can be good for the path. If not, only a read can tell 401 from 404. */
+export function isPlausible({ credential, orgId, projectId }: ProofRequest): boolean {
   if (orgId !== undefined && !isId("org", orgId)) return false;
   if (projectId !== undefined && !isId("prj", projectId)) return false;
   return credential.kind === "token" || orgId === undefined || credential.organizationId === orgId;

@@ -19,7 +19,7 @@ import type { TableReader } from "../table/reader.ts";
 import type { RowUpdater } from "../table/updater.ts";
 import type { TableWriter } from "../table/writer.ts";
 
-/** What each capability puts into a handler's hands. */
+/** The tools that each capability gives to a handler. */
 interface ToolsOf {
   "table:read": { table: TableReader };
   "table:write": { table: TableWriter };

@@ -31,7 +31,7 @@ const text = (lengthMax: number) =>
     .refine((given) => lengthOf(given) <= lengthMax, { error: `must have at most ${lengthMax} characters` })
     .refine(isStorableText, { error: "must be well-formed Unicode without NUL" });
 
-/** A name as the console takes it. */
+/** The name of a resource. */
 export const name = text(128).refine((given) => given !== "", { error: "must not be empty" });
 
 /** What a key or token is for; may be left out. */

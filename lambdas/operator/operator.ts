@@ -9,7 +9,7 @@ import { addMember, createOrganization, createToken, createUser, revokeToken } f
 import { activateDomain, addDomain, createCredential, createProject, removeDomain, setManagers } from "./projects.ts";
 import { createDatabase, createStorage } from "./stores.ts";
 
-/** What the console does (docs/api.md, Operator commands), by command. */
+/** The operator commands (docs/api.md, Operator commands), by name. */
 const commands = new Map<string, Command>([
   ["create-user", createUser],
   ["create-token", createToken],
@@ -34,7 +34,7 @@ export type OperatorAnswer =
 
 const ready = prepareTools(operatorUses);
 
-/** Runs one operator command; reached only through Lambda's Invoke, never through the API. */
+/** Runs one operator command. It can be invoked through Lambda only, not through the API. */
 export async function handler(event: unknown): Promise<OperatorAnswer> {
   try {
     const { command, input } = invocation.parse(event);

@@ -9,7 +9,7 @@ import { fileReply, newFiles, objectKey } from "./model/files.ts";
 import { storageAt } from "./model/keys.ts";
 import { File, type FileRow } from "./model/rows.ts";
 
-/** TransactWriteItems takes no more. */
+/** The most that TransactWriteItems accepts. */
 const transactionWritesMax = 100;
 
 /** Their ids are new, so the entries are written without a condition. */
@@ -19,8 +19,8 @@ async function store(access: Access, rows: readonly FileRow[], remember: unknown
 }
 
 /**
- * A full request leaves no room for its memory, which then is a write of its own. Whoever is second to remember takes
- * its own entries back and answers as the first did.
+ * A request of 100 files leaves no room for its idempotency record in the transaction, so the record is a write of its own.
+ * If another request with the same key stored its record first, this one deletes its entries and gives the first answer.
  */
 async function storeThenRemember(access: Access, rows: readonly FileRow[], remember: unknown): Promise<void> {
   await store(access, rows, undefined);

@@ -8,9 +8,9 @@ import { File } from "./model/rows.ts";
 const triesMax = 5;
 
 /**
- * The object goes first, the entry last, and only if nothing was uploaded in between: a deletion that dies half-way
- * leaves an entry that can be deleted again, never an object that no entry names. An upload that comes later finds no
- * entry, and its event removes it.
+ * Deletes the object first, and then the entry, unless something was uploaded in between. A deletion that stops half-way
+ * leaves an entry that can be deleted again, and never an object without an entry. The event of a later upload finds no
+ * entry and deletes the object.
  */
 export const handler = endpoint(deleteFile, async ({ params, access }, { files }) => {
   const { orgId: organizationId, storageId, fileId } = params;

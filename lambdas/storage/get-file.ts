@@ -5,7 +5,7 @@ import { fileReply, objectKey } from "./model/files.ts";
 import { followObject } from "./model/follow-object.ts";
 import { fileAt, storageAt } from "./model/keys.ts";
 
-/** Also looks at S3, beside the signing: an upload shows even before its event arrives, or if it never does. */
+/** Also looks at S3 while the address is signed, because an upload's event can be late or lost. */
 export const handler = endpoint(getFile, async ({ params, access, now }, tools) => {
   const { storage, row } = await access.read({ storage: storageAt(params), row: fileAt(params) });
   if (!storage || !row) throw notFound();

@@ -3,7 +3,7 @@ import { endpoint } from "../http/endpoint.ts";
 import { idInKey } from "./model/keys.ts";
 import { Storage } from "./model/rows.ts";
 
-/** More than an organization ever has: the list has no pages (docs/api.md, Storage). */
+/** More than any organization has; the list has no pages (docs/api.md, Storage). */
 const storagesMax = 1_000;
 
 export const handler = endpoint(listStorages, async ({ params, access }, { table }) => {

@@ -4,15 +4,15 @@ export interface Range {
   to: number;
 }
 
-/** The columns of a state: the patterns that begin with what it stands for, and how it goes on. */
+/** The columns of a state: first and last pattern that begin with its text, and its transitions. */
 const firstPattern = 0;
 const endPattern = 1;
 const depth = 2;
-/** The state of the longest shorter ending of the text that is also a beginning of a pattern. */
+/** The failure link: the state of the longest proper suffix of the text that is a prefix of a pattern. */
 const fallback = 3;
-/** The length of the longest pattern that ends here, 0 where none does. */
+/** The length of the longest pattern that ends in this state, or 0. */
 const matched = 4;
-/** Most states go on with one character only; `#branches` holds the others. */
+/** Most states have one transition only; `#branches` holds the others. */
 const code = 5;
 const next = 6;
 const columns = 8;
@@ -41,7 +41,7 @@ export class Automaton {
     this.#add(0, this.#patterns.length, 0);
   }
 
-  /** The longest occurrence that ends at each offset where one ends, in the order of their ends. */
+  /** For each offset at which a pattern ends, the longest occurrence; in the order of their ends. */
   occurrences(text: string): Range[] {
     const found: Range[] = [];
     let state = start;
@@ -94,7 +94,7 @@ export class Automaton {
     return reached;
   }
 
-  /** The state of those of a state's patterns that go on with a character, `none` when none does. */
+  /** The state after this character if one of the state's patterns continues with it, else `none`. */
   #child(state: number, unit: number): number {
     let low = this.#get(state, firstPattern);
     let high = this.#get(state, endPattern);

@@ -4,7 +4,7 @@ import type { AppReader } from "../../aws/apps.ts";
 import type { RowUpdater } from "../../table/updater.ts";
 import { LiveBuildCache, type LiveBuildCacheRow } from "./rows.ts";
 
-/** The id of the build that serves; null when nothing does; `undefined` when that could not be read. */
+/** The id of the live build; null when nothing serves; `undefined` when it could not be read. */
 export type LiveBuild = { buildId: string | null } | undefined;
 
 /**

@@ -6,10 +6,10 @@ const mask = "[masked]";
 /** Shorter values are too common to be masked without making a log unreadable. */
 const maskedLengthMin = 6;
 
-/** Values that say nothing and stand in every log. */
+/** Values too common to be secrets. */
 const harmless = /^(?:true|false|production|development|\d{1,8})$/;
 
-/** Shapes of secrets, each with what a text must hold to be worth a search. */
+/** Patterns of secrets, each with a cheap test that a text must pass before it is searched. */
 const secretShapes: readonly { holds: RegExp; shape: RegExp }[] = [
   { holds: /sl[kspt]_/, shape: /\bsl[kspt]_[0-9a-z]{40,}\b/g },
   { holds: /A[KS]IA/, shape: /\b(?:AKIA|ASIA)[0-9A-Z]{16}\b/g },
@@ -20,8 +20,8 @@ const secretShapes: readonly { holds: RegExp; shape: RegExp }[] = [
 ];
 
 /**
- * A function that masks in a line the values of six or more characters, each line of those with several lines, all of it also
- * where it is escaped as in JSON or in a URL; and then whatever has the shape of a secret. Occurrences that overlap are masked as one.
+ * Gives a function that masks secrets in a line: the values of six or more characters, each line of a value with several
+ * lines, their JSON- and URL-escaped forms, and then texts that look like a secret. Overlapping occurrences become one mask.
  */
 export function masker(values: readonly string[]): (line: string) => string {
   const automaton = new Automaton(values.flatMap(maskedParts));
@@ -33,7 +33,7 @@ export function masker(values: readonly string[]): (line: string) => string {
   };
 }
 
-/** A value and, since logs are read line by line, its lines; without the space around them, which may be cut off in a log. */
+/** A value and its lines, because logs are read line by line; trimmed, because logs may drop the space around them. */
 function maskedParts(value: string): string[] {
   const whole = value.toWellFormed();
   const parts = whole.split(/[\r\n]+/).map((part) => part.trim());

@@ -44,7 +44,7 @@ function decoded(written: string): string {
 /** JSON in JSON in JSON is as deep as loggers go. */
 const backslashLevelsMax = 3;
 
-/** A text as it stands, and as whoever unescapes its JSON or its URLs would read it. */
+/** A text as it is, and with its JSON or URL escapes replaced. */
 export function readingsOf(text: string): Reading[] {
   const plain: Reading = { text, original: (range) => range };
   const readings = [plain];

@@ -61,7 +61,7 @@ const lockSchema = z.object({
   status: buildStatus,
   source: z.enum(["upload", "copy"]),
   createdAt: at,
-  /** After this instant whoever meets the lock makes sure that its execution still lives. */
+  /** After this instant reconcile-locks checks that the execution still runs. */
   leaseUntil: at,
   /** Partition of the sparse index `locks`: only locks are in it. */
   lockShard: z.literal("LOCK"),

@@ -17,8 +17,8 @@ export function buildInProgress(lock: Pick<LockRow, "buildId" | "status" | "crea
 }
 
 /**
- * Takes the project's lock, stores the build and starts its execution. A build whose start is refused or forgotten is
- * started by the "reconcile-locks": the lock names it.
+ * Takes the project's lock, stores the build and starts its execution. A build whose start failed or never happened is
+ * started by reconcile-locks, which finds it through the lock.
  */
 export async function startBuild(start: {
   row: BuildRow;
@@ -37,5 +37,7 @@ export async function startBuild(start: {
   const { organizationId, projectId, id: buildId, source } = row;
   await tools.deployments
     .start({ organizationId, projectId, buildId, source: source.kind })
-    .catch((error) => log("error", "A build waits for the sweep to start it", { buildId, ...errorFields(error) }));
+    .catch((error) =>
+      log("error", "The execution was not started; reconcile-locks will start it", { buildId, ...errorFields(error) }),
+    );
 }

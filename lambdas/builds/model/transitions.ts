@@ -21,7 +21,7 @@ export interface BuildKey {
   buildId: string;
 }
 
-/** How long a lock is trusted before whoever meets it looks whether its execution lives. */
+/** How long a lock is trusted before reconcile-locks checks that its execution runs. */
 const leaseSeconds = { created: 60, running: 900 };
 
 export function leaseUntil(now: Date, seconds: number = leaseSeconds.running): string {

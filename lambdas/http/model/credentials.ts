@@ -27,7 +27,7 @@ export const TokenOwner = entity(z.object({ userId: z.string() }), (k: { id: str
   sk: "TOK",
 }));
 
-/** A key by its access key. `manual` keys are the project's own, listed on its key ring; the others are the operator's. */
+/** A key by its access key. `manual` keys are the project's own, listed in `ProjectKeys`; the others are the operator's. */
 export const AccessKey = entity(
   z.object({
     access: z.string(),
@@ -50,7 +50,7 @@ const projectKey = z.object({
   createdAt: at,
   lastUsedAt: at.optional(),
 });
-/** A key ring as the table holds it, an attribute `key_<id>` for each key, turned into a list. */
+/** The row has an attribute `key_<id>` for each key; the schema turns them into a list. */
 const projectKeysSchema = z.looseObject({ lastId: z.int(), held: z.int() }).transform(({ lastId, held, ...rest }) => ({
   lastId,
   held,

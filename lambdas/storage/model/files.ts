@@ -36,7 +36,7 @@ export function objectOwner(key: string): FileOwner | undefined {
 
 const idLength = { time: 10, request: 14, index: 2 } as const;
 
-/** Ids for the files of one request: they sort by time, and read backwards (newest first) give the request's own order. */
+/** Ids for the files of one request, such that the list (newest first) has them in the order of the request. */
 export function newFileIds(count: number, now: Date): string[] {
   const prefix = `fil_${base32(now.getTime(), idLength.time)}${randomText(idLength.request)}`;
   return Array.from({ length: count }, (_, index) => prefix + base32(count - 1 - index, idLength.index));
@@ -64,7 +64,7 @@ function isSeen(known: FileEntry["object"], seen: SeenObject | undefined): boole
   return known.etag === seen.etag && known.modifiedAt === seen.modifiedAt && known.version === seen.version;
 }
 
-/** The entry as it must be with this object, or none, behind it: the very same row when it already says so. */
+/** The entry for this object, or for none. Gives the same row, not a copy, if nothing changes. */
 export function followed(row: FileEntry, seen: SeenObject | undefined, now: Date): FileEntry {
   if (isSeen(row.object, seen)) return row;
   const { object: _, ...rest } = row;

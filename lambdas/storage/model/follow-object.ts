@@ -10,15 +10,15 @@ interface Following {
   owner: FileOwner;
   /** The entry as just read. */
   row: FileRow | undefined;
-  /** Writes even what the entry already says, so that a deletion that has looked before must look again. */
+  /** Writes the entry even if nothing changes, so that a deletion that read it before has to read it again. */
   always: boolean;
   now: Date;
 }
 
 /**
- * Makes the entry say what S3 holds now, and gives the entry; `undefined` when there is none (any more). S3 is looked
- * at after the row was read and the row only written if it is still that one, so entries never go back in time,
- * in whatever order events arrive. Of an event only its key counts.
+ * Updates the entry to what S3 holds now, and gives it; `undefined` if there is no entry. S3 is read after the row, and
+ * the row is written only if it has not changed since, so an entry never goes back to an older state, in whatever order
+ * events arrive. Only the key of an event is used.
  */
 export async function followObject(
   { owner, row: first, always, now }: Following,

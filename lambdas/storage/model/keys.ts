@@ -1,17 +1,17 @@
 import { type IdPrefix, isId } from "../../../api/ids.ts";
 import { File, Storage } from "./rows.ts";
 
-/** A path's id for a key; a text that is no id becomes one that no row has, whatever its length. */
+/** The id of a path as part of a key; a text that is not an id becomes one that no row has, so that long ones fit into a key. */
 export function idInKey(prefix: IdPrefix, text: string): string {
   return isId(prefix, text) ? text : "none";
 }
 
-/** Where the storage that a path names is. */
+/** The place of the storage in the path. */
 export function storageAt(params: { orgId: string; storageId: string }) {
   return Storage.at({ organizationId: idInKey("org", params.orgId), id: idInKey("sto", params.storageId) });
 }
 
-/** Where the file that a path names is. */
+/** The place of the file in the path. */
 export function fileAt(params: { storageId: string; fileId: string }) {
   return File.at({ storageId: idInKey("sto", params.storageId), id: idInKey("fil", params.fileId) });
 }

@@ -4,7 +4,7 @@ import { entity } from "../../table/entity.ts";
 
 const at = z.iso.datetime({ precision: 3 });
 
-/** A storage of an organization, filed under it so that its storages are one query; `secret` seals its cursors. */
+/** A storage of an organization, in the organization's partition so that one query lists them; `secret` seals its cursors. */
 export const Storage = entity(
   z.object({
     id: z.string(),
