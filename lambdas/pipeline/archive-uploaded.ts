@@ -9,7 +9,10 @@ const objectCreated = z.object({
   }),
 });
 
-/** Resumes the execution that waits for this upload. Late, repeated and foreign events find no token and do nothing. */
+/**
+ * Resumes the execution that waits for this upload. A late or repeated event finds no token and does nothing, as does one
+ * for another object.
+ */
 export const handler = listener("archive-uploaded", objectCreated, async ({ detail }, { table, waiting }) => {
   const { key, size, "version-id": version } = detail.object;
   const owner = archiveOwner(key);

@@ -3,7 +3,7 @@ import { Build, Lock } from "../builds/model/rows.ts";
 import { leaseUntil } from "../builds/model/transitions.ts";
 import { BuildCanceled, BuildRejected, step } from "../http/step.ts";
 
-/** Copies the pinned archive of the build that this one repeats, so that each build owns what it was made of. */
+/** Copies the pinned archive of the build that this one repeats, so that each build has an archive of its own. */
 export const handler = step("copy-archive", async ({ deployment }, { table, archives, copies }) => {
   const { projectId, buildId, organizationId } = deployment;
   const { build } = await table.read({ build: Build.at({ projectId, id: buildId }) });

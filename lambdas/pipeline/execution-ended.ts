@@ -15,7 +15,7 @@ const statusChange = z.object({
   }),
 });
 
-/** An execution that died leaves no build without an end and no project locked. */
+/** Ends the build of an execution that failed, timed out or was aborted, and frees its project. */
 export const handler = listener("execution-ended", statusChange, async ({ detail }, tools) => {
   await endOrphanedBuild(detail.input, tools);
 });

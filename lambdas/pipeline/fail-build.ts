@@ -5,7 +5,7 @@ import { variablesOf } from "../environments/model/variables.ts";
 import { step } from "../http/step.ts";
 import { buildFailedReason, caughtReason, detectedSentence, failedBuildLog, uploadMissing } from "./model/failures.ts";
 
-/** The first error may stand far above the end of the output. */
+/** The first error may be far above the end of the output. */
 const linesRead = 2_000;
 
 /** A failure before anything was swapped: the build ends as `error` with a reason, and the project is free. */
@@ -14,7 +14,8 @@ export const handler = step("fail-build", async ({ deployment, error }, { table,
   const id = { projectId, id: buildId };
   const { build } = await table.read({ build: Build.at(id) });
   const stream = failedBuildLog(error);
-  // A canceled build becomes `error` when it would have failed anyway (docs/api.md, Build states), not by an hour's wait or our faults.
+  // A canceled build becomes `error` if it would have failed anyway (docs/api.md, Build states), but not because of a
+  // missing upload or a fault of the service.
   const isOwnFault = stream !== undefined || error.Error === "BuildRejected";
   if (build?.canceledAt !== undefined && !isOwnFault) return {};
   const neverUploaded =

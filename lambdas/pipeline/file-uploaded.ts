@@ -7,8 +7,8 @@ import { File } from "../storage/model/rows.ts";
 const objectCreated = z.object({ detail: z.object({ object: z.object({ key: z.string() }) }) });
 
 /**
- * Brings a file's entry up to what S3 holds. An object without an entry came through the address of a deleted file,
- * and goes: ids are never used twice, so nothing newer can be hit.
+ * Updates a file's entry to what S3 holds. An object without an entry was uploaded to the address of a deleted file and
+ * is deleted: ids are never reused, so it cannot belong to a newer file.
  */
 export const handler = listener("file-uploaded", objectCreated, async ({ detail }, { table, entries, files }) => {
   const owner = objectOwner(detail.object.key);

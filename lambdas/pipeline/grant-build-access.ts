@@ -9,16 +9,16 @@ type Output = z.infer<(typeof imageBuildServices)["grant-build-access"]["output"
 const ready = prepareTools(uses);
 
 /**
- * An image build runs strangers' code as root, so its own role may do nothing but ask this. Who asks proves it by the
- * random id that CodeBuild gave the build; what it gets follows from what CodeBuild knows of that build, never from the
- * question. Run again, it answers the same anew. Errors say nothing to the caller: the log has them.
+ * Gives a running image build access to its inputs and its repository. An image build runs users' code as root, so its own
+ * role may only invoke this function. The caller proves itself by the random id that CodeBuild gave the build. What it may
+ * reach is read from CodeBuild, never from the event. A repeated call gives new credentials. Errors are logged only.
  */
 export const handler = async (event: unknown): Promise<Output> => {
   try {
     const { imageBuildId } = input.parse(event);
     const { imageBuilds } = await ready();
     const inputs = await imageBuilds.running(imageBuildId);
-    if (inputs === undefined) throw new Error("The question came from no image build of ours that runs");
+    if (inputs === undefined) throw new Error("No image build of this service with this id is running");
     const [buildAccess] = await Promise.all([
       imageBuilds.grant(inputs, new Date()),
       imageBuilds.makeRepository(inputs.projectId),

@@ -5,8 +5,8 @@ import { errorFields, log } from "../http/log.ts";
 import { listener } from "../http/step.ts";
 import { endOrphanedBuild } from "./model/end-orphaned-build.ts";
 
-const locksPerSweep = 100;
-/** Sorts behind every timestamp: `all` looks at the locks whose lease still runs too, as after a restart. */
+const locksPerRun = 100;
+/** Sorts after every timestamp: with `all`, as after a restart, locks whose lease still runs are checked too. */
 const afterEveryLease = "9";
 
 /**
@@ -18,7 +18,7 @@ export const handler = listener(
   z.looseObject({ all: z.boolean().default(false) }),
   async ({ all }, tools) => {
     const now = new Date();
-    const locks = await tools.table.expiredLocks(Lock, all ? afterEveryLease : now.toISOString(), locksPerSweep);
+    const locks = await tools.table.expiredLocks(Lock, all ? afterEveryLease : now.toISOString(), locksPerRun);
     for (const lock of locks) {
       const { organizationId, projectId, buildId, source } = lock;
       try {
@@ -29,7 +29,7 @@ export const handler = listener(
             lock: Lock.update({ projectId }, { set: { leaseUntil: leaseUntil(now) } }, { buildId }),
           });
       } catch (error) {
-        log("error", "A lock could not be swept", { buildId, ...errorFields(error) });
+        log("error", "A lock could not be reconciled", { buildId, ...errorFields(error) });
       }
     }
   },

@@ -22,7 +22,7 @@ function missingModule(specifier: string): string {
 const missingVariable = (name: string) =>
   `Set the variable ${name} (slipway env set ${name}=…), then deploy or rebuild.`;
 
-/** What names a variable of the environment in an app's own words; only names with an underscore are told from other words in capitals. */
+/** How apps name a missing environment variable. Without an underscore a name cannot be told from another word in capitals. */
 const variable = "[\"'`]?([A-Z][A-Z0-9]*(?:_[A-Z0-9]+)+)[\"'`]?";
 const isAbsent =
   "(?:is|was|must be|has to be|needs to be)? ?(?:not defined|undefined|not set|unset|missing|required|not provided|not found|set|provided|defined)";

@@ -6,7 +6,7 @@ import { type RestoreTools, restoreRevision } from "./restore-revision.ts";
 
 const reason = "The deployment was interrupted on our side. Please create the build again.";
 
-/** A canceled build keeps the status it stopped at (docs/api.md, Build states): that it was interrupted is no failure of its own. */
+/** A canceled build keeps the status it stopped at (docs/api.md, Build states): the interruption is not its own failure. */
 async function free({ projectId, buildId }: BuildKey, table: TableWriter): Promise<void> {
   await table.write({ lock: Lock.delete({ projectId }, { buildId }) });
 }

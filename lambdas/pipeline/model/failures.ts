@@ -31,7 +31,7 @@ export function caughtReason(caught: Caught): string {
     case "States.Timeout":
       return "A step of the deployment took longer than it may.";
     case "CodeBuild.AccountLimitExceededException":
-      return "The account's limit of concurrent image builds stayed used up. Retry later, or have the CodeBuild quota raised.";
+      return "The account's limit of concurrent image builds is reached. Retry later, or have the CodeBuild quota raised.";
     default:
       return "The deployment failed on our side. Please create the build again.";
   }
@@ -54,7 +54,7 @@ function failureSentence(lines: readonly string[]): string {
   return "The image could not be built: a command of the build failed.";
 }
 
-/** The install or build command failed: which one, what to do where the output tells, and where it went wrong. */
+/** The reason when an install or build command failed: the command, advice if its output names the cause, and an excerpt. */
 export function buildFailedReason(lines: readonly string[], detected: string | null = null): string {
   const output = failureExcerpt(lines.filter((line) => !failedCommand.test(line)));
   return [failureSentence(lines), buildAdvice(lines), detected, ...(output.length === 0 ? [] : ["Output:", ...output])]
@@ -62,7 +62,7 @@ export function buildFailedReason(lines: readonly string[], detected: string | n
     .join("\n");
 }
 
-/** What the service found in the archive, as every error of a build says it. */
+/** The sentence of every build error that says what was detected in the archive. */
 export function detectedSentence(build: { runtime: string | null; start?: string | undefined }): string | null {
   if (build.runtime === null) return null;
   return build.start === undefined

@@ -1,6 +1,6 @@
 import { appAdvice } from "./advice.ts";
 
-/** An app that has listened on a loopback address for so long after its start will not be reached any more. */
+/** An app that still listens on a loopback address this long after its start counts as failed. */
 export const loopbackSeconds = 10;
 /** How long a new version may take until its hook opens: placing the task, pulling the image, registering the target. */
 export const startSeconds = 600;
@@ -31,7 +31,7 @@ export function exitReason(exit: Exit): string {
   return `The app exited with code ${exit.code}${after} before it was healthy.${hint}`;
 }
 
-/** Where the gateway's events, newest first, say that the app listens; undefined where they say nothing of it. */
+/** Where the app listens according to the gateway's events (newest first); undefined if they do not say it. */
 export function listeningPlace(events: readonly string[]): { loopback: string } | { ports: string } | undefined {
   const event = events.find((text) => text.includes("is unhealthy")) ?? "";
   const place = /listens on ([^;)]+)/.exec(event)?.[1];
@@ -77,14 +77,14 @@ function announcedPort(output: readonly string[], port: number): string | undefi
   return undefined;
 }
 
-/** The whole reason: what was seen, advice where the output tells the cause, what was detected, the last lines of output. */
+/** The whole reason: what was seen, advice if the output names the cause, what was detected, and the last output. */
 export function withOutput(reason: string, output: readonly string[], detected: string | null = null): string {
   const lines = output.filter((line) => line.trim() !== "").slice(-20);
   const told = lines.length === 0 ? ["The app wrote no output."] : ["Last output:", ...lines];
   return [reason, appAdvice(lines), detected, ...told].filter((line) => typeof line === "string").join("\n");
 }
 
-/** What became of the project: the first sentence of a failed deployment's error. */
+/** What serves the project now: the first sentence of a failed deployment's error. */
 export function rollbackSentence(hasPrevious: boolean): string {
   return hasPrevious
     ? "The new version did not become healthy, so the previous version keeps serving."

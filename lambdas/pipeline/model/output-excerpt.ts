@@ -1,9 +1,9 @@
 const ansi = new RegExp(`${String.fromCharCode(27)}\\[[0-9;?]*[ -/]*[@-~]`, "g");
-/** What BuildKit and CodeBuild put before a line: `#9 1.234 `, `1.234 ` in its summary, `[Container] 2026/05/01 … `. */
+/** The prefixes that BuildKit and CodeBuild add to a line: `#9 1.234 `, `1.234 ` in its summary, `[Container] 2026/05/01 … `. */
 const prefix = /^(?:#\d+ (?:\d+\.\d+ )?|\d+\.\d{3} |\[Container\] \d{4}\/\d\d\/\d\d \d\d:\d\d:\d\d(?:\.\d+)? )/;
 const lineCharactersMax = 500;
 
-/** Lines that say nothing of the failure: empty ones, npm's bars and log files, pip's repeated connections. */
+/** Lines that do not explain the failure: empty ones, npm's progress bars and log files, pip's retries. */
 const noise = [
   /^\s*$/,
   /^npm (?:error|ERR!)(?: code)?\s*$/,
@@ -15,7 +15,7 @@ const noise = [
   /^\[notice\] /,
 ];
 
-/** From this line of npm's refusal on there is only the usage of the command. */
+/** From this line on, npm prints only the usage of the command. */
 const usageStart = /^npm (?:error|ERR!) (?:Clean install a project|Usage:)\s*$/;
 const usageLine = /^npm (?:error|ERR!)/;
 
@@ -39,7 +39,7 @@ function cleaned(line: string): string {
   return text.length > lineCharactersMax ? `${text.slice(0, lineCharactersMax)} …` : text;
 }
 
-/** The lines without what surrounds them, each run of npm's usage left out; BuildKit repeats the failed command's at its end. */
+/** The lines without prefixes and npm's usage texts, and without BuildKit's repetition of the failed command's output. */
 function meaningfulLines(lines: readonly string[]): string[] {
   const summary = lines.findIndex((line) => /^-{6}$/.test(line.trim()));
   const kept: string[] = [];
