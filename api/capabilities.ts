@@ -11,7 +11,7 @@ export const capabilities = [
   "keys:record-use",
   /** Record what serves a project, as just read from ECS: UpdateItem alone. */
   "live-build:cache",
-  /** Bring a file's entry up to what S3 holds: UpdateItem alone. */
+  /** Update a file's entry to what S3 holds: UpdateItem alone. */
   "files:follow",
   /** Sign an upload address for a source archive. */
   "archives:upload",
@@ -25,7 +25,7 @@ export const capabilities = [
   "deployments:start",
   /** Answer the task token of a waiting deployment. */
   "deployments:resume",
-  /** Read what the container service is serving. */
+  /** Read what ECS serves. */
   "apps:read",
   /** Tell which project's app a running task is. */
   "apps:identify",

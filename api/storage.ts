@@ -11,7 +11,7 @@ const storage = z.object({
   updatedAt: timestamp,
 });
 
-/** `pending` while nothing is stored under the entry, `active` once something is (docs/api.md, Storage). */
+/** `pending` until the file is uploaded, then `active` (docs/api.md, Storage). */
 export const fileStatus = z.enum(["pending", "active"]);
 export type FileStatus = z.infer<typeof fileStatus>;
 
@@ -35,7 +35,7 @@ const name = z
   })
   .refine((text) => text.isWellFormed(), { error: "must be well-formed Unicode" });
 
-/** It becomes a header of the upload, so nothing that could end a header or be lost in one is let in (docs/api.md, Storage). */
+/** The upload sends it as a header, so characters that a header cannot carry are refused (docs/api.md, Storage). */
 const mime = z
   .string({ error: "must be a string" })
   .refine((text) => text.includes("/"), { error: "must contain a slash" })

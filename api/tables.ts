@@ -5,7 +5,7 @@ import { route } from "./route.ts";
 /** The PostgreSQL database that the cluster is made with; each database of an organization is a schema in it. */
 export const databaseName = "slipway";
 
-/** PostgreSQL ends a statement that takes longer; less than a function has, so that its caller is told of the end. */
+/** PostgreSQL ends a statement that takes longer. Shorter than a function's time, so that the caller gets an answer. */
 export const statementSecondsMax = 20;
 
 /** The limits of docs/api.md, Tables. Lengths are in Unicode code points. */
@@ -34,7 +34,7 @@ export function isManagedName(name: string): boolean {
 
 const namePattern = /^[A-Za-z][A-Za-z0-9_]*$/;
 
-/** Whether a text can be the name of a table or column; one that cannot does not exist and costs no look-up. */
+/** Whether a text can be the name of a table or column. If not, no such table exists and no look-up is needed. */
 export function isTableName(text: string): boolean {
   return text.length <= tableLimits.nameLengthMax && namePattern.test(text);
 }
@@ -61,7 +61,7 @@ export type Scalar = z.infer<typeof scalar>;
 
 const flag = z.boolean({ error: "must be true or false" });
 
-/** Wording of a strict object's complaint; a misspelt field must not silently change a schema (docs/api.md, Requests and answers). */
+/** The message for an unknown field. A misspelt field must not silently change a schema (docs/api.md, Requests and answers). */
 function strictly(known: string) {
   return (issue: { code?: string | undefined; keys?: readonly string[] }) =>
     issue.code === "unrecognized_keys" ? `has no field ${issue.keys?.join(", ")}; its fields are ${known}` : undefined;
@@ -142,7 +142,7 @@ function fitsType(type: ColumnType, value: Scalar): boolean {
   }
 }
 
-/** Complains where a list names something twice; case does not tell names apart (docs/api.md, Columns). */
+/** Adds an issue for each name that is in the list twice, regardless of case (docs/api.md, Columns). */
 function distinct<T>(nameOf: (item: T) => string, field: string) {
   return (items: T[], context: z.RefinementCtx<T[]>) => {
     const seen = new Set<string>();
