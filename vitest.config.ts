@@ -2,7 +2,7 @@ import { defineConfig } from "vitest/config";
 import { WaitingFirst } from "./test/harness/waiting-first.ts";
 
 const project = (name: string, options: Record<string, unknown> = {}) => ({
-  test: { name, include: [`test/${name}/**/*.test.ts`], testTimeout: 20_000, hookTimeout: 30_000, ...options },
+  test: { name, include: [`test/${name}/**/*.test.ts`], testTimeout: 20_000, hookTimeout: 120_000, ...options },
 });
 
 /** One project per tier: the pure rules share one context, the others own processes and ports. */
