@@ -169,7 +169,7 @@ const textAt = async (address: string) => {
   return [response.status, await response.text()];
 };
 
-it("a running image build gets exactly the version that was analysed, and its own recipe", async () => {
+it("a running image build gets exactly the version that was analyzed, and its own recipe", async () => {
   builds.set(imageBuildId, running());
   const buildAccess = output.parse(await handler({ imageBuildId }));
   expect(await textAt(buildAccess.archive)).toEqual([200, "the pinned archive"]);

@@ -78,7 +78,7 @@ export interface RawReply {
   text: string;
 }
 
-/** One HTTP request as written, with nothing added and the path not normalised. */
+/** One HTTP request as written, with nothing added and the path not normalized. */
 export function raw(
   url: string,
   options: { method?: string; headers?: Record<string, string>; body?: Buffer | string | Readable } = {},
