@@ -17,7 +17,7 @@ test.each(["limit=5?6", "limit=5?", "?limit=5"])(
   },
 );
 
-it("judges a credential or a cursor of 20,000 characters like any other", async () => {
+it("validates a credential or a cursor of 20,000 characters like any other", async () => {
   const long = "x".repeat(20_000);
   expect((await running.call("GET", "/ping", { bearer: long })).status).toBe(401);
   expect((await running.call("GET", `${running.project}/builds?cursor=${long}`)).status).toBe(400);

@@ -10,7 +10,7 @@ import { countedHeader, followRequests } from "../harness/counted-calls.ts";
 import { type DynamoProxy, startDynamoProxy } from "../harness/dynamodb.ts";
 import { type Answer, type Running, startRunning } from "../harness/service.ts";
 
-/** What a route may cost: its calls to DynamoDB, and how many of them follow one another. */
+/** The limits of a route: its calls to DynamoDB, and the number of sequential ones. */
 interface Budget {
   prepare(running: Running): Promise<{ method: string; path: string; body?: object }>;
   operations: string[];
@@ -46,7 +46,7 @@ async function aBuild(running: Running): Promise<string> {
   return `${running.project}/builds/${(await made(running, `${running.project}/builds`)).build.id}`;
 }
 
-/** In the order of their tests: the routes of tables use the table and the row that stand there. */
+/** In the order of their tests: the routes of tables use the table and the row created before. */
 const budgets = {
   ping: { ...read, prepare: () => at("GET", "/ping") },
   "list-organizations": { ...read, prepare: () => at("GET", "/organizations") },
@@ -169,7 +169,7 @@ describe("round trips to the table", () => {
       }
     }
     const operations = calls.map((call) => call.operation);
-    // Calls made side by side have no order.
+    // Parallel calls have no order.
     return { answer, depth, operations: depth === 1 ? operations.sort() : operations };
   }
 

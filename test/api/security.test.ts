@@ -44,7 +44,7 @@ const guarded = routes.filter((route) => route.definition.credential !== "none")
 describe("every endpoint", () => {
   let running: Running;
   let other: { organizationId: string; projectId: string; storageId: string; bearer: string };
-  /** Good credentials of every kind that reach nothing of the seeded organization. */
+  /** Valid credentials of every kind without access to the seeded organization. */
   const outsiders: Record<string, string> = {};
   const unknownIds: Record<string, string> = {
     orgId: "org_00000000000000000000000000",
@@ -122,7 +122,7 @@ describe("every endpoint", () => {
         "x".repeat(5_000),
       ];
       const answers = await Promise.all(bad.map((bearer) => call(route, own, bearer)));
-      // The 401 comes first, also where the path names what does not exist.
+      // The 401 comes first, even if the path names a missing resource.
       const lost = { ...unknownIds, orgId: running.seed.organizationId };
       answers.push(...(await Promise.all(bad.map((bearer) => call(route, lost, bearer)))));
       for (const answer of answers) {
@@ -153,7 +153,7 @@ describe("every endpoint", () => {
           ...Object.values(outsiders).map((bearer) => call(route, own, bearer)),
           call(route, { ...own, orgId: other.organizationId }),
           call(route, { ...own, orgId: other.organizationId, projectId: other.projectId }),
-          // A path with nothing but the organization is the stranger's own.
+          // A path with only an organization gets the other caller's own organization.
           ...(/\{(projectId|dbId|storageId)\}/.test(route.path)
             ? [call(route, { ...own, orgId: other.organizationId }, other.bearer)]
             : []),

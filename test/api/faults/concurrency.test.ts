@@ -91,7 +91,7 @@ describe("fifty requests at once", () => {
   test("create credentials when three are held since long: all 409", async () => {
     const { body } = await project.call("GET", `${project.project}/credentials`);
     expect(body.credentials).toHaveLength(3);
-    // As if they had been made long ago, so that a new id would be free.
+    // Simulates old keys, so that a new id would be free.
     const key = marshall({ pk: `PRJ#${project.seed.projectId}`, sk: "KEYS" });
     const client = tableClient();
     await client.send(

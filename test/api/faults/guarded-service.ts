@@ -9,13 +9,13 @@ import { openTableGate, type TableCall, type TableGate } from "./table-gate.ts";
 export interface Guarded {
   running: Running;
   gate: TableGate;
-  /** The database behind the gate. */
+  /** The database behind the proxy. */
   database: string;
   /** The table past the gate. */
   direct: DirectTable;
-  /** Moves the expiry of rows, as time would. */
+  /** Changes the expiry of rows to simulate the passing of time. */
   expire(which: (row: Row) => boolean, expiresAt: Date): Promise<void>;
-  /** What is half-made in the table, or in one project; a key that its project does not list shows in the table only. */
+  /** Incomplete rows in the table, or in one project; a key that its project does not list is found only in the whole table. */
   broken(project?: Running): Promise<string[]>;
   /** `running` bound to a project and a key of its own. */
   newProject(): Promise<Running>;

@@ -101,7 +101,7 @@ describe("the same Idempotency-Key (docs/api.md, Idempotency)", () => {
       if (call.operation !== "TransactWriteItems" || !call.body.includes(project.seed.accessKey) || hidden > 0)
         return undefined;
       hidden += 1;
-      // The key, the project, the remembered answer, the lock, the build: only the lock's verdict is known.
+      // The key, the project, the recorded response, the lock, the build: only the lock's condition is known to fail.
       return { kind: "half-conflict", failed: 3, row: marshall({ pk, sk, ...lock }) };
     };
     const again = await post("/builds", key);

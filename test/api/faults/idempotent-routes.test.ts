@@ -4,7 +4,7 @@ import { type RouteId, routes } from "../../../api/index.ts";
 import { deploy, nodeApp } from "../../harness/app.ts";
 import { type Answer, type Running, startRunning } from "../../harness/service.ts";
 
-/** A request that makes something, and what is made according to its answer. */
+/** A request that creates something, and the created resource in its response. */
 interface Repeatable {
   path(running: Running): Promise<string> | string;
   body?: object;

@@ -9,7 +9,7 @@ import { ProjectKeys } from "../../../lambdas/http/model/credentials.ts";
 const row = z.looseObject({ pk: z.string(), sk: z.string() });
 export type Row = z.infer<typeof row>;
 
-/** The table past the service. */
+/** Direct access to the table, without the service. */
 export interface DirectTable {
   /** Every row. */
   rows(): Promise<Row[]>;
@@ -122,7 +122,7 @@ function brokenVariables(rows: Row[]): string[] {
   return broken;
 }
 
-/** What is half-made in the table, in words; empty when every rule between rows holds (docs/data-model.md, Rules between rows). */
+/** Describes incomplete rows in the table; empty if every rule between rows holds (docs/data-model.md, Rules between rows). */
 export function brokenRules(rows: Row[]): string[] {
   const keys = rows.filter(({ pk }) => pk.startsWith("KEY#"));
   const projects = new Set(rows.map(({ pk }) => pk).filter((pk) => pk.startsWith("PRJ#")));

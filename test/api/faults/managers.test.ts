@@ -76,13 +76,13 @@ describe("a project restricted to managing members (docs/api.md, Managing member
     expect((await as(manager, "/builds")).status).toBe(409);
     await as(undefined, `/builds/${byKey.body.build.id}/cancel`);
     expect((await as(manager, "/rebuild")).body.code).toBe("never_deployed");
-    // A build that does not exist is a 404 for everyone; one that does is the managers' to redeploy.
+    // A missing build is a 404 for everyone; only managers may redeploy an existing one.
     for (const who of [manager, owner, undefined]) expect((await as(who, unknown)).status).toBe(404);
     expect((await as(owner, `/builds/${id}/redeploy`)).status).toBe(403);
     expect((await as(manager, `/builds/${id}/redeploy`)).body.code).toBe("build_canceled");
   });
 
-  test("an empty list refuses every user; none lets every member in again", async () => {
+  test("an empty list refuses every user; no list admits every member again", async () => {
     await restrict([]);
     expect(await as(manager, "/builds")).toMatchObject({ status: 403, body: { managers: [] } });
     expect((await as(undefined, "/builds")).status).toBe(201);
@@ -90,7 +90,7 @@ describe("a project restricted to managing members (docs/api.md, Managing member
     expect((await as(owner, "/builds")).status).toBe(409);
   });
 
-  test("taken away while requests run: none gets past the list once it stands", async () => {
+  test("no request passes the list after access was removed while requests run", async () => {
     await restrict(null);
     const answers = await Promise.all([
       restrict([manager.id]).then(() => as(owner, "/builds")),

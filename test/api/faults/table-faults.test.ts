@@ -5,7 +5,7 @@ import type { Answer, Running } from "../../harness/service.ts";
 import { type Guarded, startGuarded } from "./guarded-service.ts";
 import type { Fault } from "./table-gate.ts";
 
-/** What DynamoDB answers on a bad day, and the operations that can be answered so. */
+/** Error responses of DynamoDB, and the operations that can receive them. */
 const faults: [string, Fault, RegExp][] = [
   ["a transaction conflict", { kind: "conflict" }, /^TransactWriteItems$/],
   ["unprocessed keys", { kind: "unprocessed" }, /^BatchGetItem$/],
@@ -15,10 +15,10 @@ const faults: [string, Fault, RegExp][] = [
 ];
 
 interface Scenario {
-  /** Brings the project to where the request means something; gives the request. */
+  /** Prepares the project for the request; returns the request. */
   prepare(project: Running): Promise<{ method: string; path: string; body?: object }>;
   success: number;
-  /** What a request may leave behind, to be cleared away before the next one. */
+  /** State that a request may leave, to be removed before the next one. */
   leaves?: "builds" | "keys";
 }
 
@@ -96,7 +96,7 @@ const scenarios = {
   "list-organizations": { prepare: () => at("GET", "/organizations"), success: 200 },
 } satisfies Partial<Record<RouteId, Scenario>>;
 
-/** What starts from a deployed version: one project for each, its tests one after the other. */
+/** Requests that need a deployed version: one project each, with its tests in sequence. */
 const deployedScenarios = {
   rebuild: { prepare: (project) => at("POST", `${project.project}/rebuild`), success: 201, leaves: "builds" },
   "redeploy-build": {
@@ -166,7 +166,7 @@ describe("DynamoDB on a bad day", () => {
     const { body } = await project.call("GET", `${project.project}/builds?limit=2`);
     for (const { id } of body.builds) {
       const canceled = await project.call("POST", `${project.project}/builds/${id}/cancel`);
-      // A copied build may be past canceling: it then has to end by itself.
+      // A copied build may no longer be cancelable: the test then waits for its end.
       if (canceled.body.code === "build_deploying") await finished(project, id);
       else expect([200, 409]).toContain(canceled.status);
     }

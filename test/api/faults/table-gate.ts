@@ -11,14 +11,14 @@ export interface TableCall {
   body: string;
 }
 
-/** What happens to a call instead of being passed on; `lose` passes it on and breaks the connection before the answer. */
+/** The fault for a call instead of forwarding it; `lose` forwards it and breaks the connection before the response. */
 export type Fault =
   | { kind: "refuse"; name: string; status: number }
   /** TransactionCanceledException, every item of which was in another transaction. */
   | { kind: "conflict" }
-  /** As `conflict`, but this item's condition has failed beside it, with this row there. */
+  /** As `conflict`, but this item's condition has also failed, with this existing row. */
   | { kind: "half-conflict"; failed: number; row: object }
-  /** A BatchGetItem that read nothing and gives every key back. */
+  /** A BatchGetItem that returns every key as unprocessed. */
   | { kind: "unprocessed" }
   | { kind: "lose" };
 
@@ -26,11 +26,11 @@ export interface TableGate {
   endpoint: string;
   calls: TableCall[];
   clear(): void;
-  /** Asked for every call; awaited, so that a test can hold a call back. */
+  /** Called and awaited for every call, so that a test can delay it. */
   before: ((call: TableCall) => Promise<Fault | undefined> | Fault | undefined) | undefined;
-  /** Runs when DynamoDB has answered and the service does not know it yet. */
+  /** Runs after DynamoDB has responded and before the service receives the response. */
   after: ((call: TableCall) => Promise<void> | void) | undefined;
-  /** Runs when the answer has been handed to the service. */
+  /** Runs after the response has been sent to the service. */
   answered: ((call: TableCall) => void) | undefined;
   close(): Promise<void>;
 }
@@ -65,7 +65,7 @@ async function textOf(message: IncomingMessage): Promise<Buffer> {
   return Buffer.concat(chunks);
 }
 
-/** Stands between the service and its DynamoDB: holds, refuses, loses and counts calls, one by one. */
+/** A proxy between the service and its DynamoDB: delays, refuses, loses and counts single calls. */
 export async function openTableGate(target: string): Promise<TableGate> {
   const to = new URL(target);
   const gate: TableGate = {

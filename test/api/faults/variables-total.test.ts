@@ -38,7 +38,7 @@ describe("the names and values of a project's variables", () => {
     return { project, ids: answers.map(({ body }) => body.environment.id) };
   }
 
-  /** As a version left it that did not count bytes. */
+  /** The row of an earlier version that did not count bytes. */
   const forgetBytes = (project: Running, count: number) =>
     guarded.direct.put({ pk: `PRJ#${project.seed.projectId}`, sk: "ENVCOUNT", count });
 

@@ -2,7 +2,7 @@ import { afterAll, beforeAll, beforeEach, expect, test } from "vitest";
 import { upload } from "../../harness/app.ts";
 import { type HeldEvents, startHeldEvents } from "./held-events.ts";
 
-/** How an entry follows its object, whatever becomes of the events. The bucket keeps versions in AWS, and not locally. */
+/** An entry follows its object, even if events are lost, late or repeated. The bucket is versioned on AWS but not locally. */
 export function followsItsObject(versioned: boolean): void {
   let held: HeldEvents;
   beforeAll(async () => {
@@ -107,7 +107,7 @@ export function followsItsObject(versioned: boolean): void {
     expect(await listed(file.id)).toBeUndefined();
   });
 
-  test("a deletion that dies half-way can be repeated, and meanwhile the entry says that nothing is stored", async () => {
+  test("an interrupted deletion can be repeated, and the entry shows no stored object in the meantime", async () => {
     const file = await prepared();
     await put(file.url, "hello");
     const { url } = await read(file.id);
@@ -131,7 +131,7 @@ export function followsItsObject(versioned: boolean): void {
       held.s3.after = async (method) => {
         if (method !== "DELETE") return;
         held.s3.after = undefined;
-        // The very same bytes in the same second: nothing but the event tells that they are new.
+        // The same bytes in the same second: only the event shows that they are new.
         await put(file.url, "same");
         await arrived(2);
         if (inTime) await held.deliver(held.events[1]);

@@ -23,14 +23,14 @@ export interface HeldEvents {
   /** `/organizations/…/projects/…` */
   project: string;
   storageId: string;
-  /** What S3 wanted to tell, in its order; nothing is delivered by itself. */
+  /** The events of S3, in order; the test delivers them. */
   events: ObjectCreated[];
   deliver(event: ObjectCreated | undefined): Promise<void>;
   /** Moves the clock of S3 and STS, not the service's own. */
   clock: { aheadMs: number };
-  /** How often the signer role was assumed. */
+  /** The number of AssumeRole calls for the signer role. */
   assumed: { count: number };
-  /** Asked for every call to STS; true makes it fail as the real one does. */
+  /** Called for every STS call; true makes it fail like the real one. */
   refuseSts: { now: boolean };
   table: DynamoProxy;
   rows(): Promise<Row[]>;

@@ -59,7 +59,7 @@ describe("the list of files", () => {
     expect(seen).toEqual(expected);
   });
 
-  test("goes on after a file that was deleted meanwhile", async () => {
+  test("continues after a file that was deleted in the meantime", async () => {
     const wanted = ["x", "y", "z"].map((name) => ({ name, mime: "text/plain" }));
     await running.call("POST", otherFiles, { body: { files: wanted } });
     const first = await running.call("GET", `${otherFiles}?limit=1`);
@@ -89,7 +89,7 @@ describe("the list of files", () => {
 });
 
 describe("a file of another storage", () => {
-  test("is not found, whether read or deleted, and ids that are none neither", async () => {
+  test("is not found when read or deleted, and neither are invalid ids", async () => {
     const { body } = await running.call("GET", `${files}?limit=1`);
     const id: string = body.files[0].id;
     for (const [list, fileId] of [

@@ -104,7 +104,7 @@ function expected(value: Value, from: Type, to: Type): Value | "refused" {
   }
 }
 
-/** What PostgreSQL makes of the values, all in one statement. */
+/** PostgreSQL's conversions of the values, all in one statement. */
 async function actual(given: Value[], from: Type, to: Type): Promise<(Value | "refused")[]> {
   const rows = sql.join(given.map((value, index) => sql`(${sql.lit(index)}, ${sql.lit(String(value))})`));
   const change = conversion(t.schema, sql`v`, from, to);

@@ -18,13 +18,13 @@ export interface RdsServer {
   endpoint: string;
   /** The paths of the Data API's calls since the last clear, e.g. `/Execute`. */
   calls: string[];
-  /** Answers in the Data API's place while it gives something. */
+  /** If it returns a value, this replaces the Data API's response. */
   intercept: ((request: RawRequest) => RawResponse | undefined) | undefined;
   /** Whether the answer to a call that was carried out gets lost. */
   lose: ((request: RawRequest) => boolean) | undefined;
   /** Answers wait for this while it is set. */
   hold: Promise<undefined> | undefined;
-  /** Runs a statement past the service and gives its records as plain values. */
+  /** Runs a statement directly, without the service, and returns its records as plain values. */
   sql(statement: string): Promise<unknown[][]>;
   close(): Promise<void>;
 }

@@ -115,7 +115,7 @@ async function compare(table: string, model: Model): Promise<void> {
   );
 }
 
-test("whatever changes follow one another, a table is what a model of it says, and a refused change is none", async () => {
+test("after any sequence of changes a table equals its model, and a refused change has no effect", async () => {
   let number = 0;
   let accepted = 0;
   let refused = 0;

@@ -1,6 +1,6 @@
 import { Conflict, converted, type Type, type Value } from "./value-model.ts";
 
-/** A table in memory, with the rules of the interface written down a second time: what the service is compared with. */
+/** A table in memory, with the rules of the interface written down independently, to compare the service with. */
 export interface ModelColumn {
   name: string;
   type: Type;
@@ -57,7 +57,7 @@ function applied(model: Model, change: Change): Model {
   return { comment: change.comment === undefined ? model.comment : change.comment, columns, rows };
 }
 
-/** The table after a change, or `undefined` when data stand in its way. */
+/** The table after a change, or `undefined` if existing data prevent it. */
 export function apply(model: Model, change: Change): Model | undefined {
   try {
     return applied(model, change);

@@ -205,7 +205,7 @@ describe("a row", () => {
     expect((await t.tables("GET", "/survivor/rows")).body.rows).toHaveLength(1);
   });
 
-  it("is stored anew when the record of its Idempotency-Key has expired", async () => {
+  it("is stored again when the record of its Idempotency-Key has expired", async () => {
     await t.given("forgotten", [{ name: "a", type: "integer" }]);
     const headers = { "idempotency-key": "expired row" };
     const post = () => t.tables("POST", "/forgotten/rows", { row: { a: 1 } }, { headers });
@@ -365,7 +365,7 @@ describe("a database that sleeps", () => {
     expect([answer.status, answer.body.code]).toEqual([503, "unavailable"]);
   });
 
-  it("says nothing of PostgreSQL's own words when it fails", async () => {
+  it("does not contain PostgreSQL's message when it fails", async () => {
     const message = 'ERROR: secret value "hunter2" in relation "x"; SQLState: XX000';
     t.rds.intercept = () => ({
       status: 400,

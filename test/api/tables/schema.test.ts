@@ -30,7 +30,7 @@ const column = (name: string, type: string, more: object = {}) => ({
 const named = (answer: { body: { table: { columns: { name: string }[] } } }) =>
   answer.body.table.columns.map((one) => one.name);
 
-/** Everything that PostgreSQL holds of a table: file, columns, constraints, triggers, comments, catalog, rows with their versions. */
+/** Everything that PostgreSQL stores for a table: file, columns, constraints, triggers, comments, catalog, rows with their versions. */
 async function dump(table: string): Promise<string> {
   const relation = `'"${t.schema}"."${table}"'::regclass`;
   const parts = await Promise.all(
@@ -168,7 +168,7 @@ describe("tables", () => {
     expect([again.status, again.body.table?.name]).toEqual([201, "survivor"]);
   });
 
-  it("are made anew for an Idempotency-Key whose record has expired", async () => {
+  it("are created again for an Idempotency-Key whose record has expired", async () => {
     const headers = { "idempotency-key": "expired table" };
     t.rds.lose = (request) => request.body.includes("$change_");
     expect((await t.tables("POST", "", { name: "expired", columns: [] }, { headers })).status).toBe(503);
@@ -210,7 +210,7 @@ describe("names", () => {
     expect((await t.tables("DELETE", `/${word}`)).status).toBe(200);
   });
 
-  it("may have 63 characters, and are never in the way of what the service keeps", async () => {
+  it("may have 63 characters, and never conflict with the service's own names", async () => {
     const long = "a".repeat(63);
     await t.given(long, [{ name: long, type: "integer", unique: true }]);
     for (const name of [`${"a".repeat(58)}_pkey`, "dup_pkey", "dup", "dup_id_seq", "dup_a_key", "tables"]) {
@@ -750,7 +750,7 @@ describe("conversions keep the data or refuse", () => {
 });
 
 describe("who may", () => {
-  it("is every key and user of the organization, and nobody else", async () => {
+  it("is every key and user of the organization, and no other caller", async () => {
     const { organization: other } = await t.operator("create-organization", { name: "Other" });
     const { project: stranger } = await t.operator("create-project", { organizationId: other?.id, name: "P" });
     const { credential: foreign } = await t.operator("create-credential", { projectId: stranger?.id });

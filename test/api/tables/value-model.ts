@@ -1,4 +1,4 @@
-/** What becomes of a value when its column gets another type, written down a second time: what the service is compared with. */
+/** The value after its column gets another type, written independently, to compare the service with. */
 export type Type = "string" | "text" | "integer" | "float" | "boolean" | "date" | "json";
 /** A value of a `json` column is its JSON text, a date its instant. */
 export type Value = string | number | boolean | null;

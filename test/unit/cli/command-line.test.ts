@@ -107,7 +107,7 @@ test("a broken local.json is named, and its contents are not shown", async () =>
   expect(stderr).not.toContain("5ec3e7");
 });
 
-test("a service that is not there is a sentence, as is what the service refuses", async () => {
+test("an unreachable service and a refused call each give a message", async () => {
   const gone = await contractService();
   await gone[Symbol.asyncDispose]();
   const { code, stderr } = await slipway(["cancel", "bld_1"], { environment: gone.environment });

@@ -4,7 +4,7 @@ import type { AddressInfo } from "node:net";
 const at = "2026-11-20T01:02:03.456Z";
 
 export interface Script {
-  /** What the reads of a build say in turn, the last for ever. */
+  /** The responses to reads of a build, in order; the last one repeats. */
   statuses?: { status: string; [field: string]: unknown }[];
   /** Answers of POST builds before the one that succeeds. */
   conflicts?: { id: string; status: string }[];
@@ -20,7 +20,7 @@ export interface Script {
 /** The secret part of the upload address, which must never be seen. */
 const uploadSignature = "X-Amz-Signature=5ec3e7";
 
-/** The network's other end: answers as the contract says, following a script, and keeps what was asked. */
+/** A server that responds by the contract, follows a script, and records requests. */
 export async function contractService(script: Script = {}) {
   const asked: { call: string; headers: IncomingMessage["headers"]; body: Buffer }[] = [];
   const reads = script.statuses ?? [{ status: "ready" }];

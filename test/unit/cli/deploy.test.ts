@@ -199,7 +199,7 @@ test("--env-file sets what is new or different before the build is created, and 
   expect(JSON.parse(service.asked[2]?.body.toString() ?? "")).toEqual({ name: "NEW", value: "hunter2 $x" });
 });
 
-test("nothing is asked of the service for a folder that cannot be sent", async () => {
+test("a folder that cannot be sent causes no call of the service", async () => {
   await using service = await contractService();
   using empty = folderWith({ ".env": "A=1" });
   const environment = { ...service.environment, TMPDIR: temporary };
@@ -233,7 +233,7 @@ test("a service that does not run is found out before anything is packed, with h
   expect(stderr).toMatch(/^The service at .* \(ECONNREFUSED\)\. Start the local service with: npm start\n$/);
 });
 
-test("what was detected, and how the app is started, is shown once", async () => {
+test("the detected app and its start command are shown once", async () => {
   const text = "Detected: nodejs24.x with npm. Started with: node server.js";
   const logLines = [{ stage: "building", text }, "Detected: is a word of the app"];
   await using service = await contractService({ logLines });

@@ -68,7 +68,7 @@ test("a nested .gitignore counts from its folder down, over the ones above it", 
   ).toEqual(["a/b/x.log", "a/x.log", "s/gen/y", "tmp/y"]);
 });
 
-test("what the repository around the folder leaves out is left out", () => {
+test("the ignore rules of the enclosing repository apply", () => {
   using repository = folderWith({
     ".git/HEAD": "",
     ".gitignore": "*.pem\n/apps/web/cache",
@@ -97,7 +97,7 @@ test.each([
   expect(selected({ ...files, ".dockerignore": rules })).toEqual(expected);
 });
 
-test("what either of the two leaves out is left out", () => {
+test("a path that either of the two excludes is not sent", () => {
   expect(selected({ ".gitignore": "a\n!b", ".dockerignore": "b\n!a", a: "", b: "", c: "" })).toEqual(["c"]);
 });
 

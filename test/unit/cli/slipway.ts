@@ -15,11 +15,11 @@ interface RunOptions {
   environment?: Record<string, string>;
   workingFolder?: string;
   stdin?: string;
-  /** Gets what stderr says so far and a way to send a signal. */
+  /** Receives stderr so far and a function that sends a signal. */
   onNote?: (stderr: string, kill: (signal: NodeJS.Signals) => void) => void;
 }
 
-/** Runs the command line as a user would, in an environment that holds nothing but what is given. */
+/** Runs the command line as a user would, with only the given environment. */
 export function slipway(words: string[], options: RunOptions = {}): Promise<Finished> {
   const child = spawn(process.execPath, [main, ...words], {
     cwd: options.workingFolder ?? tmpdir(),

@@ -18,7 +18,7 @@ function written(environment: Record<string, string>, isTTY: boolean, use: (term
   return { out, err };
 }
 
-test("where nobody looks on there is no moving line and no colour", () => {
+test("without a terminal there is no progress line and no color", () => {
   const { err } = written({}, false, (terminal) => {
     terminal.progress("half");
     terminal.note("done", "green");

@@ -11,7 +11,7 @@ interface Keyed {
 const isKeyed = (value: unknown): value is Keyed =>
   typeof value === "object" && value !== null && "key" in value && "at" in value && typeof value.key === "function";
 
-/** Stands for any id: each of its fields is its own name between braces. */
+/** A placeholder for ids: each of its fields is its own name in braces. */
 const placeholders = new Proxy<Record<string, string>>({}, { get: (_, name) => `{${String(name)}}` });
 
 /** Every kind of row, as the beginning of its line on the page: `| name | pk | sk |`. */

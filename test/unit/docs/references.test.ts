@@ -26,7 +26,7 @@ function headingsOf(page: string): string[] {
 const joined = (text: string): string => text.replace(/\n\s*(\*|\/\/|#)?\s*/g, " ");
 
 test("no file refers to a document that is not in the repository", () => {
-  // Written so that this file does not name them itself.
+  // Written so that this file does not contain these names.
   const outside = new RegExp(`\\b(${["SPE" + "C", "CONTRAC" + "T", "DESIG" + "N", "DETECTIO" + "N"].join("|")})\\b`);
   const found = [...texts].flatMap(([file, text]) =>
     text.split("\n").flatMap((line, index) => (outside.test(line) ? [`${file}:${index + 1}: ${line.trim()}`] : [])),

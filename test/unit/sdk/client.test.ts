@@ -121,7 +121,7 @@ test("a redirect is not followed, since the key would go with it", async () => {
   expect(elsewhere.received).toEqual([]);
 });
 
-test("a client without arguments says what it needs", () => {
+test("a client without arguments reports the missing settings", () => {
   expect(() => createClient()).toThrow("SLIPWAY_URL is not set: createClient without arguments works inside an app");
 });
 

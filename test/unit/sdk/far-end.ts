@@ -14,7 +14,7 @@ export interface Reply {
   body?: unknown;
 }
 
-/** The network's other end: an HTTP server that keeps what it received and answers in turn, the last answer for ever. */
+/** An HTTP server that records requests and sends the given responses in order; the last one repeats. */
 export async function farEnd(...replies: (Reply | ((request: IncomingMessage, response: ServerResponse) => void))[]) {
   const received: Received[] = [];
   let turn = 0;

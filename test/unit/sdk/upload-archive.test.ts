@@ -85,7 +85,7 @@ test("an address that is refused costs no upload, and is not shown", async () =>
   expect(received).toBe(0);
 });
 
-test("a server that knows nothing of Expect gets the archive after a second", async () => {
+test("a server that does not support Expect gets the archive after a second", async () => {
   let length = 0;
   await using s3 = await storage(() => undefined, {
     before: async (request, response) => {
@@ -97,7 +97,7 @@ test("a server that knows nothing of Expect gets the archive after a second", as
   expect(length).toBe(bytes.length);
 });
 
-test("a broken connection and a 500 are met with the whole file once more", async () => {
+test("after a broken connection or a 500 the whole file is sent again", async () => {
   const lengths: number[] = [];
   await using s3 = await storage(async (request, response, body) => {
     if (lengths.push(0) === 1) request.socket.destroy();
@@ -124,6 +124,6 @@ test("an upload stops with the signal's reason", async () => {
   await expect(uploadArchive(s3.url, archive, { signal: controller.signal })).rejects.toThrow("stop");
 });
 
-test("what is not an address is refused without repeating it", async () => {
+test("an invalid address is refused without quoting it", async () => {
   await expect(uploadArchive(`broken ${signature}`, archive)).rejects.toThrow(/^(?!.*5ec3e7)/);
 });

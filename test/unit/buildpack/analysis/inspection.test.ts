@@ -8,7 +8,7 @@ const MiB = 1024 * 1024;
 const filmBytes = 300 * MiB;
 const manifest = { name: "package.json", data: '{"scripts":{"start":"node server.js"}}', deflate: true };
 const server = { name: "server.js", data: 'fetch("http://localhost:4000/api");\n', deflate: true };
-// Written in two halves, so that no scanner takes this file for a leak.
+// Split in two, so that secret scanners do not report this file.
 const leak = { name: "src/keys.json", data: `{\n"id": "${"AKIA"}${"Q3EGRLV7ZK2XWPD4"}"\n}`, deflate: true };
 
 /** An archive with a film of 300 MiB between its first file and the others, and how many of its bytes have been read. */

@@ -137,7 +137,7 @@ test.each<[string, Files, string]>([
   expect(analysisOf({ ...requirements, ...files }).plan.start).toBe(start);
 });
 
-test("a commented or indented application is none", () => {
+test("a commented or indented application is ignored", () => {
   expect(
     analysisOf({
       ...requirements,
@@ -311,7 +311,7 @@ test.each([
   );
 });
 
-test("tools at the root are not what is started", () => {
+test("tools at the root are not started", () => {
   const files = { "setup.py": "import versioneer", "versioneer.py": "if __name__ == '__main__':\n    main()\n" };
   expect(errorOf({ ...files, "shop/__init__.py": "" }).code).toBe("no_start_command");
 });

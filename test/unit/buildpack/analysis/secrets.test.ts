@@ -4,7 +4,7 @@ import { scanSecrets } from "../../../../buildpack/analysis/secrets/scan.ts";
 import { wants } from "../../../../buildpack/analysis/tree.ts";
 import { tree } from "./tree.ts";
 
-// Written in two halves, so that no scanner takes this file for a leak.
+// Split in two, so that secret scanners do not report this file.
 const join = (...parts: string[]) => parts.join("");
 const awsId = join("AKIA", "Q3EGRLV7ZK2XWPD4");
 const secrets: [string, string][] = [

@@ -22,11 +22,11 @@ const password = "registry-pass-word";
 
 interface Workshop {
   values?: { name: string; value: string }[];
-  /** What the function answers, once for each time that it is asked; the last one again and again. */
+  /** The function's responses, one per call; the last one repeats. */
   answers?: (files: Record<"archive" | "recipe", string>) => object[];
 }
 
-/** Programs that write down how they were called, in front of PATH; /tmp of the scripts is a folder of this test. */
+/** Programs at the start of PATH that record their calls; the scripts' /tmp is a folder of this test. */
 async function workshop({ values = [], answers }: Workshop) {
   const folder = mkdtempSync(join(tmpdir(), "buildspec-"));
   folders.push(folder);
@@ -87,7 +87,7 @@ async function workshop({ values = [], answers }: Workshop) {
     PROJECT_ID: "prj_1",
   };
   const ended = Promise.withResolvers<{ succeeded: boolean; output: string }>();
-  // With -x a shell writes down its commands, as someone who looks for a fault may tell it to.
+  // With -x a shell prints its commands, which a person may turn on for debugging.
   execFile("/bin/bash", ["-x", "-c", `${script}\necho "digest $IMAGE_DIGEST"`], { env }, (error, output, problems) =>
     ended.resolve({ succeeded: error === null, output: output + problems }),
   );

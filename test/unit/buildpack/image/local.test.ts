@@ -10,7 +10,7 @@ const machine = { python: "/opt/my python/bin/python3", tools: "/tmp/tools", man
 const commandsOf = (files: Record<string, string | object>) =>
   localCommands(analysisOf(files).plan, machine).map(({ stage, command }) => `${stage}: ${command}`);
 
-test("what runs on this machine is what is built on AWS: install, then build", () => {
+test("a local build runs the same commands as on AWS: install, then build", () => {
   expect(
     commandsOf({ "package.json": { scripts: { start: "node a.js", build: "tsc" }, dependencies: { a: "1" } } }),
   ).toEqual(["install: npm install", "build: npm run build"]);

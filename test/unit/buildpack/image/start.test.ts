@@ -34,7 +34,7 @@ test.each<[string, string | null, string[]]>([
 const program =
   "process.on('SIGTERM', () => { console.log('bye'); process.exit(7); }); console.log('up ' + (process.env.A ?? '')); setInterval(() => {}, 1000)";
 
-/** Ends whatever a start command left behind, were it not to hand the signal on. */
+/** Ends processes that remain if a start command does not forward the signal. */
 function endGroup(pid: number | undefined): void {
   try {
     if (pid !== undefined) process.kill(-pid, "SIGKILL");

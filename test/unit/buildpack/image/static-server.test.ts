@@ -48,7 +48,7 @@ const files: Record<string, string | Buffer> = {
 const servers: { folder: string; child: ChildProcess }[] = [];
 let port = 0;
 
-/** Lays the files out, ends their build as the image does, and serves them; gives the port. */
+/** Writes the files, prepares them as the image build does, and serves them; returns the port. */
 async function serve(content: Record<string, string | Buffer>, args: string[] = []) {
   const folder = mkdtempSync(join(tmpdir(), "static-"));
   for (const [path, bytes] of Object.entries({ ...content, "server.mjs": await staticServerText() })) {
@@ -88,7 +88,7 @@ afterAll(async () => {
   }
 });
 
-/** The path goes out as it is: fetch would tidy it first. */
+/** Sends the path unchanged: fetch would normalize it. */
 async function get(path: string, headers: Record<string, string> = {}, method = "GET", at = port) {
   const sent = request({ host: "127.0.0.1", port: at, path, method, headers, agent: false }).end();
   const [response]: IncomingMessage[] = await once(sent, "response");
@@ -238,7 +238,7 @@ test("an unchanged file is not sent again, whichever form the client holds", asy
   expect(await get("/app.js", { "if-none-match": 'W/"1-2"' })).toMatchObject({ status: 200, body: longScript });
 });
 
-test("a site's own 404.html answers for what is not there, with status 404", async () => {
+test("a site's own 404.html is sent for missing pages, with status 404", async () => {
   const page = `<h1>no such page</h1>${"<p>text</p>".repeat(200)}`;
   const site = await serve({ "dist/index.html": "home", "dist/404.html": page }, ["404.html"]);
   const at = (path: string, headers: Record<string, string> = {}) => get(path, headers, "GET", site.port);
@@ -279,7 +279,7 @@ test("SIGTERM ends the server at once, though clients hold on to their connectio
   idle.destroy();
 });
 
-test("a build that wrote nothing to serve ends with a sentence that names the folder", async () => {
+test("a build without output to serve fails with a message that names the folder", async () => {
   const folder = mkdtempSync(join(tmpdir(), "static-"));
   writeFileSync(join(folder, "server.mjs"), await staticServerText());
   try {

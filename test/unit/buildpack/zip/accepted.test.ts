@@ -194,7 +194,7 @@ it("an archive without zip64 may count its entries modulo 65,536, as macOS does"
 });
 
 describe("kinds and modes", () => {
-  it("the executable bit of Unix is kept, and nobody else's attributes make one", async () => {
+  it("the executable bit of Unix is kept, and attributes of other systems do not set it", async () => {
     const { entries } = await verified(
       forge([
         { name: "run", ...unixFile, external: 0o100755 * 0x10000 },

@@ -1,6 +1,6 @@
 import { crc32, deflateRawSync } from "node:zlib";
 
-/** The numbers of a header, each of which a hostile writer can set as it likes. */
+/** The numbers of a header; a malicious writer can set each of them. */
 export interface HeaderFields {
   name: string | Buffer;
   version: number;
@@ -20,17 +20,17 @@ export interface CentralFields extends HeaderFields {
   comment: Buffer;
 }
 
-/** What goes into a forged archive; what is not said is honest. */
+/** The content of a forged archive; fields that are not set are correct. */
 export interface ForgedEntry extends Partial<CentralFields> {
   name: string | Buffer;
   data?: string | Buffer;
   deflate?: boolean;
-  /** The packed bytes as they are written, instead of the honest ones. */
+  /** The packed bytes to write instead of the correct ones. */
   packed?: Buffer;
-  /** Lies told in one of the two places only. */
+  /** Wrong values in only one of the two headers. */
   local?: Partial<HeaderFields>;
   central?: Partial<CentralFields>;
-  /** Written after the contents; "honest" makes the usual one. */
+  /** Written after the contents; "honest" writes the correct one. */
   descriptor?: Buffer | "honest" | "unsigned" | "wide" | "wide-unsigned";
   before?: Buffer;
   /** false: it is in the directory only, or in the file only. */
@@ -134,7 +134,7 @@ function descriptorOf(entry: ForgedEntry, { crc, compressedSize, size }: HeaderF
   }
 }
 
-/** Writes an archive, with all lies asked for. */
+/** Writes an archive with the requested wrong values. */
 export function forge(entries: readonly ForgedEntry[], end: Partial<ForgedEnd> = {}): Buffer {
   const parts: Buffer[] = [end.prefix ?? Buffer.alloc(0)];
   const rows: Buffer[] = [];

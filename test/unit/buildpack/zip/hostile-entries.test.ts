@@ -9,7 +9,7 @@ const trueSizes = [
   [text.length, 4],
 ] as const;
 const descriptorOfText = pack([0x08074b50, 4], [crc32(text), 4], ...trueSizes);
-/** A name in a code page that nobody names. */
+/** A name in an undeclared code page. */
 const legacy = Buffer.from([0x62, 0xe4, 0x2e, 0x6a]);
 
 describeRefusals({

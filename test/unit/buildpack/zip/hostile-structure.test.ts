@@ -6,7 +6,7 @@ const one = (entry: ForgedEntry, end?: Partial<ForgedEnd>) => forge([a, entry], 
 const wideOnly = { entries: 0xffff, directoryBytes: 0xffffffff, directoryOffset: 0xffffffff };
 const wideZip = (end: Partial<ForgedEnd>) => forge([a, b], { zip64: {}, ...wideOnly, entriesHere: 0xffff, ...end });
 
-/** A whole second archive hidden in the comment of the first, with offsets that are true where it lies. */
+/** A whole second archive hidden in the comment of the first, with correct offsets for its position. */
 function archiveInComment(shown: Buffer, hidden: string): Buffer {
   const inner = forge([{ name: hidden, data: "evil" }]);
   return forge([{ name: "shown.txt", data: shown }], { comment: inner });

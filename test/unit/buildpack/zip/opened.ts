@@ -20,7 +20,7 @@ export async function verified(
   return { archive, files, entries: new Map(archive.entries.map((entry) => [entry.path, entry])) };
 }
 
-/** The refusal that opening and verifying ends in; anything else is an error of the test. */
+/** The refusal from opening or verifying the archive; any other result fails the test. */
 export async function refusal(bytes: Uint8Array, limits?: ArchiveLimits): Promise<ArchiveRefused> {
   try {
     await verified(bytes, limits);

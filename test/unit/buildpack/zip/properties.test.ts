@@ -7,7 +7,7 @@ import { forge } from "./forge.ts";
 import { sourceOf, verified } from "./opened.ts";
 import { sampleArchives, treeArbitrary } from "./trees.ts";
 
-/** The contents by path, or what the archive was refused for; anything else that is thrown fails the test. */
+/** The contents by path, or the reason of the refusal; any other error fails the test. */
 async function readOrRefused(bytes: Buffer): Promise<Record<string, string> | ArchiveRefused> {
   try {
     const { files, entries } = await verified(bytes);
@@ -77,7 +77,7 @@ describe.each(Object.entries(sampleArchives()))("damage to %s", (_, archive) => 
   });
 });
 
-it("bytes that mean nothing are refused", async () => {
+it("bytes that belong to no entry are refused", async () => {
   await fc.assert(
     fc.asyncProperty(fc.uint8Array({ maxLength: 300 }), async (bytes) => {
       await expect(openArchive(sourceOf(bytes))).rejects.toBeInstanceOf(ArchiveRefused);

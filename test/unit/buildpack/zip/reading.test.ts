@@ -10,7 +10,7 @@ import { patched } from "./refusals.ts";
 
 const MiB = 1024 * 1024;
 
-/** Like a bucket: each read takes a while, and is noted. */
+/** Like a bucket: each read takes some time and is recorded. */
 function remote(bytes: Buffer): ByteSource & { reads: [number, number][]; inFlight: number; inFlightMost: number } {
   const noted = {
     size: bytes.length,
@@ -62,7 +62,7 @@ describe("ranged reading", () => {
     expect(source.inFlightMost).toBeGreaterThan(1);
   });
 
-  it("nothing is in flight any more when verify refuses", async () => {
+  it("no read is in flight after verify has refused", async () => {
     const filler = noise(9 * MiB);
     const source = remote(
       forge([
@@ -81,7 +81,7 @@ describe("ranged reading", () => {
     const bytes = forge([{ name: "b", data: noise(20 * MiB) }]);
     const read = async (offset: number, length: number) => {
       if (offset > 0 && offset < 17 * MiB) throw new Error("connection reset");
-      // Long enough for the failed one to be a rejection that nobody waits for yet.
+      // Long enough for the failed read to be an unhandled rejection.
       await new Promise((resolve) => setTimeout(resolve, 10));
       return bytes.subarray(offset, offset + length);
     };
@@ -119,7 +119,7 @@ describe("handing over contents", () => {
     expect(given.get("packed.bin")?.equals(large)).toBe(true);
   });
 
-  it("streams what is over 2 MiB to whoever asks, and waits for slow takers of small ones", async () => {
+  it("streams files over 2 MiB on request, and waits for slow readers of small ones", async () => {
     const archive = await openArchive(sourceOf(forge(files)));
     const events: string[] = [];
     let streamed = 0;
@@ -141,7 +141,7 @@ describe("handing over contents", () => {
     expect(streamed).toBe(43 * MiB);
   });
 
-  it("what is given may be kept and changed", async () => {
+  it("the returned bytes may be kept and changed", async () => {
     const archive = await openArchive(sourceOf(forge(files)));
     await archive.verify((_, bytes) => void bytes.fill(0));
     await archive.verify((_, bytes) => void bytes.fill(0));
@@ -163,7 +163,7 @@ describe("handing over contents", () => {
     expect(streamed).toBeLessThanOrEqual(3 * MiB);
   });
 
-  it("reads one file by itself, checked", async () => {
+  it("reads and checks a single file", async () => {
     const archive = await openArchive(
       sourceOf(forge([...files, { name: "bad", data: "good", packed: Buffer.from("evil") }])),
     );

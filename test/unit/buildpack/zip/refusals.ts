@@ -6,7 +6,7 @@ import { refusal } from "./opened.ts";
 /** What is wrong with an archive, and the rule and entry that its refusal must name. */
 export type Refusal = [sentence: string, archive: Buffer, rule: ArchiveRule, entry?: string];
 
-/** Two honest files to put lies beside. */
+/** Two correct files, for tests that add a wrong one. */
 export const a: ForgedEntry = { name: "a.txt", data: "first" };
 export const b: ForgedEntry = { name: "b.txt", data: "second file" };
 export const text = "the same words again and again and again and again";

@@ -26,7 +26,7 @@ export const treeArbitrary: fc.Arbitrary<ForgedEntry[]> = fc
     // A first part that is the number of the file keeps files and folders apart.
     return files.map(({ path, data, packing, host, announced }, index): ForgedEntry => {
       const name = `${index}-${path.join("/")}`;
-      // Info-ZIP takes a name of another host for one of its code page, whatever the flag for UTF-8 says.
+      // Info-ZIP decodes a name from another host in its code page and ignores the UTF-8 flag.
       const madeOn = /^\p{ASCII}*$/u.test(name) ? host : unixFile;
       const flags = packing.descriptor ? 0x808 : 0x800;
       const central = announced === "local" ? { flags: 0x800 } : {};
@@ -34,7 +34,7 @@ export const treeArbitrary: fc.Arbitrary<ForgedEntry[]> = fc
     });
   });
 
-/** Archives that between them have every structure that the reader knows. */
+/** Archives that together contain every structure that the reader supports. */
 export function sampleArchives(name = "naïve.txt"): Record<string, Buffer> {
   const text = "the same words again and again and again and again";
   const plain = [

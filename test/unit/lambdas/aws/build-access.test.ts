@@ -81,7 +81,7 @@ test("a session reaches one build's two objects and one project's repository, an
   expect(pushActions.filter((action) => /Delete|Create|Set|\*/.test(action))).toEqual([]);
 });
 
-test("a session policy fits into what IAM takes, with the longest names that can occur", () => {
+test("a session policy with the longest possible names fits IAM's limit", () => {
   const bucket = "b".repeat(63);
   const longest = inputsOf(build({ SOURCE_BUCKET: bucket, ARTIFACT_BUCKET: bucket }), "slipway-build");
   if (longest === undefined) throw new Error("no inputs");

@@ -189,7 +189,7 @@ describe("the work grows with the text and the values, not with their product", 
   });
 });
 
-describe("whatever has the shape of a secret", () => {
+describe("text in the format of a secret", () => {
   const letters = (count: number) => "a1".repeat(count).slice(0, count);
   test.each([
     ...["slk_", "sls_", "slp_", "slt_"].map((prefix) => [prefix, letters(40), letters(39)]),

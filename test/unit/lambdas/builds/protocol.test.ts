@@ -1,7 +1,7 @@
 import { describe, expect, test } from "vitest";
 import { type Build, type Event, events, isOver, type Safeguard, type State, safeguards } from "./protocol.ts";
 
-/** What must hold in every state (docs/architecture.md, A build's path); each is a sentence that a counterexample breaks. */
+/** What must hold in every state (docs/architecture.md, A build's path); a counterexample breaks one of them. */
 const invariants: Record<string, (state: State, found: Event[]) => boolean> = {
   "one build at a time": ({ builds }) => builds.filter((build) => !isOver(build)).length <= 1,
   "a running build holds the lock": ({ builds, lock }) => builds.every((build, id) => isOver(build) || lock === id),
@@ -22,7 +22,7 @@ const invariants: Record<string, (state: State, found: Event[]) => boolean> = {
 
 interface Verdict {
   states: number;
-  /** What was broken, and the events that led there. */
+  /** The broken rule, and the events that led to it. */
   broken?: { invariant: string; trace: string[] };
 }
 
@@ -35,7 +35,7 @@ function search(buildsMax: number, dropped?: Safeguard): Verdict {
     for (let at = cameFrom.get(key); at; at = cameFrom.get(at.from)) trace.unshift(at.name);
     return trace;
   };
-  // A Map is walked in the order of insertion, what is added on the way included: it is the queue as well.
+  // A Map iterates in insertion order, including entries added during the iteration, so it is also the queue.
   for (const key of cameFrom.keys()) {
     const state: State = JSON.parse(key);
     const found = events(state, buildsMax, dropped);
@@ -49,7 +49,7 @@ function search(buildsMax: number, dropped?: Safeguard): Verdict {
   return { states: cameFrom.size };
 }
 
-/** What breaks first when a safeguard is dropped. */
+/** The first rule that breaks if a safeguard is removed. */
 const counterexamples: Record<Safeguard, string> = {
   "create takes the lock in its own transaction": "one build at a time",
   "a lock without an execution gets one": "every build ends, or waits for its upload",

@@ -1,4 +1,4 @@
-/** What the protocol of builds rests on; the search drops one at a time. */
+/** The safeguards of the build protocol; the search removes one at a time. */
 export const safeguards = [
   "create takes the lock in its own transaction",
   "a lock without an execution gets one",
@@ -16,7 +16,7 @@ export const safeguards = [
 ] as const;
 export type Safeguard = (typeof safeguards)[number];
 
-/** What a build's execution does next. */
+/** The next step of a build's execution. */
 type Step =
   | "start"
   | "store"
@@ -46,7 +46,7 @@ export interface State {
   lock: number | null;
   live: number | null;
 }
-/** What can happen next; `system` is the build that the service itself moves on, and absent from a user's doing. */
+/** A possible next event; `system` is the build that the service advances, absent for a user's action. */
 export interface Event {
   name: string;
   system?: number;
@@ -89,7 +89,7 @@ function writes(keeps: (safeguard: Safeguard) => boolean) {
   return { release, end, advance, putBack };
 }
 
-/** What each step of an execution can do. */
+/** The possible results of each step of an execution. */
 function stepsOf(keeps: (safeguard: Safeguard) => boolean): Record<Step, (build: Build) => [string, Change][]> {
   const { end, advance, putBack } = writes(keeps);
   const goes = (step: Step): [string, Change] => [step, (own) => void Object.assign(own, { step })];
@@ -115,7 +115,7 @@ function stepsOf(keeps: (safeguard: Safeguard) => boolean): Record<Step, (build:
       end("error")(own, next, id);
     };
   return {
-    // The request's process may have died after its transaction: then only the sweep starts the execution.
+    // The request's process may have died after its transaction: then only reconcile-locks starts the execution.
     start: () => (keeps("a lock without an execution gets one") ? [goes("store")] : []),
     store: ({ upload }) => [
       ["store", storeToken],
@@ -148,7 +148,7 @@ function stepsOf(keeps: (safeguard: Safeguard) => boolean): Record<Step, (build:
   };
 }
 
-/** A step or an event of an execution that is over, which comes once more. */
+/** A repeated step or event of an execution that has ended. */
 function lateChanges(keeps: (safeguard: Safeguard) => boolean): [string, Change][] {
   const { advance, end, release } = writes(keeps);
   const late =
@@ -171,7 +171,7 @@ export function events(state: State, buildsMax: number, dropped?: Safeguard): Ev
   const happens = (name: string, change: (next: State) => void, system?: number) => {
     const next: State = JSON.parse(JSON.stringify(state));
     change(next);
-    // What is not read any more is forgotten, so that states which differ in nothing else are one.
+    // Values that are no longer read are removed, so that otherwise equal states are merged.
     for (const build of next.builds) {
       if (!["start", "store", "wait"].includes(build.step)) build.upload = "event gone";
       if (build.step === "over") build.previous = null;

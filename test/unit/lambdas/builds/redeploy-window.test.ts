@@ -20,14 +20,14 @@ function history(endings: readonly ("ready" | "error" | "canceled" | "running")[
     builds.push({ id, status, ...(how === "canceled" && { canceledAt: "2026-11-20T00:00:00.000Z" }) });
     if (how !== "ready") continue;
     remembered = withSuccess(remembered, id);
-    // A step that is run again remembers the same success twice.
+    // A repeated step records the same success twice.
     if (index % 3 === 0) remembered = withSuccess(remembered, id);
   }
   return { builds, remembered };
 }
 
 describe("which builds can be redeployed", () => {
-  test("are the ten most recent successful ones other than the live one, whatever the history", () => {
+  test("are the ten most recent successful ones other than the live one, for any history", () => {
     fc.assert(
       fc.property(fc.array(ending, { maxLength: 60, size: "max" }), fc.nat(), (endings, pick) => {
         const { builds, remembered } = history(endings);

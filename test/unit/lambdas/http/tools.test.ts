@@ -15,7 +15,7 @@ afterEach(() => {
   }
 });
 
-/** What each tool of these capabilities can do. */
+/** The calls of each tool of these capabilities. */
 async function abilities(...uses: Capability[]): Promise<Record<string, string[]>> {
   const tools: Record<string, object> = await prepareTools(uses)();
   return Object.fromEntries(Object.entries(tools).map(([name, tool]) => [name, Object.keys(tool).sort()]));

@@ -20,7 +20,7 @@ interface Received {
 }
 
 let received: Received[];
-/** What the far end does with the n-th request, from 0 on. */
+/** The server's behavior for the n-th request, from 0. */
 let behave: (n: number, response: ServerResponse) => void;
 let server: Server;
 let table: TableReader & TableWriter & RowUpdater;

@@ -76,7 +76,7 @@ describe("a planned change", () => {
     expect(isDestructive(planned({ modify: [{ name: "a", type: "float" }], comment: "x" }).steps)).toBe(false);
   });
 
-  it("judges a column as it will be, not field by field", () => {
+  it("validates a column as a whole, not field by field", () => {
     expect(plan({ modify: [{ name: "b", type: "text" }] })).toEqual({
       refusal: {
         kind: "invalid",
@@ -120,7 +120,7 @@ describe("a planned change", () => {
 });
 
 describe("its statements", () => {
-  it("quote every name and value, whatever stands in them", () => {
+  it("quote every name and value, with any content", () => {
     const hostile: Definition = {
       name: "select",
       comment: "it's; drop table x; --\\",
@@ -167,7 +167,7 @@ describe("its statements", () => {
 });
 
 describe("a definition", () => {
-  it("stands between the managed columns, with six fields each", () => {
+  it("are between the managed columns, with six fields each", () => {
     const columns = allColumns(table);
     expect(columns.map((one) => one.name)).toEqual(["id", "a", "b", "c", "created_at", "updated_at"]);
     for (const one of columns) {
