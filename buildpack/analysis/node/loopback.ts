@@ -1,7 +1,7 @@
 import type { App } from "../app.ts";
 import { escapeRegExp, lineAt } from "../diagnostics.ts";
 import { isGenerated, type Source } from "../source.ts";
-import { LOOPBACK, type Loopback } from "../suggestions/loopback.ts";
+import { LOOPBACK, type Loopback, namedLoopback } from "../suggestions/loopback.ts";
 import { nodeEntry, reachable } from "./sources.ts";
 
 const ADDRESS = `["'\`]${LOOPBACK}["'\`]`;
@@ -25,21 +25,10 @@ export function nodeLoopback(app: App, line: string): Loopback | undefined {
   if (entry === undefined) return undefined;
   const sources = reachable(app, entry).filter(({ text }) => !isGenerated(text));
   for (const source of sources) {
-    const found = named(source, sources);
+    const found = namedLoopback(source, NAMED, (name) => isLoopback(name, sources));
     if (found !== undefined) return found;
   }
   return fastify(sources);
-}
-
-function named({ path, text }: Source, sources: readonly Source[]): Loopback | undefined {
-  const harmless = new Set<string>();
-  for (const pattern of NAMED) {
-    for (const { 0: found, 1: name, index } of text.matchAll(pattern)) {
-      if (name !== undefined && (harmless.has(name) || !isLoopback(name, sources))) harmless.add(name);
-      else return { file: path, line: lineAt(text, index + found.length) };
-    }
-  }
-  return undefined;
 }
 
 function isLoopback(name: string, sources: readonly Source[]): boolean {

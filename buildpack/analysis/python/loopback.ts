@@ -1,7 +1,7 @@
 import type { App } from "../app.ts";
 import { escapeRegExp, lineAt } from "../diagnostics.ts";
 import type { Source } from "../source.ts";
-import { LOOPBACK, type Loopback } from "../suggestions/loopback.ts";
+import { LOOPBACK, type Loopback, namedLoopback } from "../suggestions/loopback.ts";
 import { ARGUMENTS, gunicornBind } from "./listen.ts";
 import { pythonEntry, reachable } from "./sources.ts";
 
@@ -35,7 +35,7 @@ export function pythonLoopback(app: App, line: string): Loopback | undefined {
   if (entry === undefined) return gunicornLoopback(app, line);
   const sources = reachable(app, entry);
   for (const source of sources) {
-    const found = named(source, sources);
+    const found = namedLoopback(source, NAMED, (name) => isLoopback(name, sources));
     if (found !== undefined) return found;
   }
   for (const [framework, call] of DEFAULTS) {
@@ -43,17 +43,6 @@ export function pythonLoopback(app: App, line: string): Loopback | undefined {
     for (const { path, text } of sources) {
       const match = call.exec(text);
       if (match !== null) return { file: path, line: lineAt(text, match.index + match[0].length) };
-    }
-  }
-  return undefined;
-}
-
-function named({ path, text }: Source, sources: readonly Source[]): Loopback | undefined {
-  const harmless = new Set<string>();
-  for (const pattern of NAMED) {
-    for (const { 0: found, 1: name, index } of text.matchAll(pattern)) {
-      if (name !== undefined && (harmless.has(name) || !isLoopback(name, sources))) harmless.add(name);
-      else return { file: path, line: lineAt(text, index + found.length) };
     }
   }
   return undefined;

@@ -1,6 +1,7 @@
 import type { App } from "../app.ts";
 import { commandsOf, invocationOf } from "../command.ts";
-import { type Diagnostics, quoted, suggest } from "../diagnostics.ts";
+import { type Diagnostics, lineAt, quoted, suggest } from "../diagnostics.ts";
+import type { Source } from "../source.ts";
 
 /** The place where a source listens on the loopback address, which cannot be reached from outside the container. */
 export interface Loopback {
@@ -59,4 +60,23 @@ export function suggestLoopback(
       line: found.line,
     });
   }
+}
+
+/**
+ * The first place where one of the patterns finds a loopback address in a source: written there, or behind the name in the
+ * pattern's first group. Each name is looked up once.
+ */
+export function namedLoopback(
+  { path, text }: Source,
+  patterns: readonly RegExp[],
+  isLoopback: (name: string) => boolean,
+): Loopback | undefined {
+  const harmless = new Set<string>();
+  for (const pattern of patterns) {
+    for (const { 0: found, 1: name, index } of text.matchAll(pattern)) {
+      if (name !== undefined && (harmless.has(name) || !isLoopback(name))) harmless.add(name);
+      else return { file: path, line: lineAt(text, index + found.length) };
+    }
+  }
+  return undefined;
 }
