@@ -11,7 +11,7 @@ export const innerNames = {
   rowTriggerFunction: "$row_1",
   rowTrigger: "$row",
   jsonFits: "$json_fits_1",
-  floatFits: "$float_fits_1",
+  floatFits: "$float_fits_2",
 } as const;
 
 /** SQLSTATEs of our own, in a class that PostgreSQL does not use. */

@@ -9,22 +9,25 @@ const significantDigits = (number: string) =>
 /**
  * Whether JavaScript reads a number back as it is written. `isExactNumber` is the same rule in TypeScript. PostgreSQL
  * writes 1e23, which lies half-way between two doubles, as 9.999999999999999e+22, where JavaScript writes 1e+23: so a
- * number with fewer digits than PostgreSQL's is exact too.
+ * number with fewer digits than PostgreSQL's is exact too. It is not one SQL expression, because PostgreSQL may plan a
+ * function of the language sql with its argument as a constant, and then casts it before any condition is judged.
  */
 export const floatFits: InnerFunction = {
   name: names.floatFits,
   parameters: "p_number text",
   returns: "boolean",
-  language: "sql",
+  language: "plpgsql",
   options: "immutable",
   body: `
-select case
-  when length(p_number) > ${numberLengthMax} or not pg_input_is_valid(p_number, 'double precision')
-    or not pg_input_is_valid(p_number, 'numeric') then false
-  else cast(written as numeric) = cast(p_number as numeric)
-    or ${significantDigits("p_number")} < ${significantDigits("written")} end
-from (select case when pg_input_is_valid(p_number, 'double precision')
-  then cast(cast(p_number as double precision) as text) end as written) as postgres`,
+declare
+  written text;
+begin
+  if length(p_number) > ${numberLengthMax} or not pg_input_is_valid(p_number, 'double precision')
+    or not pg_input_is_valid(p_number, 'numeric') then return false; end if;
+  written = cast(cast(p_number as double precision) as text);
+  return cast(written as numeric) = cast(p_number as numeric)
+    or ${significantDigits("p_number")} < ${significantDigits("written")};
+end`,
 };
 
 const longNumbers = "-?[0-9][-+.0-9eE]{15,}|-?[0-9][.0-9]*[eE][-+]?[0-9]+";

@@ -2,6 +2,7 @@ import fc from "fast-check";
 import { sql } from "kysely";
 import { afterAll, beforeAll, describe, expect, it, test } from "vitest";
 import { conversion } from "../../../lambdas/tables/model/conversion.ts";
+import { innerNames } from "../../../lambdas/tables/model/inner-names.ts";
 import { castTypes, compile } from "../../../lambdas/tables/model/sql.ts";
 import { startTables, type Tables } from "./fixture.ts";
 import { Conflict, converted, isLosslessJson, type Type, type Value } from "./value-model.ts";
@@ -137,6 +138,16 @@ test.each(pairs)("any %s becomes a %s whole, or is refused", async (from, to) =>
   );
   expect(wrong).toEqual([]);
 });
+
+test.each(["1e-400", "-1e400", "1e999999999", "x"])(
+  "%s is no float, also as the first value judged",
+  async (number) => {
+    const judged = sql`select cast(${sql.id(t.schema, innerNames.floatFits)}(${sql.lit(number)}) as text)`;
+    // A statement of its own each time, so that PostgreSQL plans the function anew.
+    await t.rds.sql("discard plans");
+    expect(await t.rds.sql(compile(judged).sql)).toEqual([["false"]]);
+  },
+);
 
 describe("a text that is not JSON whole", () => {
   const brackets = (depth: number) => `${"[".repeat(depth)}${"]".repeat(depth)}`;
