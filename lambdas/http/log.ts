@@ -5,12 +5,17 @@ export function log(level: "info" | "error", message: string, fields: Record<str
   process.stdout.write(`${JSON.stringify({ level, message, ...fields })}\n`);
 }
 
+/** Errors of parsing quote the text, and an answer of AWS can hold credentials or rows. The SDK keeps such an answer in `$responseBodyText`. */
+function quotesItsInput(error: Error): boolean {
+  return error instanceof SyntaxError || "$responseBodyText" in error;
+}
+
 /** What a log may say of an error: its name, its message and where it came from. */
 export function errorFields(error: unknown): Record<string, unknown> {
   if (!(error instanceof Error)) return { error: String(error) };
   return {
     error: error.name,
-    detail: error.message,
+    detail: quotesItsInput(error) ? "A text could not be parsed." : error.message,
     stack: error.stack
       ?.split("\n")
       .slice(1, 6)
