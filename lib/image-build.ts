@@ -3,6 +3,7 @@ import * as codebuild from "aws-cdk-lib/aws-codebuild";
 import type * as iam from "aws-cdk-lib/aws-iam";
 import * as logs from "aws-cdk-lib/aws-logs";
 import { Construct } from "constructs";
+import { imageBuildActions } from "../statemachines/image-build-actions.ts";
 import type { imageBuildServices } from "../statemachines/steps.ts";
 import { roleFor, serviceOfThisAccount } from "./allow.ts";
 import type { Apps } from "./apps.ts";
@@ -89,7 +90,7 @@ export class ImageBuild extends Construct {
       assumedBy: functionsOf(this),
       allow: [
         {
-          actions: ["s3:GetObject", "s3:GetObjectVersion"],
+          actions: [...imageBuildActions.objects],
           resources: [data.archives.arnForObjects("archives/*"), data.artifacts.arnForObjects("builds/*")],
           because: "Each session's own policy names one build's three objects.",
         },
@@ -100,15 +101,7 @@ export class ImageBuild extends Construct {
         },
         { actions: ["ecr:GetAuthorizationToken"], resources: ["*"], because: "The ECR token has no resource." },
         {
-          actions: [
-            "ecr:BatchCheckLayerAvailability",
-            "ecr:BatchGetImage",
-            "ecr:CompleteLayerUpload",
-            "ecr:GetDownloadUrlForLayer",
-            "ecr:InitiateLayerUpload",
-            "ecr:PutImage",
-            "ecr:UploadLayerPart",
-          ],
+          actions: [...imageBuildActions.repository],
           resources: [`${apps.images.arn}/*`],
           because: "Each session's own policy names one project's repository.",
         },

@@ -2,6 +2,7 @@ import type { CreateRepositoryCommandInput } from "@aws-sdk/client-ecr";
 import * as z from "zod";
 import { isId } from "../../api/ids.ts";
 import { cacheTag } from "../../buildpack/image/buildspec.ts";
+import { imageBuildActions } from "../../statemachines/image-build-actions.ts";
 
 const reported = z.object({
   projectName: z.string(),
@@ -60,17 +61,6 @@ export function inputsOf(build: unknown, imageBuildProject: string): ImageBuildI
   };
 }
 
-/** Pulling the cache and pushing an image, as `docker` does; creating and deleting repositories is not included. */
-export const pushActions = [
-  "ecr:BatchCheckLayerAvailability",
-  "ecr:BatchGetImage",
-  "ecr:CompleteLayerUpload",
-  "ecr:GetDownloadUrlForLayer",
-  "ecr:InitiateLayerUpload",
-  "ecr:PutImage",
-  "ecr:UploadLayerPart",
-] as const;
-
 /** The session policy for signing a build's URLs and creating its registry password. IAM accepts at most 2,048 characters. */
 export function sessionPolicyOf(inputs: ImageBuildInputs, repositoryArn: string) {
   const partition = repositoryArn.split(":")[1];
@@ -79,10 +69,10 @@ export function sessionPolicyOf(inputs: ImageBuildInputs, repositoryArn: string)
     Version: "2012-10-17",
     Statement: [
       { Effect: "Allow", Action: "ecr:GetAuthorizationToken", Resource: "*" },
-      { Effect: "Allow", Action: [...pushActions], Resource: repositoryArn },
+      { Effect: "Allow", Action: [...imageBuildActions.repository], Resource: repositoryArn },
       {
         Effect: "Allow",
-        Action: ["s3:GetObject", "s3:GetObjectVersion"],
+        Action: [...imageBuildActions.objects],
         Resource: objects.map(({ bucket, key }) => `arn:${partition}:s3:::${bucket}/${key}`),
       },
       // The role's own policy limits the KMS key and the service that may use it.

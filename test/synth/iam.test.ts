@@ -2,7 +2,7 @@ import { expect, it } from "vitest";
 import { type Capability, capabilities } from "../../api/capabilities.ts";
 import { routes } from "../../api/index.ts";
 import { capabilitiesOf } from "../../api/route.ts";
-import { pushActions } from "../../lambdas/aws/build-access.ts";
+import { imageBuildActions } from "../../statemachines/image-build-actions.ts";
 import { imageBuildServices, listeners, operatorUses, steps } from "../../statemachines/steps.ts";
 import { ofType, resources } from "./assembly.ts";
 import { functions, type Grant, grantsFor, grantsOf, lineOf, written } from "./policies.ts";
@@ -329,7 +329,9 @@ it("an image build reaches its files only with a session that grant-build-access
   );
   expect(openers.map((one) => one.id)).toEqual(["grant-build-access"]);
   const allowed = grantsOf(id).map(({ action }) => action);
-  expect([...pushActions].filter((action) => !allowed.includes(action))).toEqual([]);
+  expect(
+    [...imageBuildActions.objects, ...imageBuildActions.repository].filter((action) => !allowed.includes(action)),
+  ).toEqual([]);
 });
 
 it("signer roles can be assumed by functions only", () => {

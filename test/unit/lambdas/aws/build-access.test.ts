@@ -2,12 +2,12 @@ import { expect, test } from "vitest";
 import { cacheTag } from "../../../../buildpack/image/buildspec.ts";
 import {
   inputsOf,
-  pushActions,
   repositoryLifecycle,
   repositorySettings,
   sessionPolicyOf,
 } from "../../../../lambdas/aws/build-access.ts";
 import { newId } from "../../../../lambdas/table/ids.ts";
+import { imageBuildActions } from "../../../../statemachines/image-build-actions.ts";
 
 const now = new Date("2026-11-21T07:00:00Z");
 const [organizationId, projectId, buildId] = [newId("org", now), newId("prj", now), newId("bld", now)];
@@ -68,7 +68,7 @@ test("a session reaches one build's two objects and one project's repository, an
   const policy = sessionPolicyOf(inputs, repositoryArn);
   expect(policy.Statement.map(({ Action, Resource }) => [Action, Resource])).toEqual([
     ["ecr:GetAuthorizationToken", "*"],
-    [[...pushActions], repositoryArn],
+    [[...imageBuildActions.repository], repositoryArn],
     [
       ["s3:GetObject", "s3:GetObjectVersion"],
       [
@@ -78,7 +78,7 @@ test("a session reaches one build's two objects and one project's repository, an
     ],
     ["kms:Decrypt", "*"],
   ]);
-  expect(pushActions.filter((action) => /Delete|Create|Set|\*/.test(action))).toEqual([]);
+  expect(imageBuildActions.repository.filter((action) => /Delete|Create|Set|\*/.test(action))).toEqual([]);
 });
 
 test("a session policy with the longest possible names fits IAM's limit", () => {
