@@ -12,7 +12,10 @@ process.on("SIGTERM", () => { console.log("the app heard SIGTERM as process " + 
 const version = "7.0.0";
 const integrity = "sha512-41Cifkg6e8TylSpdtTpeLVMqvSBEVzTttHvERD741+pnZ8ANv0004MRL43QKPDlK9cGvNp6NZWZUBlbGXYxxng==";
 
-/** A manifest with one small dependency, and the lock files that npm 11 and pnpm 9 write of it. */
+/**
+ * A manifest with one small dependency, and the lock files that npm 11 and pnpm 9 write for it. The npm lock file is as with
+ * `omit-lockfile-registry-resolved`, so that any registry can serve the package.
+ */
 export const manifest = { name: "app", version: "1.0.0", dependencies: { "is-number": version } };
 export const npmLock = {
   name: "app",
@@ -23,7 +26,6 @@ export const npmLock = {
     "": manifest,
     "node_modules/is-number": {
       version,
-      resolved: `https://registry.npmjs.org/is-number/-/is-number-${version}.tgz`,
       integrity,
     },
   },
