@@ -61,7 +61,11 @@ export function openApi(): Json {
   }
   return {
     openapi: "3.1.0",
-    info: { title: "Slipway", version: "1.0.0", summary: "Zip in, health-checked URL out, rolled back by itself." },
+    info: {
+      title: "Slipway",
+      version: "1.0.0",
+      summary: "Deploys applications from zip archives, and rolls back a deployment that fails its health check.",
+    },
     security: [{ key: [] }],
     paths,
     components: {

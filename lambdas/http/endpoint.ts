@@ -49,7 +49,7 @@ export interface EndpointOptions<R extends Route> {
 
 /**
  * Turns a route and its handler into a Lambda handler for API Gateway's HTTP API (payload 2.0). The middlewares are in the
- * order of judgment: 401, 404, 403, 400 (docs/api.md, Order of judgment).
+ * order of checks: 401, 404, 403, 400 (docs/api.md, Order of checks).
  */
 export function endpoint<const R extends Route>(
   route: R,

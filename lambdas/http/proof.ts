@@ -87,7 +87,7 @@ export function proofChecks({ credential, orgId, projectId, managed, now }: Proo
 }
 export type FailedChecks = Failed<ReturnType<typeof proofChecks>>;
 
-/** The refusal that failed checks mean, in the order 401, 404, 403 (docs/api.md, Order of judgment). */
+/** The refusal that failed checks mean, in the order 401, 404, 403 (docs/api.md, Order of checks). */
 export function refusalOf(failed: FailedChecks, { orgId }: ProofRequest): Problem | undefined {
   if (failed["proof:key"] || failed["proof:session"] || failed["proof:token"]) return unauthorized();
   if (failed["proof:membership"]) return notFound();

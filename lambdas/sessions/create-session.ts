@@ -30,7 +30,7 @@ export const handler = endpoint(
     const credential = readCredential(headers);
     const refused = refusal([]);
     if (refused) {
-      // A body that cannot be read holds no proof, and 401 comes before 400 (docs/api.md, Order of judgment).
+      // A body that cannot be read holds no proof, and 401 comes before 400 (docs/api.md, Order of checks).
       if (credential?.kind !== "key") throw unauthorized();
       await accessFor({ credential, now, managed: false }, { reader: table, keyUses }).read();
       throw refused;

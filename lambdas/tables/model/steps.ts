@@ -22,7 +22,7 @@ export interface Plan {
   steps: Step[];
 }
 
-/** The reasons why a change is invalid, in the order 404, 400, 409 (docs/api.md, Order of judgment). */
+/** The reasons why a change is invalid, in the order 404, 400, 409 (docs/api.md, Order of checks). */
 export type Refusal =
   | { kind: "missing"; path: string; name: string }
   | { kind: "invalid"; issues: { path: string; message: string }[] }

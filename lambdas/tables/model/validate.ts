@@ -12,7 +12,7 @@ type LateValidated<R extends Route> = Route<
 
 /**
  * The route with its input not yet validated: whether a table or a row exists is known only after a query, and
- * 404 comes before 400 (docs/api.md, Order of judgment). The handler calls `validate` after that query.
+ * 404 comes before 400 (docs/api.md, Order of checks). The handler calls `validate` after that query.
  */
 export function lateValidation<const R extends Route>(route: R): LateValidated<R> {
   const { query: _query, body, ...definition } = route.definition;

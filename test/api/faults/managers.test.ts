@@ -71,7 +71,7 @@ describe("a project restricted to managing members (docs/api.md, Managing member
     expect((await project.call("POST", `${project.project}/environments`, variable)).status).toBe(201);
     const byKey = await as(undefined, "/builds");
     expect(byKey.status).toBe(201);
-    // 403 comes before 409 (docs/api.md, Order of judgment).
+    // 403 comes before 409 (docs/api.md, Order of checks).
     expect((await as(owner, "/builds")).status).toBe(403);
     expect((await as(manager, "/builds")).status).toBe(409);
     await as(undefined, `/builds/${byKey.body.build.id}/cancel`);
