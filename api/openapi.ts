@@ -3,6 +3,7 @@ import { commonErrors, errorReply } from "./common.ts";
 import { type ErrorCode, errorTable } from "./errors.ts";
 import { routes } from "./index.ts";
 import type { Route } from "./route.ts";
+import { settingsFileSchema } from "./settings.ts";
 
 type Json = Record<string, unknown>;
 
@@ -72,7 +73,7 @@ export function openApi(): Json {
       securitySchemes: {
         key: { type: "http", scheme: "bearer", description: "<ACCESS_KEY>:<SECRET_KEY>, or a token" },
       },
-      schemas: { Error: schemaOf(errorReply, "output") },
+      schemas: { Error: schemaOf(errorReply, "output"), SettingsFile: settingsFileSchema() },
     },
   };
 }

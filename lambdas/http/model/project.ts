@@ -1,4 +1,5 @@
 import * as z from "zod";
+import { settings } from "../../../api/settings.ts";
 import { entity } from "../../table/entity.ts";
 
 const at = z.iso.datetime({ precision: 3 });
@@ -13,6 +14,8 @@ const projectSchema = z.object({
   secret: z.string(),
   managerIds: z.array(z.string()).optional(),
   managers: z.array(managerSchema).optional(),
+  /** Absent until the first change; read when an analysis starts. */
+  settings: settings.optional(),
   createdAt: at,
 });
 export type ProjectRow = z.infer<typeof projectSchema>;
