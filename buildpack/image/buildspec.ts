@@ -34,11 +34,14 @@ const requestAccess = [
   "rm /tmp/build/buildAccess.json",
 ];
 
-/** Unpacks the archive; unzip's exit code 1 is only a warning, such as for backslashes in names. */
+/**
+ * Unpacks the archive; unzip's exit code 1 is only a warning, such as for backslashes in names. In the POSIX locale, which is
+ * CodeBuild's, unzip of Amazon Linux would write `日` in a name as `#U65e5`.
+ */
 const prepare = [
   "set -euo pipefail",
   `jq -r '"Detected: \\(.plan.runtime) with \\(.plan.packageManager.name). Started with: \\(.plan.start)"' /tmp/build/recipe.json`,
-  "unzip -q -o /tmp/source.zip -d /tmp/source || test $? -eq 1",
+  "LC_ALL=C.UTF-8 unzip -q -o /tmp/source.zip -d /tmp/source || test $? -eq 1",
   "chmod -R u+rwX /tmp/source",
   "jq -j .dockerfile /tmp/build/recipe.json > /tmp/build/Dockerfile",
   "jq -j .dockerignore /tmp/build/recipe.json > /tmp/build/Dockerfile.dockerignore",

@@ -16,6 +16,7 @@ describe.skipIf(noImagesBecause() !== null)("a Node.js app in its image", () => 
       ".git/config": "secret",
       "node_modules/is-number/package.json": { name: "is-number", version: "0.0.1", main: "broken.js" },
       "node_modules/own/index.js": "",
+      "grüße/日本.txt": "",
     });
     const image = imageIn(built);
     expect(built.plan.install).toBe("npm ci");
@@ -26,7 +27,12 @@ describe.skipIf(noImagesBecause() !== null)("a Node.js app in its image", () => 
     expect(answer).toMatchObject({ pid: 1, user: 1000, folder: "/app", isNumber: true });
     expect(answer.env).toMatchObject({ PORT: "8080", HOST: "0.0.0.0", NODE_ENV: "production", HOME: "/app" });
     const inside = (path: string) => existsSync(join(container.root, "app", path));
-    expect([".git", "node_modules/own", ".dockerignore"].map(inside)).toEqual([false, false, true]);
+    expect([".git", "node_modules/own", ".dockerignore", "grüße/日本.txt"].map(inside)).toEqual([
+      false,
+      false,
+      true,
+      true,
+    ]);
     expect(await container.stop()).toEqual({ code: 7, signal: null });
     expect(container.log).toBe("the app heard SIGTERM as process 1\n");
   });

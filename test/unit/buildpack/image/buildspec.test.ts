@@ -1,5 +1,14 @@
 import { execFile } from "node:child_process";
-import { chmodSync, existsSync, mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from "node:fs";
+import {
+  chmodSync,
+  existsSync,
+  mkdirSync,
+  mkdtempSync,
+  readdirSync,
+  readFileSync,
+  rmSync,
+  writeFileSync,
+} from "node:fs";
 import { createServer } from "node:http";
 import type { AddressInfo } from "node:net";
 import { tmpdir } from "node:os";
@@ -64,7 +73,12 @@ async function workshop({ values = [], answers }: Workshop) {
   );
   program("curl", 'exec /usr/bin/curl "$@"');
   program("sleep", "");
-  program("unzip", "exit 1");
+  // As unzip of Amazon Linux: it warns with exit code 1, and escapes names outside UTF-8 locales.
+  program(
+    "unzip",
+    `case "\${LC_ALL:-}" in *.UTF-8) name=日本.txt;; *) name='#U65e5#U672c.txt';; esac
+    mkdir -p "\${@: -1}"; touch "\${@: -1}/$name"; exit 1`,
+  );
   program(
     "docker",
     `case "$1 $2" in
@@ -126,6 +140,11 @@ test("the build has the project's own repository and cache, the app's folder and
   expect(words).toContain("1.dkr.ecr/apps/prj_1:bld_1");
   expect(words.join(" ")).toContain("ref=1.dkr.ecr/apps/prj_1:cache,mode=max");
   expect(readFileSync(join(folder, "build", "Dockerfile"), "utf8")).toBe("FROM x\n");
+});
+
+test("a file keeps a name beyond ASCII", async () => {
+  const { folder, succeeded } = await workshop({});
+  expect([succeeded, readdirSync(join(folder, "source"))]).toEqual([true, ["日本.txt"]]);
 });
 
 test("the build asks with nothing but its own id, and in the form that the function takes", async () => {
