@@ -16,7 +16,7 @@ async function unpacked(entries: ForgedEntry[], options?: ExtractOptions): Promi
   return extracted(path, options);
 }
 
-it("files get 0644 or 0755 whatever the mask of the process and the other bits of the archive", async () => {
+it("files get the mode 0644 or 0755, regardless of the process's umask and the other mode bits in the archive", async () => {
   const mask = process.umask(0o077);
   onTestFinished(() => void process.umask(mask));
   const target = await unpacked([
@@ -28,7 +28,7 @@ it("files get 0644 or 0755 whatever the mask of the process and the other bits o
   expect(modes).toEqual([0o755, 0o644, 0o644]);
 });
 
-it("files of any size are unchanged, and links have the same targets", async () => {
+it("files of any size are extracted unchanged, and links keep their targets", async () => {
   const large = Buffer.from(Array.from({ length: 3_000_000 }, (_, n) => (n * n) >>> 7));
   const target = await unpacked([
     link("first/link", "../second/file"),
@@ -42,7 +42,7 @@ it("files of any size are unchanged, and links have the same targets", async () 
   expect(readdirSync(join(target, "empty"))).toEqual([]);
 });
 
-it("junk of operating systems is left out", async () => {
+it("junk files of operating systems are not extracted", async () => {
   const target = await unpacked([
     { name: "app/" },
     { name: "app/index.js", data: "1" },
@@ -68,13 +68,13 @@ it("with a root, only files below it are written, without the root in their path
   });
 });
 
-it("a link that leaves the root is refused though it stays in the archive", async () => {
+it("a link that leaves the root is refused, even if its target is in the archive", async () => {
   const entries = [{ name: "shared/file", data: "1" }, link("app/link", "../shared/file")];
   expect(treeOf(await unpacked(entries))).toMatchObject({ "app/link": "-> ../shared/file" });
   await expect(unpacked(entries, { root: "app" })).rejects.toMatchObject({ rule: "link_escape", entry: "app/link" });
 });
 
-it("a folder that holds anything is not written to, and links in its place are not followed", async () => {
+it("nothing is extracted into a folder that is not empty, and a link in its place is not followed", async () => {
   const outside = scratch();
   const target = join(scratch(), "tree");
   const archive = await openArchive(sourceOf(forge([{ name: "link/evil", data: "1" }])));
@@ -99,7 +99,7 @@ it.each<[string, ForgedEntry]>([
   expect(existsSync(target) ? readdirSync(target) : []).toEqual([]);
 });
 
-it("a file that grows shorter while it is read is refused, and one that is missing is an error of the file system", async () => {
+it("a file that is truncated while it is read is refused, and a missing file is a file system error", async () => {
   const path = join(scratch(), "app.zip");
   const bytes = forge([{ name: "a", data: Buffer.alloc(20_000_000, "x") }, { name: "b" }]);
   writeFileSync(path, bytes);

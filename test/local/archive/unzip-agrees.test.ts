@@ -44,8 +44,8 @@ async function bothRead(archive: Buffer, folder: string): Promise<"refused" | { 
   }
 }
 
-describe.skipIf(!hasUnzip)(`what is accepted is what unzip sees${reason}`, () => {
-  it("for any tree, however it was packed", async () => {
+describe.skipIf(!hasUnzip)(`an accepted archive has the same files as with unzip${reason}`, () => {
+  it("for any tree, packed in any way", async () => {
     const folder = scratch();
     await fc.assert(
       fc.asyncProperty(treeArbitrary, async (entries) => {

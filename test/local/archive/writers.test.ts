@@ -72,7 +72,7 @@ describe("Info-ZIP", () => {
   });
 
   // What comes from a pipe is marked as one: unzip makes a file named "-" of it, which no app has.
-  itWith("zip", "an entry that is a pipe is refused", async () => {
+  itWith("zip", "a named pipe is refused", async () => {
     const path = shell('cat src/index.ts | zip -q - - | cat > "$ZIP_FILE"', project());
     await expect(extracted(path)).rejects.toMatchObject({ rule: "special_file", entry: "-" });
   });
@@ -144,7 +144,7 @@ describe("other writers", () => {
     expect(treeOf(nested)).toEqual(tracked);
   });
 
-  itWith("jar", "jar, with its own additional field and a manifest", async () => {
+  itWith("jar", "jar, with its own extra field and a manifest", async () => {
     for (const options of ["cf", "cf0"]) {
       const tree = treeOf(await extracted(shell(`jar ${options} "$ZIP_FILE" .`, project())));
       expect(tree).toMatchObject(withoutModes);

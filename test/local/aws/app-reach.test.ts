@@ -52,7 +52,7 @@ describe("a deployed app", () => {
     expect(told).not.toContain(runtimeOf(running.home).credentials.secretAccessKey);
   });
 
-  it("finds the port of the database, which knows no keys, in none of the service's files", () => {
+  it("does not find the port of the database, which checks no keys, in any of the service's files", () => {
     const files = readdirSync(running.home, { withFileTypes: true }).filter((entry) => entry.isFile());
     expect(files.map(({ name }) => name)).toEqual(expect.arrayContaining(["local.json", "ports.json", "runtime.json"]));
     for (const { name } of files.filter((file) => file.name.endsWith(".json"))) {
@@ -121,7 +121,7 @@ describe("a deployed app", () => {
       },
     ],
   ];
-  it.each(attempts)("cannot call %s with its credentials, on no port that it may find", async (_, attempt) => {
+  it.each(attempts)("cannot call %s with its credentials on any port", async (_, attempt) => {
     const ports = { aws: runtimeOf(running.home).endpoint, sts: variables.AWS_ENDPOINT_URL_STS };
     for (const [name, endpoint] of Object.entries(ports)) {
       const [client, call] = attempt({ endpoint, region: "us-east-1", credentials: own, maxAttempts: 1 });

@@ -137,7 +137,7 @@ describe("the port of the embedded AWS services", () => {
     });
   });
 
-  it("answers a stranger's body without reading it, and takes bounded bodies of its own clients", async () => {
+  it("answers an unsigned request without reading its body, and accepts bodies of its own clients up to a limit", async () => {
     const endless = new Promise<number>((resolve, reject) => {
       const headers = { ...say, "transfer-encoding": "chunked" };
       const options = { host: "127.0.0.1", port: server.port, method: "POST", headers };
@@ -190,7 +190,7 @@ describe("the port of the embedded AWS services", () => {
     expect(await send(call, "{}", path)).toMatchObject({ status, type });
   });
 
-  it("finds no function to try in a dry run, and refuses an event that is not JSON there too", async () => {
+  it("reports an unknown function in a dry run, and refuses an event that is not JSON there too", async () => {
     const headers = { "x-amz-invocation-type": "DryRun" };
     for (const [name, body, status] of [
       ["nothing", "{}", 404],
@@ -202,7 +202,7 @@ describe("the port of the embedded AWS services", () => {
     }
   });
 
-  it("names an unknown operation, and keeps the cause of its own failures to itself", async () => {
+  it("names an unknown operation in its error, but not the cause of an internal error", async () => {
     const unknown = await signed({ headers: { ...say, "x-amz-target": "Echo_1.Nothing" } });
     expect(await send(unknown, "{}")).toMatchObject({ status: 400, type: "UnknownOperationException" });
     const broken = await send(await signed({ headers: { ...say, "x-amz-target": "Echo_1.Break" } }), "{}");

@@ -41,7 +41,7 @@ test("stopping one build does not cancel the runtime download of other builds", 
   expect(existsSync(program)).toBe(true);
 });
 
-test("a fetch ends with the last build that waits for it, and the next build starts another", async () => {
+test("a download is stopped when no build waits for it any more, and the next build starts another", async () => {
   const runtimes = createRuntimes(join(dir, "alone"));
   const stopped = new AbortController();
   const first = runtimes.node("11", silent, stopped.signal);

@@ -27,7 +27,7 @@ async function live(name: string, version = "1"): Promise<{ url: string; blue: s
   return { url: await cluster.url(name), blue };
 }
 
-test("a good deployment pauses with green behind the test header, then shifts the traffic and ends blue", async () => {
+test("a good deployment pauses with green behind the test header, then shifts the traffic and stops blue", async () => {
   const { url, blue } = await live("good");
   expect(await versionAt(url)).toBe("1");
   const [blueTask] = await cluster.tasks("good", "RUNNING");
@@ -64,7 +64,7 @@ test("a good deployment pauses with green behind the test header, then shifts th
   expect(serviceRevisions).toMatchObject([{ serviceRevisionArn: target, taskDefinition: green }]);
 });
 
-test("a rollback at the hook puts the old task definition back and ends green", async () => {
+test("a rollback at the hook restores the old task definition and stops green", async () => {
   const { url, blue } = await live("back");
   const [blueTask] = await cluster.tasks("back", "RUNNING");
   const green = await cluster.register({ VERSION: "2" });
@@ -115,7 +115,7 @@ test("a first deployment that is rolled back leaves nothing running", async () =
   expect((await cluster.describe("first")).desiredCount).toBe(1);
 });
 
-test("traffic never shifts to a version that has died at the hook", async () => {
+test("traffic never shifts to a version that exits at the hook", async () => {
   const { url } = await live("died");
   const flag = join(cluster.dir, "flag");
   const once = `sh:[ -e ${flag} ] && exit 1; touch ${flag}; exec node app.mjs`;
@@ -143,7 +143,7 @@ test("a deployment rolls back when its hook times out", async () => {
   expect(await versionAt(url)).toBe("1");
 });
 
-test("an update during a deployment stops the running one first: there are never two greens", async () => {
+test("an update during a deployment stops the running deployment first: there are never two green versions", async () => {
   const { url, blue } = await live("super");
   await cluster.update("super", await cluster.register({ VERSION: "2" }));
   const { deployment: second } = await cluster.untilPaused("super");
@@ -171,7 +171,7 @@ test("an update during a deployment stops the running one first: there are never
   expect(await versionAt(url)).toBe("3");
 });
 
-test("scaling to 0 ends the tasks, scaling to 1 starts the same revision, deleting ends the service", async () => {
+test("scaling to 0 stops the tasks, scaling to 1 starts the same revision, deleting stops the service", async () => {
   const { url, blue } = await live("scale");
   const scale = (desiredCount: number) =>
     cluster.client.send(new UpdateServiceCommand({ cluster: "slipway", service: "scale", desiredCount }));

@@ -44,7 +44,7 @@ async function pidAt(url: string, headers: Record<string, string> = {}): Promise
   return pid;
 }
 
-test("after a SIGKILL no app is left; a restart serves the live one at its address and resumes what was going on", async () => {
+test("after a SIGKILL no app is left; a restart serves the live app at its address and resumes the deployment", async () => {
   const cluster = new TestCluster();
   left.push(() => rmSync(cluster.dir, { recursive: true, force: true }));
   const { host, client } = await startHost(cluster.dir);
@@ -98,7 +98,7 @@ test("after a SIGKILL no app is left; a restart serves the live one at its addre
   expect(await cluster.tasks("down", "RUNNING")).toEqual([]);
 });
 
-test("close ends every app within 4 s, those that ignore SIGTERM too", async () => {
+test("close stops every app within 4 s, also apps that ignore SIGTERM", async () => {
   const cluster = await new TestCluster().start();
   left.push(() => rmSync(cluster.dir, { recursive: true, force: true }));
   const pids: number[] = [];
@@ -117,7 +117,7 @@ test("close ends every app within 4 s, those that ignore SIGTERM too", async () 
   expect(pids.filter(isRunning)).toEqual([]);
 });
 
-test("an address that stays taken moves to another port, which is told until it is known", {
+test("an app whose port stays taken moves to another port, which is reported until the report succeeds", {
   timeout: 60_000,
 }, async () => {
   const first = await new TestCluster().start();
@@ -159,7 +159,7 @@ test("an address that stays taken moves to another port, which is told until it 
   expect(told).toHaveLength(2);
 });
 
-test("an address that stays taken moves without a build too", { timeout: 60_000 }, async () => {
+test("an app whose port stays taken moves to another port without a build too", { timeout: 60_000 }, async () => {
   const first = await new TestCluster().start();
   left.push(() => rmSync(first.dir, { recursive: true, force: true }));
   await first.create("stays", await first.register({ VERSION: "1" }), direct);
@@ -178,7 +178,7 @@ test("an address that stays taken moves without a build too", { timeout: 60_000 
   expect(await versionAt(moved)).toBe("1");
 });
 
-test("an address whose port another program uses is served as soon as the port is free", async () => {
+test("an app whose port another program uses is served as soon as the port is free", async () => {
   const first = await new TestCluster().start();
   left.push(() => rmSync(first.dir, { recursive: true, force: true }));
   await first.create("taken", await first.register({ VERSION: "1" }), direct);

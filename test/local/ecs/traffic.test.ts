@@ -58,7 +58,7 @@ function knock(ask: () => Promise<Answer>, everyMs: number) {
   };
 }
 
-test("not one request fails while good and bad versions are deployed", async () => {
+test("no request fails while good and bad versions are deployed", async () => {
   const url = await live("steady");
   const agent = new Agent({ keepAlive: true, maxSockets: 4 });
   const stops = [
@@ -88,7 +88,7 @@ test("not one request fails while good and bad versions are deployed", async () 
   expect(answers.length).toBeGreaterThan(100);
 });
 
-test("requests pass whole: method, headers, chunks and trailers both ways", async () => {
+test("requests and answers pass unchanged: method, headers, chunks and trailers", async () => {
   const url = await live("whole");
   const body = Buffer.alloc(3_000_000, "x");
   const headers = {
@@ -126,7 +126,7 @@ test("requests pass whole: method, headers, chunks and trailers both ways", asyn
   expect([headOnly.status, headOnly.text]).toEqual([200, ""]);
 });
 
-test("a stream arrives as it is sent, and a client that leaves is noticed by the app", async () => {
+test("a stream arrives as it is sent, and the app notices when its client disconnects", async () => {
   const url = await live("stream");
   const startedAt = performance.now();
   const message = await new Promise<IncomingMessage>((resolve) => request(`${url}/stream`, resolve).end());
@@ -142,7 +142,7 @@ test("a stream arrives as it is sent, and a client that leaves is noticed by the
   await until(() => cluster.lines.some((line) => line.message === "client went away"));
 });
 
-test("a WebSocket passes both ways; an offer of another protocol is answered as a plain request", async () => {
+test("a WebSocket works in both directions; a request to upgrade to another protocol is answered as a plain request", async () => {
   const url = new URL(await live("socket"));
   const socket = connect(Number(url.port), "127.0.0.1");
   let text = "";
@@ -183,7 +183,7 @@ test("a WebSocket passes both ways; an offer of another protocol is answered as 
   expect(offered.status).toBe(200);
 });
 
-test("the address holds a request while the app starts and fails it when nothing answers", async () => {
+test("a request waits while the app starts, and fails if the app does not answer", async () => {
   const url = await live("cut");
   await expect(send(`${url}/exit`)).resolves.toMatchObject({
     status: 502,

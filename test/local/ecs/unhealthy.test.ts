@@ -20,7 +20,7 @@ async function giveUp(name: string): Promise<void> {
 }
 
 describe.concurrent("a bad version never gets traffic", () => {
-  test("when it answers 500, which is said once with its latest time", async () => {
+  test("when it answers 500, which is reported once with its latest time", async () => {
     await cluster.create("five", await cluster.register({ VERSION: "1" }), direct);
     await cluster.untilStatus("five", "SUCCESSFUL");
     await cluster.update("five", await cluster.register({ MODE: "500" }));
@@ -40,7 +40,7 @@ describe.concurrent("a bad version never gets traffic", () => {
     expect(await versionAt(await cluster.url("five"))).toBe("1");
   });
 
-  test("when it exits: each exit is recorded, its last output is kept, and it is started again", async () => {
+  test("when it exits: each exit is recorded, its last output is kept, and it is restarted", async () => {
     await cluster.create("exits", await cluster.register({ MODE: "exit", VERSION: "x" }));
     const stopped = await until(async () => {
       const tasks = await cluster.tasks("exits", "STOPPED");
@@ -72,7 +72,7 @@ describe.concurrent("a bad version never gets traffic", () => {
     await giveUp("deaf");
   });
 
-  test("when it listens elsewhere, which is said with the port", async () => {
+  test("when it listens on another port, which is named in the report", async () => {
     await cluster.create("elsewhere", await cluster.register({ MODE: "elsewhere" }));
     const { message } = await eventLike("elsewhere", /reason Health checks failed/);
     const said = await until(() => cluster.lines.find((line) => /^listening on \d+/.test(line.message)));
@@ -122,7 +122,7 @@ describe.concurrent("a bad version never gets traffic", () => {
     await giveUp("unpulled");
   });
 
-  test("even when it ignores SIGTERM: it is killed", async () => {
+  test("when it ignores SIGTERM: it is killed", async () => {
     await cluster.create("stubborn", await cluster.register({ MODE: "stubborn" }, "app", { stopTimeout: 1 }));
     await cluster.untilPaused("stubborn");
     const url = await cluster.url("stubborn");
@@ -133,7 +133,7 @@ describe.concurrent("a bad version never gets traffic", () => {
   });
 });
 
-test("a live app that exits is recorded and started again", async () => {
+test("the exit of a live app is recorded, and the app is restarted", async () => {
   await cluster.create("phoenix", await cluster.register({ VERSION: "1" }), direct);
   await cluster.untilStatus("phoenix", "SUCCESSFUL");
   const url = await cluster.url("phoenix");
@@ -158,7 +158,7 @@ test("two versions of an app that ignores PORT do not conflict on the container'
   expect(await versionAt(url)).toBe("2");
 });
 
-test("nor does a Python app, whose own sitecustomize still runs", async () => {
+test("two versions of a Python app do not conflict either, and the app's own sitecustomize still runs", async () => {
   if (!findExecutable("python3", "/", searchPath)) return;
   const script = `py:
 import http.server, json, sys, sitecustomize
@@ -178,7 +178,7 @@ http.server.ThreadingHTTPServer(("0.0.0.0", 8080), Handler).serve_forever()`;
   expect(await versionAt(await cluster.url("python"))).toBe("its own");
 });
 
-test("a task's environment is what its definition says, with its own port", async () => {
+test("a task has the environment of its task definition, with its own port", async () => {
   const text = 'a "b" $C \\ ✓\n`d`';
   await cluster.create("env", await cluster.register({ HOST: "0.0.0.0", TEXT: text, PPID: "1" }), direct);
   await cluster.untilStatus("env", "SUCCESSFUL");

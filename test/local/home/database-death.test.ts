@@ -27,7 +27,7 @@ describe.skipIf(process.platform !== "linux")("when the embedded DynamoDB is kil
     while (databaseProcesses(home).some((pid) => found.includes(pid))) await sleep(5);
   }
 
-  it("starts it again, with everything that was written", async () => {
+  it("restarts it, with everything that was written", async () => {
     const { baseUrl, accessKey, secretKey } = JSON.parse(readFileSync(join(home, "local.json"), "utf8"));
     const headers = { authorization: `Bearer ${accessKey}:${secretKey}` };
     const list = () => fetch(`${baseUrl}/organizations`, { headers });
@@ -44,7 +44,7 @@ describe.skipIf(process.platform !== "linux")("when the embedded DynamoDB is kil
     expect(service.child.exitCode).toBeNull();
   }, 30_000);
 
-  it("ends with a sentence within 10 s when it dies again and again", async () => {
+  it("exits with a message within 10 s if it is killed again and again", async () => {
     const began = Date.now();
     while (service.child.exitCode === null && Date.now() - began < 20_000) {
       await Promise.race([killDatabase(), service.ended]);

@@ -36,7 +36,7 @@ async function refusal(home: string): Promise<string> {
   return service.stderr();
 }
 
-describe("a home that was used before", () => {
+describe("a data folder that was used before", () => {
   const home = join(folder, "used");
   let local: string;
 
@@ -48,12 +48,12 @@ describe("a home that was used before", () => {
     local = readFileSync(join(home, "local.json"), "utf8");
   }, 60_000);
 
-  it("can be entered and read by its owner only", () => {
+  it("can be opened and read by its owner only", () => {
     expect(lstatSync(home).mode & 0o777).toBe(0o700);
     expect(open(home)).toEqual([]);
   });
 
-  it("is closed to others again when it was opened, with all that lies in it", async () => {
+  it("gets its permissions back if they were loosened, with everything in it", async () => {
     chmodSync(home, 0o755);
     for (const name of readdirSync(home)) chmodSync(join(home, name), lstatSync(join(home, name)).mode | 0o055);
     const service = startServiceProcess(home);
@@ -85,14 +85,17 @@ describe("a home that was used before", () => {
     },
   );
 
-  it.each(["", "[]"])("refuses to guess when local.json holds %j: it says so and leaves the file", async (content) => {
-    writeFileSync(join(home, "local.json"), content);
-    expect(await refusal(home)).toContain(`${join(home, "local.json")} is damaged.`);
-    expect(readFileSync(join(home, "local.json"), "utf8")).toBe(content);
-    writeFileSync(join(home, "local.json"), local);
-  });
+  it.each(["", "[]"])(
+    "is refused if local.json holds %j: the message names the file, which is left unchanged",
+    async (content) => {
+      writeFileSync(join(home, "local.json"), content);
+      expect(await refusal(home)).toContain(`${join(home, "local.json")} is damaged.`);
+      expect(readFileSync(join(home, "local.json"), "utf8")).toBe(content);
+      writeFileSync(join(home, "local.json"), local);
+    },
+  );
 
-  it("names the file of a database that cannot be opened", async () => {
+  it("is refused with the name of a database file that cannot be opened", async () => {
     for (const [file, named] of [
       ["table.db", join(home, "table.db")],
       ["s3/index.sqlite", home],
@@ -109,7 +112,7 @@ describe("a home that was used before", () => {
     expect(await service.stop()).toBe(0);
   }, 60_000);
 
-  it("starts again in the process in which it was stopped, and refuses a second start beside the first", async () => {
+  it("can be started again in the same process after a stop, but not twice at the same time", async () => {
     const given = process.env.AWS_ENDPOINT_URL_DYNAMODB;
     delete process.env.AWS_ENDPOINT_URL_DYNAMODB;
     const first = await startService({ home, port: 0 });
@@ -128,8 +131,8 @@ describe("a home that was used before", () => {
   }, 60_000);
 });
 
-describe("a home that cannot be used", () => {
-  it("is named when a part of its path is a file", async () => {
+describe("a data folder that cannot be used", () => {
+  it("is named in the error if a part of its path is a file", async () => {
     writeFileSync(join(folder, "file"), "");
     expect(await refusal(join(folder, "file", "home"))).toContain(
       `${join(folder, "file")} cannot be used: it is a file`,
@@ -137,7 +140,7 @@ describe("a home that cannot be used", () => {
     expect(await refusal(join(folder, "file"))).toContain(`${join(folder, "file")} cannot be used: it is a file`);
   });
 
-  it("is named when nothing can be written there", async () => {
+  it("is named in the error if it is not writable", async () => {
     // A folder of /proc is read-only for every user, root included.
     expect(await refusal("/proc/sys/kernel/slipway")).toContain("/proc/sys/kernel/slipway cannot be used");
   });

@@ -177,7 +177,7 @@ it("a running image build gets exactly the version that was analyzed, and its ow
   expect(buildAccess.registryPassword).toBe("the-password");
 });
 
-it("an address is good for this one object, for reading, and for minutes", async () => {
+it("an address can only read this one object, and is valid for minutes", async () => {
   builds.set(imageBuildId, running());
   const { archive } = await handler({ imageBuildId });
   expect(Number(new URL(archive).searchParams.get("X-Amz-Expires"))).toBeLessThanOrEqual(300);
@@ -189,7 +189,7 @@ it("an address is good for this one object, for reading, and for minutes", async
   expect((await fetch(archive, { method: "PUT", body: "mine" })).status).toBe(403);
 });
 
-it("the session behind it is cut down to this build's objects and this project's repository", async () => {
+it("the session behind it is limited to this build's objects and this project's repository", async () => {
   builds.set(imageBuildId, running());
   await handler({ imageBuildId });
   expect(sessionPolicies).toHaveLength(1);
@@ -203,7 +203,7 @@ it("the session behind it is cut down to this build's objects and this project's
   expect(sessionSeconds).toBe(3_600);
 });
 
-it("the first build of a project makes its repository, the next one finds it", async () => {
+it("the first build of a project creates its repository, the next one uses it", async () => {
   builds.set(imageBuildId, running());
   await handler({ imageBuildId });
   const [[name, made] = []] = repositories;
@@ -214,7 +214,7 @@ it("the first build of a project makes its repository, the next one finds it", a
   expect(repositories.size).toBe(1);
 });
 
-it("a repository whose maker died before its lifecycle was set gets it from the next build", async () => {
+it("a repository without its lifecycle policy gets it from the next build", async () => {
   builds.set(imageBuildId, running());
   broken = "PutLifecyclePolicy";
   await expect(handler({ imageBuildId })).rejects.toThrow("could not be given access");
@@ -247,7 +247,7 @@ it.each([
   await expect(handler(event)).rejects.toThrow("could not be given access");
 });
 
-it("what the caller says beside its id changes nothing", async () => {
+it("other fields in the caller's input are ignored", async () => {
   builds.set(imageBuildId, running());
   const asked = { imageBuildId, SOURCE_KEY: "archives/x", PROJECT_ID: newId("prj", now), projectId: "prj_x" };
   const buildAccess = await handler(asked);
@@ -255,13 +255,13 @@ it("what the caller says beside its id changes nothing", async () => {
   expect([...repositories.keys()]).toEqual([`slipway/${projectId}`]);
 });
 
-it.each(["CreateRepository", "GetAuthorizationToken"])("while %s fails, the build gets nothing", async (call) => {
+it.each(["CreateRepository", "GetAuthorizationToken"])("while %s fails, the build gets no access", async (call) => {
   builds.set(imageBuildId, running());
   broken = call;
   await expect(handler({ imageBuildId })).rejects.toThrow("could not be given access");
 });
 
-it("neither an address nor the password is logged", async () => {
+it("no address and no password is logged", async () => {
   const written: string[] = [];
   const spy = vi.spyOn(process.stdout, "write").mockImplementation((line) => written.push(String(line)) > 0);
   builds.set(imageBuildId, running());
@@ -273,7 +273,7 @@ it("neither an address nor the password is logged", async () => {
   expect(written.join("")).not.toMatch(/X-Amz|the-password|http:/);
 });
 
-it("the newest archive is there for whoever may read it, so that the pinned one is no accident", async () => {
+it("without a version the newest archive is read, so the analyzed one is given only because its version is named", async () => {
   const object = await client.send(new GetObjectCommand({ Bucket: "archives", Key: key }));
   expect(await object.Body?.transformToString()).toBe("an archive that came later");
 });

@@ -26,7 +26,7 @@ test("requests are served while a function computes", async () => {
   expect(turns).toBeGreaterThan(5);
 });
 
-test("a function's result comes from another thread, and its error keeps its name", async () => {
+test("a function runs in another thread, and its error keeps its name", async () => {
   const busy = busyFunction();
   const [first, second] = await Promise.all([busy({}, {}), busy({}, {})]);
   expect(first).toBe(second);
@@ -37,14 +37,14 @@ test("a function's result comes from another thread, and its error keeps its nam
   });
 });
 
-test("a thread that ends fails the calls under way, and the next call has another", async () => {
+test("a thread that exits fails its running calls, and the next call gets a new thread", async () => {
   const busy = busyFunction();
   const before = await busy({}, {});
   await expect(busy({ ends: true }, {})).rejects.toThrow("The thread of the function has ended.");
   expect(await busy({}, {})).not.toBe(before);
 });
 
-test("the analysis is run apart, other functions are not", async () => {
+test("only the analysis runs in a thread of its own", async () => {
   const functions = createFunctions();
   try {
     expect(await functions.handler("analyze")).not.toBe(analyze);

@@ -49,7 +49,7 @@ const read = (input: object = {}) => client.send(new GetLogEventsCommand({ ...st
 const messages = (answer: { events?: { message?: string | undefined }[] | undefined }) =>
   answer.events?.map(({ message }) => message);
 
-test("what was put is read at once, byte for byte", async () => {
+test("events can be read at once, byte for byte", async () => {
   put('first ✓ \u0000\r\t"\\', 5);
   put("second", 6);
   const answer = await read();
@@ -76,7 +76,7 @@ test("a reader follows a stream with the forward token and pages back with the b
   await expect(read({ nextToken: "elsewhere" })).rejects.toMatchObject({ name: "InvalidParameterException" });
 });
 
-test("streams survive a restart, and positions go on", async () => {
+test("streams survive a restart, and tokens stay valid", async () => {
   put("kept", 7);
   const { nextForwardToken } = await read();
   await stop();
@@ -88,7 +88,7 @@ test("streams survive a restart, and positions go on", async () => {
   expect(logStreams?.[0]).toMatchObject({ firstEventTimestamp: 7, lastEventTimestamp: 1_000 });
 });
 
-test("a SIGKILL costs no line that was put in an earlier turn of the event loop", async () => {
+test("a SIGKILL loses no line that was put in an earlier turn of the event loop", async () => {
   await stop();
   const module = new URL("../../../local/logs/server.ts", import.meta.url).href;
   const script = `
@@ -108,7 +108,7 @@ test("a SIGKILL costs no line that was put in an earlier turn of the event loop"
   expect(messages(await read({ startFromHead: true }))).toEqual(Array.from({ length: 500 }, (_, i) => `line ${i}`));
 });
 
-test("streams of an earlier version are taken over, without the half line that a crash left", async () => {
+test("streams of an earlier version are imported, without the half line that a crash left", async () => {
   await stop();
   const group = join(dir, encodeURIComponent(stream.logGroupName));
   const folder = join(group, encodeURIComponent(stream.logStreamName));
@@ -122,7 +122,7 @@ test("streams of an earlier version are taken over, without the half line that a
   expect(existsSync(group)).toBe(false);
 });
 
-test("a damaged file keeps neither the service from starting nor new lines from being kept", async () => {
+test("with a damaged file the service still starts and keeps new lines", async () => {
   put("lost");
   await read();
   await stop();
@@ -133,7 +133,7 @@ test("a damaged file keeps neither the service from starting nor new lines from 
   expect(readdirSync(dir)).toContain("logs.sqlite.damaged");
 });
 
-test("the last lines of a long stream are found without reading the others", async () => {
+test("the last lines of a long stream are read without the others", async () => {
   await stop();
   await start({ streamBytesMax: 1_000_000_000 });
   for (let i = 0; i < 200_000; i += 1) put(`line ${i}`, i);
@@ -146,7 +146,7 @@ test("the last lines of a long stream are found without reading the others", asy
   expect(tail).toHaveLength(1_000);
 });
 
-test("a stream is bounded: the oldest events go, positions stay", async () => {
+test("a stream has a maximum size: the oldest events are deleted, tokens stay valid", async () => {
   await stop();
   await start({ streamBytesMax: 2_000 });
   for (let i = 0; i < 400; i++) {
@@ -166,7 +166,7 @@ test("a stream is bounded: the oldest events go, positions stay", async () => {
   expect(kept.length).toBeLessThan(80);
 });
 
-test("a group keeps the streams written last", async () => {
+test("a group keeps the streams with the newest events", async () => {
   await stop();
   await start({
     streamsMax: 2,
@@ -198,7 +198,7 @@ test("events are found across streams by prefix, time and term", async () => {
   ]);
 });
 
-test("a client can make streams, put events and list them by time", async () => {
+test("a client can create streams, put events and list the streams by time", async () => {
   const group = { logGroupName: "/codebuild" };
   await expect(client.send(new CreateLogStreamCommand({ ...group, logStreamName: "s" }))).rejects.toMatchObject({
     name: "ResourceNotFoundException",

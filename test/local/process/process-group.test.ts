@@ -55,7 +55,7 @@ function output() {
 }
 
 describe("a process group", () => {
-  test("sees exactly the environment it was given, names that a shell would spoil included", async () => {
+  test("gets exactly the given environment, including names that a shell would change", async () => {
     const out = output();
     const env = { PATH: path, OPTIND: "x", PPID: "3", PWD: "/nowhere", "a.b'c": "1", TEXT: `"q" $HOME \n\`x\` '✓'` };
     const child = spawnProcessGroup("node", ["-e", "console.log(JSON.stringify([process.pid, process.env]))"], {
@@ -67,7 +67,7 @@ describe("a process group", () => {
     expect(JSON.parse(out.text())).toEqual([child.pid, env]);
   });
 
-  test("gets SIGTERM itself, and its whole group is killed when it does not end in time", async () => {
+  test("gets SIGTERM, and its whole group is killed if it does not exit in time", async () => {
     const polite = output();
     const app =
       "process.on('SIGTERM', () => { console.log('bye'); process.exit(3); }); console.log('up'); setInterval(() => {}, 1e3)";
@@ -87,7 +87,7 @@ describe("a process group", () => {
     await until(() => !stubborn.pids().some(isRunning));
   });
 
-  test("leaves nothing of its group behind when it ends by itself", async () => {
+  test("leaves no process of its group behind when it exits", async () => {
     const out = output();
     const child = spawnProcessGroup("sh", ["-c", "sleep 60 & echo $!; exit 4"], {
       cwd: dir,
@@ -98,23 +98,26 @@ describe("a process group", () => {
     await until(() => !out.pids().some(isRunning));
   });
 
-  test.runIf(process.platform === "linux")("kills daemons with its mark at its end, and no other daemons", async () => {
-    const daemon = (mark: string) =>
-      `require("node:child_process").spawn("sleep", ["60"], { detached: true, stdio: "ignore", env: { PATH: process.env.PATH, MARK: "${mark}" } }).pid`;
-    const out = output();
-    const script = `console.log(${daemon("a task's")}, ${daemon("another's")}); setInterval(() => {}, 1e3)`;
-    const env = { PATH: path, MARK: "a task's" };
-    const child = spawnProcessGroup("node", ["-e", script], { cwd: dir, env, mark: "MARK", onOutput: out.onOutput });
-    await until(() => out.pids().length === 2);
-    const [own = 0, other = 0] = out.pids();
-    expect([own, other].map(isRunning)).toEqual([true, true]);
-    await child.stop(5000);
-    await until(() => !isRunning(own));
-    expect(isRunning(other)).toBe(true);
-    process.kill(other, "SIGKILL");
-  });
+  test.runIf(process.platform === "linux")(
+    "kills daemons with its mark when it exits, and no other daemons",
+    async () => {
+      const daemon = (mark: string) =>
+        `require("node:child_process").spawn("sleep", ["60"], { detached: true, stdio: "ignore", env: { PATH: process.env.PATH, MARK: "${mark}" } }).pid`;
+      const out = output();
+      const script = `console.log(${daemon("a task's")}, ${daemon("another's")}); setInterval(() => {}, 1e3)`;
+      const env = { PATH: path, MARK: "a task's" };
+      const child = spawnProcessGroup("node", ["-e", script], { cwd: dir, env, mark: "MARK", onOutput: out.onOutput });
+      await until(() => out.pids().length === 2);
+      const [own = 0, other = 0] = out.pids();
+      expect([own, other].map(isRunning)).toEqual([true, true]);
+      await child.stop(5000);
+      await until(() => !isRunning(own));
+      expect(isRunning(other)).toBe(true);
+      process.kill(other, "SIGKILL");
+    },
+  );
 
-  test.runIf(process.platform === "linux")("kills daemons with its mark too when it has to be killed", async () => {
+  test.runIf(process.platform === "linux")("kills daemons with its mark also when it is killed", async () => {
     const out = output();
     // Daemons that start each other: one of them may be missed by a single look at the list of processes.
     const chain = "i=0; while [ $i -lt 40 ]; do i=$((i+1)); setsid sleep 60 & done; wait";
@@ -130,7 +133,7 @@ describe("a process group", () => {
     expect(marked("MARK=killed task")).toEqual([]);
   });
 
-  test("does not see the guard among its children", async () => {
+  test("does not have the guard among its children", async () => {
     const waitForAll = "import os\ntry:\n  os.wait()\nexcept ChildProcessError:\n  print('alone')";
     const out = output();
     const python = findExecutable("python3", dir, path);
@@ -144,7 +147,7 @@ describe("a process group", () => {
     expect(out.text()).toBe("alone\n");
   });
 
-  test("dies with its parent's SIGKILL, grandchildren included", async () => {
+  test("is killed with its parent, including grandchildren", async () => {
     const pids = join(dir, "pids");
     const host = join(dir, "host.ts");
     const module = join(import.meta.dirname, "../../../local/process/process-group.ts");
@@ -164,7 +167,7 @@ describe("a process group", () => {
     await until(() => !read().some(isRunning));
   });
 
-  test("reports what could not be started", async () => {
+  test("reports a command that could not be started", async () => {
     const child = spawnProcessGroup("node", [], { cwd: join(dir, "missing"), env: { PATH: path } });
     expect((await child.exited).failedToStart).toMatch(/ENOENT/);
     expect(findExecutable("no-such-command", dir, path)).toBeUndefined();
@@ -173,22 +176,25 @@ describe("a process group", () => {
 });
 
 describe("a run", () => {
-  test.runIf(process.platform === "linux")("is over when what it left behind is gone, setsid or not", async () => {
-    const options = { cwd: dir, env: { PATH: path, MARK: "a build" }, mark: "MARK" };
-    const leave = "setsid sleep 60 & sleep 60 & setsid sh -c 'while :; do sleep 1; done' & echo started";
-    const endings = [
-      { script: leave, more: {}, endedBy: "exit" },
-      { script: `${leave}; sleep 60`, more: { timeoutMs: 500 }, endedBy: "timeout" },
-      { script: `${leave}; sleep 60`, more: { signal: AbortSignal.timeout(1_000) }, endedBy: "abort" },
-    ];
-    for (const { script, more, endedBy } of endings) {
-      const out = output();
-      const result = await runProcessGroup("sh", ["-c", script], { ...options, ...more, onOutput: out.onOutput });
-      expect(out.text()).toBe("started\n");
-      expect(result.endedBy).toBe(endedBy);
-      expect(marked("MARK=a build")).toEqual([]);
-    }
-  });
+  test.runIf(process.platform === "linux")(
+    "ends when every process that it left behind is gone, with setsid or without",
+    async () => {
+      const options = { cwd: dir, env: { PATH: path, MARK: "a build" }, mark: "MARK" };
+      const leave = "setsid sleep 60 & sleep 60 & setsid sh -c 'while :; do sleep 1; done' & echo started";
+      const endings = [
+        { script: leave, more: {}, endedBy: "exit" },
+        { script: `${leave}; sleep 60`, more: { timeoutMs: 500 }, endedBy: "timeout" },
+        { script: `${leave}; sleep 60`, more: { signal: AbortSignal.timeout(1_000) }, endedBy: "abort" },
+      ];
+      for (const { script, more, endedBy } of endings) {
+        const out = output();
+        const result = await runProcessGroup("sh", ["-c", script], { ...options, ...more, onOutput: out.onOutput });
+        expect(out.text()).toBe("started\n");
+        expect(result.endedBy).toBe(endedBy);
+        expect(marked("MARK=a build")).toEqual([]);
+      }
+    },
+  );
 
   test("gives the exit code and the output", async () => {
     const out = output();
@@ -201,7 +207,7 @@ describe("a run", () => {
     expect(out.text().split("\n").sort()).toEqual(["", "one", "two"]);
   });
 
-  test("is killed whole by its time limit and by an abort", async () => {
+  test("is killed with all its processes by its time limit and by an abort", async () => {
     const slow = ["-c", "sleep 60 & sleep 60"];
     expect(await runProcessGroup("sh", slow, { cwd: dir, env: { PATH: path }, timeoutMs: 50 })).toEqual({
       exitCode: 137,

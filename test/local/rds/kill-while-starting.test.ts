@@ -83,7 +83,7 @@ beforeAll(async () => {
 afterAll(() => rmSync(home, { recursive: true, force: true }));
 
 describe("a database whose service was killed while PostgreSQL started", () => {
-  it("starts again, whichever file was being written", async () => {
+  it("starts again, regardless of which file was being written", async () => {
     const traceFile = join(home, "trace");
     expect(await startElsewhere({ TRACE: traceFile })).toBe(0);
     const trace = readFileSync(traceFile, "utf8").trimEnd().split("\n");
@@ -108,7 +108,7 @@ describe("a database whose service was killed while PostgreSQL started", () => {
 });
 
 describe("a PostgreSQL that does not start", () => {
-  it("is tried again by the next call and does not hold up the end of the service", async () => {
+  it("is tried again by the next call, and does not delay the end of the service", async () => {
     const control = join(dir, "global", "pg_control");
     const sound = readFileSync(control);
     writeFileSync(control, "");
@@ -127,8 +127,8 @@ describe("a PostgreSQL that does not start", () => {
   }, 60_000);
 });
 
-describe("a call that comes while PostgreSQL starts", () => {
-  it("is answered as on AWS while a paused cluster resumes, and the start goes on", async () => {
+describe("a call while PostgreSQL starts", () => {
+  it("is answered as on AWS while a paused cluster resumes, and the start continues", async () => {
     const data = createRdsData({ dir, startWaitMs: 1 });
     const early = await Promise.all([1, 2, 3].map(() => data.service(executeRequest("select a from lasting"))));
     for (const answer of early)

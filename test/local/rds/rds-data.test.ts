@@ -64,7 +64,7 @@ const refusal = (work: Promise<unknown>) =>
   );
 
 describe("statements", () => {
-  it("gives every type as the field that the Data API uses for it", async () => {
+  it("returns every type in the field that the Data API uses for it", async () => {
     const { records, columnMetadata } = await run(
       `select 1::int2 i, 9007199254740991::int8 l, 1.5::float8 d, 1.50::numeric n, true b, 'a:b'::text t, null z,
        '\\x00ff'::bytea x, timestamptz '2026-11-20 01:02:03.456+02' at, '{"a":1}'::json j`,
@@ -91,7 +91,7 @@ describe("statements", () => {
     ]);
   });
 
-  it("binds parameters by name, whatever a statement holds beside them", async () => {
+  it("binds parameters by name, and ignores colons in strings, comments and casts", async () => {
     const { records } = await run(
       `select :text || ':text' as "a:text", $$ :text $$, cast(:n as bigint) + :n, E'\\':n' /* :none */, :t::text -- :none`,
       {
@@ -128,7 +128,7 @@ describe("statements", () => {
     ]);
   });
 
-  it("words errors as AWS does, with the SQLSTATE", async () => {
+  it("returns errors with AWS's messages and the SQLSTATE", async () => {
     await run("create table twice (a int primary key)");
     await run("insert into twice values (1)");
     expect(await refusal(run("insert into twice values (1)"))).toEqual({
@@ -142,7 +142,7 @@ describe("statements", () => {
     expect((await refusal(run(""))).name).toBe("ValidationException");
   });
 
-  it("refuses what AWS refuses for its size", async () => {
+  it("refuses requests and results above AWS's size limits", async () => {
     expect((await refusal(run("select repeat('x', 65537)"))).name).toBe("UnsupportedResultException");
     const many = "select repeat('x', 60000) from generate_series(1, 18)";
     expect((await refusal(run(many))).name).toBe("UnsupportedResultException");
@@ -173,7 +173,7 @@ describe("transactions", () => {
     expect((await refusal(run("select 1", { transactionId: second }))).name).toBe("TransactionNotFoundException");
   });
 
-  it("makes others wait for an open transaction, in their order", async () => {
+  it("runs statements outside an open transaction after it, in their order", async () => {
     await run("create table queued (a int)");
     const id = await begin();
     const waiting = Promise.all([1, 2, 3].map((n) => run(`insert into queued values (${n})`)));
@@ -210,14 +210,14 @@ describe("transactions", () => {
 });
 
 describe("a statement that does not end", () => {
-  it("is timed out, and the database goes on with what it had", async () => {
+  it("times out, and the database keeps its data", async () => {
     await run("create table before_hang (a int)");
     const endless = "do 'begin loop end loop; end'";
     expect((await refusal(run(endless))).name).toBe("StatementTimeoutException");
     expect((await run("select count(*) from before_hang")).records).toEqual([[{ longValue: 0 }]]);
   }, 60_000);
 
-  it("ends its transaction: later statements of that transaction are refused", async () => {
+  it("ends its transaction, whose later statements are refused", async () => {
     await run("create table lost (a int)");
     const transactionId = await begin();
     await refusal(run("do 'begin loop end loop; end'", { transactionId }));
@@ -230,7 +230,7 @@ describe("a statement that does not end", () => {
 });
 
 describe("durability", () => {
-  it("keeps its data over a restart", async () => {
+  it("keeps its data after a restart", async () => {
     await run("create table lasting (a text)");
     await run("insert into lasting values ('here')");
     await shut();
@@ -239,7 +239,7 @@ describe("durability", () => {
     expect((await run("select a from lasting")).records).toEqual([[{ stringValue: "here" }]]);
   });
 
-  it("makes its folder whole or not at all: a SIGKILL in between costs nothing but the time", async () => {
+  it("creates its folder completely or not at all, also with a SIGKILL in between", async () => {
     const folder = join(dir, "unborn");
     const maker = `
       import { createRdsData } from ${JSON.stringify(new URL("../../../local/rds/server.ts", import.meta.url).href)};
@@ -262,7 +262,7 @@ describe("durability", () => {
     expect(existsSync(`${folder}.new`)).toBe(false);
   }, 120_000);
 
-  it("keeps what it has answered, and nothing of an open transaction, over a SIGKILL", async () => {
+  it("keeps committed statements, and nothing of an open transaction, after a SIGKILL", async () => {
     const writer = `
       import { createRdsData } from ${JSON.stringify(new URL("../../../local/rds/server.ts", import.meta.url).href)};
       const { service } = createRdsData({ dir: ${JSON.stringify(join(dir, "killed"))} });

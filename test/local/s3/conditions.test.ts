@@ -65,7 +65,7 @@ describe.each(["GET", "HEAD"] as const)("a conditional %s", (method) => {
   });
 });
 
-it("a 412 names the condition, and a connection that got a 304 goes on", async () => {
+it("a 412 names the condition, and a connection can be used again after a 304", async () => {
   expect((await read("GET", { "if-match": '"other"' })).text).toContain("<Condition>If-Match</Condition>");
   const conditional = new GetObjectCommand({ Bucket: "plain", Key: "read", IfNoneMatch: tag });
   for (let round = 0; round < 3; round += 1) {
@@ -92,7 +92,7 @@ describe("DELETE with If-Match", () => {
       () => false,
     );
 
-  it.each(["plain", "archives"])("in %s deletes only the object that has the tag", async (Bucket) => {
+  it.each(["plain", "archives"])("in %s deletes only the object with this ETag", async (Bucket) => {
     for (const IfMatch of [tag, "*"]) {
       await s3.client.send(new PutObjectCommand({ Bucket, Key: "gone", Body: "hello" }));
       await expect(remove(Bucket, "gone", { IfMatch: '"other"' })).rejects.toMatchObject({
@@ -108,7 +108,7 @@ describe("DELETE with If-Match", () => {
     }
   });
 
-  it("refuses a condition beside a version", async () => {
+  it("refuses a condition together with a version", async () => {
     const { VersionId } = await s3.client.send(new PutObjectCommand({ Bucket: "archives", Key: "v", Body: "hello" }));
     await expect(remove("archives", "v", { VersionId, IfMatch: tag })).rejects.toMatchObject({
       name: "NotImplemented",
@@ -131,7 +131,7 @@ describe("DELETE with If-Match", () => {
   });
 });
 
-describe("a header that would change what is stored", () => {
+describe("an unsupported header that would change what is stored", () => {
   const put = (more: object) =>
     s3.client.send(new PutObjectCommand({ Bucket: "plain", Key: "kept", Body: "new", ...more }));
 
@@ -162,13 +162,13 @@ describe("a header that would change what is stored", () => {
     expect([reply.status, reply.text.includes("<Header>x-amz-tagging</Header>")]).toEqual([501, true]);
   });
 
-  it("is taken with the value that changes nothing", async () => {
+  it("is accepted with the value that changes nothing", async () => {
     const more = { ACL: "bucket-owner-full-control", StorageClass: "STANDARD", ExpectedBucketOwner: "000000000000" };
     await s3.client.send(new PutObjectCommand({ Bucket: "plain", Key: "taken", Body: "x", ...more } as never));
     expect((await s3.client.send(new HeadObjectCommand({ Bucket: "plain", Key: "taken" }))).ContentLength).toBe(1);
   });
 
-  it("is refused on DELETE, where a condition would be lost", async () => {
+  it("is refused on DELETE, where the condition would be ignored", async () => {
     const mfa = new DeleteObjectCommand({ Bucket: "plain", Key: "read", MFA: "1 2" });
     await expect(s3.client.send(mfa)).rejects.toMatchObject({ name: "NotImplemented" });
     const sized = new DeleteObjectCommand({ Bucket: "plain", Key: "read", IfMatchSize: 99 });

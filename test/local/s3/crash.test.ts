@@ -53,7 +53,7 @@ async function versionIds(client: S3Client): Promise<(string | undefined)[]> {
 }
 
 describe("after a SIGKILL", () => {
-  it("an upload that was under way has left nothing, and the object before it is whole", async () => {
+  it("an unfinished upload leaves nothing, and the earlier object is complete", async () => {
     const { root } = openCredentials({ dir });
     const endpoint = await start();
     let client = clientFor(endpoint, root);
@@ -74,7 +74,7 @@ describe("after a SIGKILL", () => {
     expect(await object.Body?.transformToString()).toBe("whole");
   });
 
-  it("what was answered is there and its event arrives, whatever the instant of the kill", async () => {
+  it("every answered upload exists and its event arrives, at any moment of the kill", async () => {
     const { root } = openCredentials({ dir });
     const answered: (string | undefined)[] = [];
     for (let round = 0; round < 3; round++) {
@@ -115,7 +115,7 @@ describe("after a SIGKILL", () => {
     await until(() => eventKeys().length === 1, "the event");
   });
 
-  it("an address that was signed before still takes the upload", async () => {
+  it("an address that was signed before the kill still accepts the upload", async () => {
     const credentials = openCredentials({ dir });
     const endpoint = await start();
     const fixture = { server: { endpoint }, credentials, clock: { now: new Date() } };
@@ -133,7 +133,7 @@ describe("after a SIGKILL", () => {
     expect(reply.status).toBe(200);
   });
 
-  it("a second server on the same folder is refused while the first one lives", async () => {
+  it("a second server on the same folder is refused while the first one runs", async () => {
     await start();
     const first = child;
     await expect(start()).rejects.toThrow("ended with 1");

@@ -4,8 +4,8 @@ import { startS3 } from "../../../local/s3/server.ts";
 import type { ObjectCreated } from "../../../local/s3/store/object-created.ts";
 import { buckets, region, startFixture, until } from "./fixture.ts";
 
-describe("a port that is taken", () => {
-  it("is an error at the start that leaves the folder free", async () => {
+describe("a port that is in use", () => {
+  it("fails the start, and does not keep the folder locked", async () => {
     const s3 = await startFixture();
     const options = {
       dir: `${s3.dir}/other`,
@@ -60,7 +60,7 @@ describe("object events", () => {
     await s3.stop();
   });
 
-  it("are repeated until they are taken, and never hold up the upload", async () => {
+  it("are sent again until they are accepted, and never delay the upload", async () => {
     const attempts: string[] = [];
     const errors: unknown[] = [];
     const onObjectCreated = async (event: ObjectCreated) => {
@@ -75,7 +75,7 @@ describe("object events", () => {
     await s3.stop();
   });
 
-  it("that were not delivered are delivered after a restart, the others not again", async () => {
+  it("are delivered after a restart only if they were not delivered before", async () => {
     const taken: string[] = [];
     const s3 = await startFixture({
       onObjectCreated: async ({ detail }) => {

@@ -24,14 +24,14 @@ beforeAll(async () => {
 afterAll(() => s3.stop());
 
 describe("ListObjectsV2", () => {
-  it("orders keys by their bytes and leaves out the deleted", async () => {
+  it("orders keys by their bytes and does not list deleted objects", async () => {
     const list = await s3.client.send(new ListObjectsV2Command({ Bucket }));
     expect(list.Contents?.map((object) => object.Key)).toEqual(ordered);
     expect(list.Contents?.[1]).toMatchObject({ Key: "a/1", Size: 3, ETag: expect.stringMatching(/^"[0-9a-f]{32}"$/) });
     expect(list.IsTruncated).toBe(false);
   });
 
-  it.each([1, 2, 3, 11])("gives every key once in pages of %i", async (MaxKeys) => {
+  it.each([1, 2, 3, 11])("lists every key once in pages of %i", async (MaxKeys) => {
     const seen: (string | undefined)[] = [];
     for await (const page of paginateListObjectsV2({ client: s3.client }, { Bucket, MaxKeys })) {
       expect(page.KeyCount).toBeLessThanOrEqual(MaxKeys);
@@ -40,7 +40,7 @@ describe("ListObjectsV2", () => {
     expect(seen).toEqual(ordered);
   });
 
-  it("groups what shares a prefix up to the delimiter, across pages", async () => {
+  it("groups keys by their prefix up to the delimiter, across pages", async () => {
     for (const MaxKeys of [1, 2, 1000]) {
       const found: string[] = [];
       for await (const page of paginateListObjectsV2(
@@ -57,7 +57,7 @@ describe("ListObjectsV2", () => {
     expect(inside.CommonPrefixes).toEqual([{ Prefix: "a/b/" }]);
   });
 
-  it("starts after a key and encodes on request", async () => {
+  it("starts after a key, and encodes keys on request", async () => {
     const list = await s3.client.send(new ListObjectsV2Command({ Bucket, StartAfter: "zz", EncodingType: "url" }));
     expect(list.Contents?.map((object) => decodeURIComponent(object.Key ?? ""))).toEqual(
       ordered.slice(ordered.indexOf("zz") + 1),
@@ -73,7 +73,7 @@ describe("ListObjectsV2", () => {
 });
 
 describe("ListObjectVersions", () => {
-  it("pages through every version and marker, the newest first", async () => {
+  it("lists every version and delete marker in pages, newest first", async () => {
     for (const Body of ["1", "2", "3"]) await s3.client.send(new PutObjectCommand({ Bucket, Key: "gone", Body }));
     const sizes: string[] = [];
     let markers: { KeyMarker?: string; VersionIdMarker?: string } | undefined = {};

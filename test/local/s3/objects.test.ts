@@ -47,7 +47,7 @@ describe("put and get with the SDK's default client", () => {
     expect(object.ContentEncoding).toBeUndefined();
   });
 
-  it.each(["CRC32", "SHA1", "SHA256"] as const)("verifies and remembers a %s checksum", async (ChecksumAlgorithm) => {
+  it.each(["CRC32", "SHA1", "SHA256"] as const)("verifies and stores a %s checksum", async (ChecksumAlgorithm) => {
     const put = await s3.client.send(new PutObjectCommand({ Bucket, Key: "c", Body: "x", ChecksumAlgorithm }));
     const head = await s3.client.send(new HeadObjectCommand({ Bucket, Key: "c", ChecksumMode: "ENABLED" }));
     const name = `Checksum${ChecksumAlgorithm}` as const;
@@ -94,7 +94,7 @@ describe("put and get with the SDK's default client", () => {
     await expect.poll(countFiles).toBe(before - 1);
   });
 
-  it("serves a reader the bytes it began with while the object is overwritten and deleted", async () => {
+  it("sends the original bytes to the end while the object is overwritten and deleted", async () => {
     const first = Buffer.alloc(8_000_000, "a");
     await s3.client.send(new PutObjectCommand({ Bucket, Key: "r", Body: first }));
     const object = await s3.client.send(new GetObjectCommand({ Bucket, Key: "r" }));
@@ -171,7 +171,7 @@ describe("copy", () => {
     );
   });
 
-  it("keeps content type and metadata, and is independent of its source", async () => {
+  it("keeps the content type and metadata, and is independent of its source", async () => {
     const copy = await s3.client.send(
       new CopyObjectCommand({ Bucket: "archives", Key: "to", CopySource: `/${Bucket}/from` }),
     );
@@ -210,8 +210,8 @@ describe("copy", () => {
   });
 });
 
-describe("what is not there", () => {
-  it("is told in S3's words", async () => {
+describe("a missing object, version or bucket", () => {
+  it("is reported with S3's error codes", async () => {
     const { client } = s3;
     await expect(client.send(new GetObjectCommand({ Bucket, Key: "no" }))).rejects.toMatchObject({ name: "NoSuchKey" });
     await expect(client.send(new HeadObjectCommand({ Bucket, Key: "no" }))).rejects.toMatchObject({ name: "NotFound" });
@@ -224,7 +224,7 @@ describe("what is not there", () => {
 });
 
 describe("callers", () => {
-  it("are served by what they sign, whatever the session", async () => {
+  it("are identified by their signature, with a session or without", async () => {
     const session = s3.credentials.issue({
       roleArn: "arn:aws:iam::000000000000:role/a",
       sessionName: "s",
@@ -246,7 +246,7 @@ describe("callers", () => {
     await expect(put).rejects.toMatchObject({ name, $metadata: { httpStatusCode: 403 } });
   });
 
-  it("signing for another region are refused", async () => {
+  it("that sign for another region are refused", async () => {
     const { endpoint } = s3.server;
     const client = new S3Client({
       endpoint,
@@ -259,7 +259,7 @@ describe("callers", () => {
     await expect(head).rejects.toMatchObject({ name: "AuthorizationHeaderMalformed" });
   });
 
-  it("that the bucket's policy does not name are refused", async () => {
+  it("that the bucket's policy does not allow are refused", async () => {
     const closed = await startFixture({ mayUse: (arn) => arn.endsWith(":root") });
     const session = closed.credentials.issue({
       roleArn: "arn:aws:iam::000000000000:role/app-task",

@@ -115,7 +115,7 @@ describe("signed chunks", () => {
   const framing = { "content-encoding": "aws-chunked", "x-amz-decoded-content-length": "10" };
   const type = "STREAMING-AWS4-HMAC-SHA256-PAYLOAD";
 
-  it("are taken apart when each signature is good", async () => {
+  it("are decoded if each signature is valid", async () => {
     const { headers, send } = await signedPut("chunks", type, framing);
     expect((await send(signedChunks(asSigned(headers), ["hello", "world"]))).status).toBe(200);
     expect(await stored("chunks")).toBe("helloworld");
@@ -137,7 +137,7 @@ describe("signed chunks", () => {
     await expect(stored("bad-chunks")).rejects.toMatchObject({ name: "NoSuchKey" });
   });
 
-  it("come with a signed trailer", async () => {
+  it("can have a signed trailer", async () => {
     const checksum = `x-amz-checksum-crc32:${Buffer.from(crc32("helloworld").toString(16).padStart(8, "0"), "hex").toString("base64")}`;
     const trailing = { ...framing, "x-amz-trailer": "x-amz-checksum-crc32" };
     const { headers, send } = await signedPut("trailer", `${type}-TRAILER`, trailing);
@@ -166,7 +166,7 @@ describe("an unsigned trailer", () => {
     expect(expected === 200 ? reply.status : code(reply.text)).toBe(expected);
   });
 
-  it("is found however the bytes are cut", async () => {
+  it("is found however the bytes are split", async () => {
     const { send } = await signedPut("cut", type, framing);
     const body = Buffer.from("5\r\nhello\r\n0\r\nx-amz-checksum-crc32:NhCmhg==\r\n\r\n");
     const drops = Readable.from(
@@ -205,7 +205,7 @@ describe("the length of a body", () => {
 });
 
 describe("a connection", () => {
-  it("that dies half-way leaves nothing behind", async () => {
+  it("that breaks during an upload leaves nothing behind", async () => {
     const before = blobFiles();
     const url = new URL(await presign(s3, { method: "PUT", path: "/plain/half" }));
     const socket = connect(Number(url.port), url.hostname);
@@ -217,7 +217,7 @@ describe("a connection", () => {
     await expect(stored("half")).rejects.toMatchObject({ name: "NoSuchKey" });
   });
 
-  it("is told to go on only when the signature is good", async () => {
+  it("gets 100 Continue only if the signature is valid", async () => {
     const ask = async (url: string) => {
       const headers = { "content-length": "5", expect: "100-continue", connection: "keep-alive" };
       const outgoing = httpRequest(url, { method: "PUT", headers, agent: false });
@@ -241,7 +241,7 @@ describe("a connection", () => {
     expect(await ask(url.replace("/continue", "/other"))).toEqual([403, "close"]);
   });
 
-  it("answers a refused upload while the body is still coming, and serves the next request", async () => {
+  it("gets the answer to a refused upload while the body is still being sent, and can be used for the next request", async () => {
     const agent = new Agent({ keepAlive: true, maxSockets: 1 });
     const sockets = new Set<unknown>();
     const send = (url: string, body: Buffer) =>

@@ -15,7 +15,7 @@ const put = (url: string, headers: Record<string, string> = zip, body = "zipped"
 const code = (text: string) => /<Code>(\w+)<\/Code><Message>([^<]*)/.exec(text)?.slice(1);
 
 describe("an upload address", () => {
-  it("takes the file with the content type it was signed for, again and again until it expires", async () => {
+  it("accepts the file with the signed content type, repeatedly until it expires", async () => {
     const url = await presign(s3, upload);
     const first = await put(url);
     expect(first.status).toBe(200);
@@ -79,7 +79,7 @@ describe("an upload address", () => {
     expect((await raw(await presign(s3, upload), { method, headers: zip })).status).toBe(403);
   });
 
-  it("expires to the second, and is not valid before its time", async () => {
+  it("expires to the second, and is not valid before it was signed", async () => {
     const url = await presign(s3, { ...upload, expiresIn: 60, keys: s3.credentials.root });
     const early = await presign(s3, { ...upload, signingDate: new Date(s3.clock.now.getTime() + 16 * 60_000) });
     const started = s3.clock.now;
@@ -93,7 +93,7 @@ describe("an upload address", () => {
     expect(code((await put(early)).text)).toEqual(["AccessDenied", "Request is not valid yet"]);
   });
 
-  it("dies with the session that signed it", async () => {
+  it("expires with the session that signed it", async () => {
     const keys = s3.credentials.issue({
       roleArn: "arn:aws:iam::000000000000:role/s",
       sessionName: "short",
@@ -110,7 +110,7 @@ describe("an upload address", () => {
     expect((await put(withoutToken)).status).toBe(403);
   });
 
-  it("cannot be combined with an Authorization header, nor signed for more than a week", async () => {
+  it("cannot be combined with an Authorization header, and cannot be valid for more than a week", async () => {
     const reply = await put(await presign(s3, upload), { ...zip, authorization: "Bearer x" });
     expect(code(reply.text)?.[0]).toBe("InvalidArgument");
     const url = await presign(s3, upload);
@@ -118,21 +118,21 @@ describe("an upload address", () => {
     expect(code(forever.text)?.[0]).toBe("AuthorizationQueryParametersError");
   });
 
-  it("must cover the host, and every header that it covers must be sent", async () => {
+  it("must sign the host, and every signed header must be sent", async () => {
     const anyHost = await presign(s3, { ...upload, unsignedHeaders: ["host"] });
     expect(code((await put(anyHost)).text)?.[0]).toBe("AccessDenied");
     const emptyType = await presign(s3, { ...upload, contentType: "" });
     expect(code((await put(emptyType, {})).text)?.[0]).toBe("SignatureDoesNotMatch");
   });
 
-  it("carries metadata that was signed into the query", async () => {
+  it("carries metadata that is signed in the query", async () => {
     const url = await presign(s3, { ...upload, path: "/archives/meta", headers: { "x-amz-meta-build": "b7" } });
     expect((await put(url)).status).toBe(200);
     const head = await s3.client.send(new HeadObjectCommand({ Bucket: "archives", Key: "meta" }));
     expect(head.Metadata).toEqual({ build: "b7" });
   });
 
-  it("signed with the checksum of another body refuses the body", async () => {
+  it("with a signed checksum refuses every other body", async () => {
     const headers = { "x-amz-checksum-crc32": "AAAAAA==" };
     expect(code((await put(await presign(s3, { ...upload, headers }))).text)?.[0]).toBe("BadDigest");
   });
@@ -145,7 +145,7 @@ describe("a download address", () => {
     await s3.client.send(new PutObjectCommand(input));
   });
 
-  it("gives the file under the name and type that were signed", async () => {
+  it("returns the file with the signed name and type", async () => {
     const query = {
       "response-content-disposition": `attachment; filename="a b.txt"; filename*=UTF-8''%C3%A9`,
       "response-content-type": "application/octet-stream",
@@ -156,7 +156,7 @@ describe("a download address", () => {
     expect(reply.headers["content-type"]).toBe("application/octet-stream");
   });
 
-  it("cannot be given another name, nor a header that breaks the answer", async () => {
+  it("cannot be used with another name, or to break the answer's headers", async () => {
     const query = { "response-content-disposition": "inline" };
     const url = await presign(s3, { path, query });
     expect((await raw(url.replace("=inline", "=attachment"))).status).toBe(403);
@@ -166,14 +166,14 @@ describe("a download address", () => {
     }
   });
 
-  it("names one version when it was signed for one", async () => {
+  it("returns one version if it was signed for it", async () => {
     const { VersionId = "" } = await s3.client.send(new PutObjectCommand({ Bucket: "archives", Key: "v", Body: "1" }));
     await s3.client.send(new PutObjectCommand({ Bucket: "archives", Key: "v", Body: "2" }));
     expect((await raw(await presign(s3, { path: "/archives/v", query: { versionId: VersionId } }))).text).toBe("1");
     expect((await raw(await presign(s3, { path: "/archives/v" }))).text).toBe("2");
   });
 
-  it("answers ranges", async () => {
+  it("supports ranges", async () => {
     const reply = await raw(await presign(s3, { path }), { headers: { range: "bytes=1-2" } });
     expect([reply.status, reply.text, reply.headers["content-range"]]).toEqual([206, "el", "bytes 1-2/5"]);
   });
@@ -186,7 +186,7 @@ describe("an unsigned request", () => {
     }
   });
 
-  it("is answered without a trace of the stack when it is nonsense", async () => {
+  it("that is malformed is answered without a stack trace", async () => {
     const { endpoint } = s3.server;
     expect(code((await raw(`${endpoint}/archives/%zz`)).text)?.[0]).toBe("InvalidURI");
     const authorization = "AWS4-HMAC-SHA256 nonsense";
@@ -196,7 +196,7 @@ describe("an unsigned request", () => {
     expect(reply.text).not.toContain(".ts");
   });
 
-  it("is refused when it asks for an operation that is not served, never taken for another", async () => {
+  it("for an unsupported operation is refused, never treated as another operation", async () => {
     for (const name of ["acl", "tagging", "uploadId", "partNumber"]) {
       const reply = await put(await presign(s3, { ...upload, query: { [name]: "1" } }));
       expect([reply.status, code(reply.text)?.[0]]).toEqual([501, "NotImplemented"]);
@@ -204,10 +204,10 @@ describe("an unsigned request", () => {
   });
 });
 
-describe("a page of another origin", () => {
+describe("a web page of another origin", () => {
   const origin = "https://console.test";
 
-  it("may upload and download after asking", async () => {
+  it("may upload and download after a preflight request", async () => {
     const asked = await raw(`${s3.server.endpoint}/archives/builds/b1.zip?X-Amz-Signature=any`, {
       method: "OPTIONS",
       headers: { origin, "access-control-request-method": "PUT", "access-control-request-headers": "content-type" },
@@ -225,7 +225,7 @@ describe("a page of another origin", () => {
     expect([refused.status, refused.headers["access-control-allow-origin"]]).toEqual([403, "*"]);
   });
 
-  it("may not delete, nor use a bucket without a rule", async () => {
+  it("may not delete, and may not use a bucket without a CORS rule", async () => {
     const ask = (bucket: string, method: string) =>
       raw(`${s3.server.endpoint}/${bucket}/x`, {
         method: "OPTIONS",

@@ -39,7 +39,7 @@ function limitedTo(...Action: string[]): S3Client {
 const mine = { Bucket: "archives", Key: "mine" };
 const refused = { name: "AccessDenied", $metadata: { httpStatusCode: 403 } };
 
-it("a session reads what its policy allows, and no other object, bucket or version", async () => {
+it("a session can read what its policy allows, and no other object, bucket or version", async () => {
   const client = limitedTo("s3:GetObject");
   expect(await (await client.send(new GetObjectCommand(mine))).Body?.transformToString()).toBe("mine");
   const other = { ...mine, Key: "other" };
@@ -53,14 +53,14 @@ it("a session reads what its policy allows, and no other object, bucket or versi
   await expect(client.send(new ListObjectVersionsCommand({ Bucket: "archives" }))).rejects.toMatchObject(refused);
 });
 
-it("a session that may write one object copies nothing that it may not read", async () => {
+it("a session that may write one object cannot copy an object that it may not read", async () => {
   const client = limitedTo("s3:PutObject", "s3:GetObject");
   await client.send(new PutObjectCommand({ ...mine, Body: "mine" }));
   const copy = new CopyObjectCommand({ ...mine, CopySource: "archives/other" });
   await expect(client.send(copy)).rejects.toMatchObject(refused);
 });
 
-it("a session deletes, of several objects, the one that it may delete", async () => {
+it("of several objects a session can delete only the one that its policy allows", async () => {
   const client = limitedTo("s3:DeleteObject");
   const Delete = { Objects: [{ Key: "mine" }, { Key: "other" }] };
   const answer = await client.send(new DeleteObjectsCommand({ Bucket: "archives", Delete }));

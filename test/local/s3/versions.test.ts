@@ -29,7 +29,7 @@ const versionsOf = async (Prefix: string) => {
 };
 
 describe("a versioned bucket", () => {
-  it("keeps what was overwritten readable by its version", async () => {
+  it("keeps overwritten objects, which can be read by version", async () => {
     const first = await put("a", "one");
     const second = await put("a", "two");
     expect(first).not.toBe(second);
@@ -62,7 +62,7 @@ describe("a versioned bucket", () => {
     expect(await text("b")).toBe("one");
   });
 
-  it("goes back to the version before when the latest is deleted for good", async () => {
+  it("shows the previous version if the latest is deleted permanently", async () => {
     const first = await put("c", "one");
     const second = await put("c", "two");
     await remove("c", second);
@@ -73,7 +73,7 @@ describe("a versioned bucket", () => {
     expect(await versionsOf("c")).toEqual({ versions: [], markers: [] });
   });
 
-  it("marks what never existed, and says so to HEAD", async () => {
+  it("adds a delete marker for a key that never existed, and HEAD reports it", async () => {
     await remove("never");
     await expect(s3.client.send(new HeadObjectCommand({ Bucket, Key: "never" }))).rejects.toMatchObject({
       $metadata: { httpStatusCode: 404 },
@@ -81,7 +81,7 @@ describe("a versioned bucket", () => {
     });
   });
 
-  it("copies the version that is named, also over the object itself", async () => {
+  it("copies the named version, also over the object itself", async () => {
     const first = await put("d", "one");
     await put("d", "two");
     const CopySource = `${Bucket}/d?versionId=${first}`;
@@ -93,7 +93,7 @@ describe("a versioned bucket", () => {
     await expect(s3.client.send(new CopyObjectCommand(ofMarker))).rejects.toMatchObject({ name: "InvalidRequest" });
   });
 
-  it("deletes many at once: versions for good, the others behind markers, and reports a bad one beside them", async () => {
+  it("deletes many objects at once: versions permanently, the others with delete markers, and reports the invalid ones", async () => {
     const first = await put("e1", "one");
     await put("e2", "one");
     const Objects = [{ Key: "e1", VersionId: first }, { Key: "e2" }, { Key: "e3", VersionId: "not a version" }];
@@ -108,7 +108,7 @@ describe("a versioned bucket", () => {
 });
 
 describe("a bucket without versions", () => {
-  it("deletes for good and knows one version, called null", async () => {
+  it("deletes permanently and has one version, called null", async () => {
     const plain = { Bucket: "plain", Key: "x" };
     await s3.client.send(new PutObjectCommand({ ...plain, Body: "1" }));
     const reply = await s3.client.send(new PutObjectCommand({ ...plain, Body: "2" }));

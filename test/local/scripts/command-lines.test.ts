@@ -28,15 +28,18 @@ describe("the operator's command line", () => {
     expect(error).toEqual({ status: "Bad Request", message: expect.any(String), code: "invalid_request" });
   });
 
-  test("says when no service runs", () => {
+  test("reports that no service runs", () => {
     const { status, stderr } = run("scripts/operator.ts", ["create-user", "{}"]);
     expect(status).toBe(1);
     expect(JSON.parse(stderr)).toMatchObject({ status: "Service Unavailable", code: "unavailable" });
   });
 });
 
-test.each(["abc", "-1", "65536", "1.5", " 5", "0x1F90", "1e3"])("PORT=%s is refused and named", (port) => {
-  const { status, stdout, stderr } = run("local/main.ts", [], { PORT: port });
-  expect([status, stdout]).toEqual([1, ""]);
-  expect(stderr).toContain(JSON.stringify(port));
-});
+test.each(["abc", "-1", "65536", "1.5", " 5", "0x1F90", "1e3"])(
+  "PORT=%s is refused with a message that names it",
+  (port) => {
+    const { status, stdout, stderr } = run("local/main.ts", [], { PORT: port });
+    expect([status, stdout]).toEqual([1, ""]);
+    expect(stderr).toContain(JSON.stringify(port));
+  },
+);

@@ -59,7 +59,7 @@ it("a smoke test without an operator function fails with the name of the functio
   await expect(smokeTest(service, () => {})).rejects.toThrow("Other-operator");
 });
 
-it("a teardown ends the deployments that run, and their projects hear of it", async () => {
+it("a teardown stops the running deployments, and their builds end as error", async () => {
   const { body } = await running.call("POST", `${running.project}/builds`);
   expect(await endDeployments(clients.sfn, variable("STATE_MACHINE_ARN"))).toBe(1);
   expect(await endDeployments(clients.sfn, variable("STATE_MACHINE_ARN"))).toBe(0);
@@ -68,7 +68,7 @@ it("a teardown ends the deployments that run, and their projects hear of it", as
     .toBe("error");
 });
 
-it("a teardown stops every app, and waits until the gateway has let go of them", async () => {
+it("a teardown stops every app, and waits until the gateway has deregistered them", async () => {
   const cluster = variable("CLUSTER_NAME");
   const services = await appServices(clients.ecs, cluster);
   expect(services).toEqual([expect.stringMatching(/^app-prj_/)]);

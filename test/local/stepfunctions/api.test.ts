@@ -36,7 +36,7 @@ test("starting is idempotent by name: the same input while it runs gives the sam
   expect(local.events.filter((event) => event.detail.status === "RUNNING")).toHaveLength(1);
 });
 
-test("the name of a closed execution is taken, whatever the input", async () => {
+test("the name of a closed execution cannot be used again, with any input", async () => {
   const local = await startLocal({ definition: waiting, integrations });
   await start(local, { name: "once", input: '{"end":true}' });
   await local.sfn.idle();
@@ -53,7 +53,7 @@ test("two starts of one name at the same moment make one execution", async () =>
   expect(executions).toHaveLength(1);
 });
 
-test("names and inputs are checked as AWS checks them", async () => {
+test("names and inputs are checked as on AWS", async () => {
   const local = await startLocal({ definition: waiting, integrations });
   for (const name of ["a b", "a/b", "a:b", "a*b", "a\tb", "..\\x", "a\u0007"]) {
     await expect(start(local, { name }), name).rejects.toMatchObject({ name: "InvalidName" });
@@ -73,7 +73,7 @@ test("names and inputs are checked as AWS checks them", async () => {
   await expect(start(local, { stateMachineArn: "deployment" })).rejects.toMatchObject({ name: "InvalidArn" });
 });
 
-test("names that a file system might confuse stay apart", async () => {
+test("names that a file system might confuse belong to different executions", async () => {
   const local = await startLocal({ definition: waiting, integrations });
   for (const name of ["Build", "build", "bu_ld", "büld"]) await local.start({ end: true, name }, name);
   await local.sfn.idle();
@@ -83,7 +83,7 @@ test("names that a file system might confuse stay apart", async () => {
   }
 });
 
-test("an execution that does not exist is ExecutionDoesNotExist, and what is no ARN InvalidArn", async () => {
+test("an unknown execution is ExecutionDoesNotExist, and an invalid ARN is InvalidArn", async () => {
   const local = await startLocal({ definition: waiting });
   const executionArn = "arn:aws:states:us-east-1:123456789012:execution:deployment:nobody";
   for (const [arn, name] of [
@@ -100,7 +100,7 @@ test("an execution that does not exist is ExecutionDoesNotExist, and what is no 
   }
 });
 
-test("stopping aborts the call in flight and is final; stopping again changes nothing", async () => {
+test("stopping aborts the running call and is final; stopping again changes nothing", async () => {
   const aborted: boolean[] = [];
   const hanging: Integrations = {
     [LAMBDA]: (_, { signal }) =>
@@ -141,7 +141,7 @@ test("a stopped execution's token is TaskTimedOut", async () => {
   await expect(local.client.send(success)).rejects.toMatchObject({ name: "TaskTimedOut" });
 });
 
-test("lists are newest first, filtered by status, page by page, and a foreign page token is refused", async () => {
+test("lists are newest first, filtered by status, page by page, and a page token of another list is refused", async () => {
   const local = await startLocal({ definition: waiting, integrations });
   const names: string[] = [];
   for (let i = 0; i < 7; i++) {
@@ -167,7 +167,7 @@ test("lists are newest first, filtered by status, page by page, and a foreign pa
   await expect(local.client.send(mixed)).rejects.toMatchObject({ name: "InvalidToken" });
 });
 
-test("the history tells which states were entered and left, and how it ended", async () => {
+test("the history has the states that were entered and exited, and how the execution ended", async () => {
   const local = await startLocal({ definition: waiting, integrations });
   const arn = await local.start({ end: true });
   await local.sfn.idle();
@@ -182,14 +182,14 @@ test("the history tells which states were entered and left, and how it ended", a
   expect(nextToken).toBeDefined();
 });
 
-test("the machine is described with the definition it was given", async () => {
+test("the machine is described with its definition", async () => {
   const local = await startLocal({ definition: waiting, integrations });
   const found = await local.client.send(new DescribeStateMachineCommand({ stateMachineArn: MACHINE_ARN }));
   expect(found).toMatchObject({ name: "deployment", type: "STANDARD", status: "ACTIVE" });
   expect(JSON.parse(found.definition ?? "")).toEqual(waiting);
 });
 
-test("after close nothing is accepted any more", async () => {
+test("after close every call is refused", async () => {
   const local = await startLocal({ definition: waiting, integrations });
   const arn = await local.start();
   await local.sfn.close();

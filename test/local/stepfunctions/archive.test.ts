@@ -17,7 +17,7 @@ function closed(index: number, stoppedAt: number) {
   return { identity, ending, history: [{ type: "ExecutionStarted", at: stoppedAt - 1 }] };
 }
 
-test("the newest thousand closed executions are kept, older ones leave the disk too", () => {
+test("the newest thousand closed executions are kept, older ones are deleted from the disk", () => {
   const dir = temporaryDir();
   const archive = openArchive(dir, () => 10_000);
   for (let i = 0; i < 1_210; i++) archive.add(closed(i, i));
@@ -39,7 +39,7 @@ test("after 90 days a name is free again, as in AWS", () => {
   expect(readdirSync(join(dir, "closed"))).toEqual([]);
 });
 
-test("starting with a thousand closed executions reads an index, not their records", async () => {
+test("starting with a thousand closed executions reads an index instead of their records", async () => {
   const dir = temporaryDir();
   const archive = openArchive(dir, () => Date.now());
   for (let i = 0; i < 1_000; i++) archive.add(closed(i, Date.now()));
@@ -50,7 +50,7 @@ test("starting with a thousand closed executions reads an index, not their recor
   expect([...opened.list()]).toHaveLength(1_000);
 });
 
-test("what is left of ended executions is one small record each: no journal, no unused definition", async () => {
+test("an ended execution leaves one small record, and no journal or unused definition", async () => {
   const dir = temporaryDir();
   const definition = (n: number) => machine({ A: { Type: "Succeed", Output: n } });
   for (const n of [1, 2]) {

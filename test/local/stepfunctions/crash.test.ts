@@ -131,7 +131,7 @@ const waiting = machine({
   },
 });
 
-test("a token stays good across a crash, and a call that had returned is not made again", async () => {
+test("a token stays valid after a crash, and a call that had returned is not made again", async () => {
   const engine = engineIn(temporaryDir(), waiting);
   const before = await engine.launch("well");
   await before.start("one");
@@ -168,7 +168,7 @@ test("a token call that had not returned is made again with the same token", asy
   await after.ended("one");
 });
 
-test("an answer that was acknowledged is not lost, though the process dies at once", async () => {
+test("an acknowledged answer is not lost if the process dies at once", async () => {
   const engine = engineIn(
     temporaryDir(),
     machine({
@@ -253,7 +253,7 @@ test("retries keep their count", async () => {
   expect(engine.calls("flaky").map((call) => call.Payload)).toEqual([0, 1]);
 });
 
-test("a torn last line is cut off; a journal without a first line never was an execution", async () => {
+test("an incomplete last line is cut off, and a journal without a complete first line is deleted", async () => {
   const dir = temporaryDir();
   const engine = engineIn(dir, steps);
   const before = await engine.launch("hang-second");
@@ -275,7 +275,7 @@ test("a torn last line is cut off; a journal without a first line never was an e
   await expect.poll(() => engine.journals()).toEqual([]);
 });
 
-test("a journal that is damaged in its middle fails its execution, loudly, and no other", async () => {
+test("a journal that is damaged in the middle fails its execution with an error, and no other execution", async () => {
   const engine = engineIn(temporaryDir(), steps);
   const before = await engine.launch("hang-second");
   await before.start("one");
@@ -294,7 +294,7 @@ test("a journal that is damaged in its middle fails its execution, loudly, and n
   expect((await after.describe("two")).status).toBe("SUCCEEDED");
 });
 
-test("an execution goes on with the definition that it started with", async () => {
+test("an execution continues with the definition that it started with", async () => {
   const engine = engineIn(temporaryDir(), steps);
   const before = await engine.launch("hang-second");
   await before.start("one");
@@ -309,7 +309,7 @@ test("an execution goes on with the definition that it started with", async () =
   expect((await after.describe("two")).output).toBe('"new"');
 });
 
-test("killed again and again at any moment, no execution is lost and none is answered twice", {
+test("after repeated kills at any moment no execution is lost and none is answered twice", {
   timeout: 60_000,
 }, async () => {
   const dir = temporaryDir();

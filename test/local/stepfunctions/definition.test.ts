@@ -79,7 +79,7 @@ const everything = machine(
   { Comment: "one of everything", TimeoutSeconds: 86_400, Version: "1.0" },
 );
 
-test("a machine with one of everything is accepted, and asl-validator agrees", () => {
+test("a machine with every supported field is accepted, and asl-validator agrees", () => {
   expect(loadMachine(everything, integrations).states.size).toBe(8);
   const verdict = validate(everything);
   expect(verdict.isValid ? "" : verdict.errorsText()).toBe("");
@@ -192,7 +192,7 @@ const refused: [string, unknown, string][] = [
   ],
 ];
 
-test.each(refused)("refused at load: %s", (_, definition, problem) => {
+test.each(refused)("a definition is refused: %s", (_, definition, problem) => {
   expect(() => loadMachine(definition, integrations)).toThrow(DefinitionError);
   expect(() => loadMachine(definition, integrations)).toThrow(problem);
 });
@@ -214,7 +214,7 @@ test.each(accepted)("JSONata that Step Functions runs is accepted: %s", (express
   expect(loadMachine(pass(`{% ${expression} %}`), integrations).startAt).toBe("A");
 });
 
-test("all problems are told at once, each with its place", () => {
+test("all problems are reported at once, each with its place", () => {
   const states = { A: { Type: "Pass", Output: { x: "{% $nope %}", y: "{% ( %}" }, Next: "B" } };
   try {
     loadMachine(machine(states), integrations);

@@ -73,7 +73,7 @@ function reachable(states: Record<string, unknown>): Record<string, unknown> {
   return Object.fromEntries([...names].map((name) => [name, states[name]]));
 }
 
-test("whatever the machine, every execution comes to an end, is told of once, and leaves nothing behind", async () => {
+test("with any machine, every execution ends, is reported once, and leaves nothing behind", async () => {
   await fc.assert(
     fc.asyncProperty(fc.array(state, { minLength: 1, maxLength: 6 }), async (random) => {
       const clock = virtualClock(true);

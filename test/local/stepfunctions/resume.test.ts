@@ -6,7 +6,7 @@ import type { Integrations } from "../../../local/stepfunctions/interpreter/reso
 import { type Entry, openJournal, readJournal } from "../../../local/stepfunctions/store/journal.ts";
 import { LAMBDA, LAMBDA_TOKEN, lambdas, machine, startLocal, temporaryDir, virtualClock } from "./harness.ts";
 
-test("close writes no end: what was open goes on with the next service, at once where it waited", async () => {
+test("close ends no execution: the next service continues each from where it was", async () => {
   const dir = temporaryDir();
   const clock = virtualClock(false);
   const definition = machine({
@@ -30,7 +30,7 @@ test("close writes no end: what was open goes on with the next service, at once 
   expect((await second.describe(token)).status).toBe("RUNNING");
 });
 
-test("a journal that was torn can be written to again", () => {
+test("a journal can be continued after its incomplete last line was cut off", () => {
   const path = join(temporaryDir(), "journal.jsonl");
   const lines: Entry[] = [{ t: "waiting", until: 1 }, { t: "submitted" }, { t: "heartbeat", at: 2 }];
   const write = (line: Entry | undefined) => {
@@ -46,7 +46,7 @@ test("a journal that was torn can be written to again", () => {
   expect(readJournal(path)).toEqual({ entries: lines, damaged: false });
 });
 
-test("a token can be answered before resume: once, and it is not forgotten if the process dies again", async () => {
+test("a token can be answered once before resume, and the answer survives if the process dies again", async () => {
   const dir = temporaryDir();
   const tokens: string[] = [];
   const integrations: Integrations = { [LAMBDA]: async (_, { taskToken }) => tokens.push(taskToken ?? "") };
@@ -68,7 +68,7 @@ test("a token can be answered before resume: once, and it is not forgotten if th
   expect(tokens).toHaveLength(1);
 });
 
-test("a Wait of a random length keeps the length it drew", async () => {
+test("a Wait of a random length keeps its length after a restart", async () => {
   const dir = temporaryDir();
   const clock = virtualClock(false);
   const states = { W: { Type: "Wait", Seconds: "{% $floor($random() * 1000000) + 10 %}", End: true } };
@@ -87,7 +87,7 @@ test("a Wait of a random length keeps the length it drew", async () => {
   await expect.poll(async () => (await second.describe(arn)).status).toBe("SUCCEEDED");
 });
 
-test("a heartbeat holds across a restart, and a missed one is found out after it", async () => {
+test("a heartbeat's deadline is kept after a restart, and a missed one is noticed", async () => {
   const dir = temporaryDir();
   const clock = virtualClock(false);
   const tokens: string[] = [];
@@ -116,7 +116,7 @@ test("a heartbeat holds across a restart, and a missed one is found out after it
   expect(await second.describe(arn)).toMatchObject({ status: "FAILED", error: "States.Timeout" });
 });
 
-test("an execution can be stopped before resume, and one past its time-out is found TIMED_OUT, without another call", async () => {
+test("an execution can be stopped before resume, and one past its time-out becomes TIMED_OUT, without another call", async () => {
   const dir = temporaryDir();
   const clock = virtualClock(false);
   let calls = 0;
@@ -150,7 +150,7 @@ test("only the owner can read journals", async () => {
   expect(statSync(join(dir, "open", journal)).mode & 0o077).toBe(0);
 });
 
-test("what cannot be written to disk is not acknowledged, and is not done", async () => {
+test("a call whose record cannot be written to disk is not acknowledged and not run", async () => {
   const dir = temporaryDir();
   const tokens: string[] = [];
   const integrations: Integrations = { [LAMBDA]: async (_, { taskToken }) => tokens.push(taskToken ?? "") };

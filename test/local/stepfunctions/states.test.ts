@@ -94,13 +94,13 @@ const succeeding: [string, Record<string, unknown>, unknown, unknown][] = [
     [3, 3, 200],
   ],
   [
-    "a Task's result is its output when nothing else is said",
+    "a Task's result is its output by default",
     { A: invoke("echo", { End: true }) },
     { a: 3 },
     { ExecutedVersion: "$LATEST", Payload: { a: 3 }, StatusCode: 200 },
   ],
   [
-    "a Catch hands on $states.errorOutput, with the error's name and its cause as JSON text",
+    "a Catch passes on $states.errorOutput, with the error's name and its cause as JSON text",
     {
       A: invoke("boom", { End: true, Catch: [{ ErrorEquals: ["States.ALL"], Next: "Z" }] }),
       Z: end("{% $merge([$states.input, {'message': $parse($states.input.Cause).errorMessage}]) %}"),
@@ -178,9 +178,9 @@ const succeeding: [string, Record<string, unknown>, unknown, unknown][] = [
       true,
     ],
   ],
-  ["a Wait of no seconds goes on at once", { A: { Type: "Wait", Seconds: 0, End: true } }, 5, 5],
+  ["a Wait of 0 seconds ends at once", { A: { Type: "Wait", Seconds: 0, End: true } }, 5, 5],
   [
-    "$range as Step Functions measures it: a sequence, with its bounds cut to integers",
+    "$range gives a sequence as in Step Functions, with its bounds cut to integers",
     {
       A: end({
         one: "{% $range(1, 9, 9) %}",
@@ -242,7 +242,7 @@ const failing: [string, Record<string, unknown>, unknown, string | undefined, st
     "Boom",
     "because Boom",
   ],
-  ["Fail without a word", { A: { Type: "Fail" } }, {}, undefined, undefined],
+  ["Fail without Error and Cause", { A: { Type: "Fail" } }, {}, undefined, undefined],
   [
     "a Fail whose Cause is not a string",
     { A: { Type: "Fail", Cause: "{% 1 %}" } },
@@ -279,7 +279,7 @@ const failing: [string, Record<string, unknown>, unknown, string | undefined, st
     "threw the error D3030",
   ],
   [
-    "$error says what its author wrote",
+    "$error has the author's message",
     { A: end("{% $error('no plan') %}") },
     {},
     "States.QueryEvaluationError",
@@ -321,13 +321,19 @@ const failing: [string, Record<string, unknown>, unknown, string | undefined, st
     "'TimeoutSeconds'",
   ],
   [
-    "a function error that nothing takes",
+    "a function error without a matching Retry or Catch",
     { A: invoke("boom", { End: true }) },
     {},
     "RangeError",
     '{"errorType":"RangeError","errorMessage":"too far"}',
   ],
-  ["a defect of an integration", { A: invoke("defect", { End: true }) }, {}, "States.TaskFailed", "Error: a defect"],
+  [
+    "an internal error of an integration",
+    { A: invoke("defect", { End: true }) },
+    {},
+    "States.TaskFailed",
+    "Error: a defect",
+  ],
   [
     "an output above 256 KiB, though States.ALL is caught",
     { A: invoke("big", { End: true, Catch: [{ ErrorEquals: ["States.ALL"], Next: "Z" }] }), Z: end(1) },
@@ -336,7 +342,7 @@ const failing: [string, Record<string, unknown>, unknown, string | undefined, st
     undefined,
   ],
   [
-    "a Pass that doubles its data once too often",
+    "a Pass whose output is too large",
     { A: end("{% $join($map($range(1, 3000, 1), function(){ $pad('', 100, 'x') })) %}") },
     {},
     "States.DataLimitExceeded",
@@ -396,7 +402,7 @@ test("a Wait lasts its seconds, or until its timestamp, on the injected clock", 
   expect((await local.run({ seconds: 30 })).output).toBe(String(30_000 + 3_600_000));
 });
 
-test("a machine that goes round for ever is ended at 25,000 events, and others run meanwhile", async () => {
+test("an endless loop is ended at 25,000 events, and other executions run meanwhile", async () => {
   const states = {
     A: { Type: "Choice", Choices: [{ Condition: "{% $states.input.round %}", Next: "B" }], Default: "Z" },
     B: { Type: "Pass", Next: "A" },

@@ -35,7 +35,7 @@ test("each execution's start and end are sent as EventBridge events", async () =
   expect(openJournals(local.dir)).toEqual([]);
 });
 
-test("an event that is refused is delivered again, later and later, with the same id", async () => {
+test("a refused event is delivered again with growing delays and the same id", async () => {
   const clock = virtualClock(true);
   const tries: { id: string; at: number }[] = [];
   const local = await startLocal({
@@ -53,7 +53,7 @@ test("an event that is refused is delivered again, later and later, with the sam
   expect(local.events.map((event) => event.detail.status)).toEqual(["RUNNING", "FAILED"]);
 });
 
-test("an event that was not taken before the service closed is delivered at the next resume, and only that one", async () => {
+test("only an event that was not accepted before the service closed is delivered at the next resume", async () => {
   const definition = machine(states);
   const refused: string[] = [];
   const first = await startLocal({

@@ -40,7 +40,7 @@ function failingWith(errors: string[], now: () => Date) {
   };
 }
 
-test("back-off grows by BackoffRate up to MaxDelaySeconds, then the Task succeeds", async () => {
+test("delays grow by BackoffRate up to MaxDelaySeconds, then the Task succeeds", async () => {
   const clock = virtualClock(true);
   const lambda = failingWith(["E", "E", "E", "E"], clock.now);
   const retry = { ErrorEquals: ["E"], IntervalSeconds: 10, BackoffRate: 3, MaxDelaySeconds: 60, MaxAttempts: 4 };
@@ -50,7 +50,7 @@ test("back-off grows by BackoffRate up to MaxDelaySeconds, then the Task succeed
   expect(lambda.gaps()).toEqual([10, 30, 60, 60]);
 });
 
-test("each retrier counts for itself, and a used-up one leads to the catchers, never to a later retrier", async () => {
+test("each retrier counts its own attempts, and after its last one the catchers follow, never a later retrier", async () => {
   const clock = virtualClock(true);
   const lambda = failingWith(["A", "B", "A", "A"], clock.now);
   const states = {
@@ -83,7 +83,7 @@ test("MaxAttempts 0 never retries, and without MaxAttempts there are three", asy
   }
 });
 
-test("FULL jitter draws from the whole delay", () => {
+test("FULL jitter chooses from the whole delay", () => {
   const retrier = {
     ErrorEquals: ["E"],
     IntervalSeconds: 4,
@@ -113,7 +113,7 @@ test.each(["States.Runtime", "States.DataLimitExceeded"])(
 const never: (signal: AbortSignal) => Promise<never> = (signal) =>
   new Promise((_, reject) => signal.addEventListener("abort", () => reject(new Error("aborted"))));
 
-test("a Task that runs too long is States.Timeout: its signal fires, States.TaskFailed does not take it", async () => {
+test("a Task that runs too long is States.Timeout: its signal is aborted, and States.TaskFailed does not match", async () => {
   const clock = virtualClock(true);
   const signals: AbortSignal[] = [];
   const integrations: Integrations = {
@@ -139,7 +139,7 @@ test("a Task that runs too long is States.Timeout: its signal fires, States.Task
   expect(signals.map((signal) => signal.aborted)).toEqual([true, true]);
 });
 
-test("an execution that runs too long is TIMED_OUT, whatever it catches", async () => {
+test("an execution that runs too long is TIMED_OUT, even if it catches every error", async () => {
   const clock = virtualClock(true);
   const integrations: Integrations = { [LAMBDA]: (_, { signal }) => never(signal) };
   const states = { A: invoke({ TimeoutSeconds: 900, Catch: caught(["States.ALL"]) }), Z: done };
@@ -158,7 +158,7 @@ test("an execution that runs too long is TIMED_OUT, whatever it catches", async 
   expect((execution.stopDate?.getTime() ?? 0) - (execution.startDate?.getTime() ?? 0)).toBe(60_000);
 });
 
-test("a failed build is States.TaskFailed with the build in its cause, a good one gives {Build}", async () => {
+test("a failed build is States.TaskFailed with the build in its cause, a successful one returns {Build}", async () => {
   const integrations: Integrations = {
     [START_BUILD]: async (args) => {
       const { SourceVersion } = args as { SourceVersion: string };
@@ -188,7 +188,7 @@ test("a failed build is States.TaskFailed with the build in its cause, a good on
   expect(JSON.parse((await local.run({ v: "SUCCEEDED" })).output ?? "")).toEqual({ Build: good });
 });
 
-test("a thrown error without a name is still an error", () => {
+test("an error without a name fails the Task as well", () => {
   expect(lambdaFailure({ errorMessage: "x" })).toMatchObject({ error: "Error", cause: '{"errorMessage":"x"}' });
 });
 
@@ -243,7 +243,7 @@ test("a token's failure can be caught by its error", async () => {
   expect((await local.describe(arn)).output).toBe('{"Error":"Rejected","Cause":"not a zip"}');
 });
 
-test("a token's failure without an error is taken by States.ALL, and nothing names it", async () => {
+test("a token's failure without an error is caught only by States.ALL", async () => {
   const { tokens, integrations } = tokenKeeper();
   const local = await startLocal({ definition: machine(tokenState({ Catch: caught(["States.ALL"]) })), integrations });
   const arn = await local.start();
@@ -263,7 +263,7 @@ test("a token's failure without an error is taken by States.ALL, and nothing nam
   expect(execution).not.toHaveProperty("cause");
 });
 
-test("a token may be answered before the call returns, and the call's later failure does not count", async () => {
+test("a token may be answered before the call returns, and a later failure of the call is ignored", async () => {
   let answer: (token: string) => Promise<unknown> = async () => undefined;
   const { integrations } = tokenKeeper(async (token) => {
     await answer(token);
@@ -274,7 +274,7 @@ test("a token may be answered before the call returns, and the call's later fail
   expect(await local.run()).toMatchObject({ status: "SUCCEEDED", output: "1" });
 });
 
-test("a token Task whose call fails, fails; its token is void, and the retry has a new one", async () => {
+test("a token Task fails if its call fails; its token becomes invalid, and the retry has a new one", async () => {
   const clock = virtualClock(true);
   let calls = 0;
   const { tokens, integrations } = tokenKeeper(async () => {
@@ -294,7 +294,7 @@ test("a token Task whose call fails, fails; its token is void, and the retry has
   expect((await local.describe(arn)).output).toBe("2");
 });
 
-test("after its time a token is TaskTimedOut, and the state States.Timeout", async () => {
+test("after the time-out a token is TaskTimedOut, and the state States.Timeout", async () => {
   const clock = virtualClock(false);
   const { tokens, integrations } = tokenKeeper();
   const states = tokenState({ TimeoutSeconds: 3_600, Catch: caught(["States.Timeout"]) });
@@ -333,7 +333,7 @@ test.each(["States.HeartbeatTimeout", "States.Timeout", "States.ALL"])(
   },
 );
 
-test("an invalid token is InvalidToken, a token of an execution that is not here TaskDoesNotExist", async () => {
+test("an invalid token is InvalidToken, a token of an unknown execution is TaskDoesNotExist", async () => {
   const { tokens, integrations } = tokenKeeper();
   const here = await startLocal({ definition: machine(tokenState()), integrations });
   const elsewhere = await startLocal({ definition: machine(tokenState()), integrations });

@@ -76,11 +76,11 @@ async function statusAtSts({ url, headers, body }: IdentityProof): Promise<numbe
   return (await fetch(url, { method: "POST", headers: sendable, body })).status;
 }
 
-test("a proof that the SDK made names its task", async () => {
+test("a proof from the SDK identifies its task", async () => {
   expect(await prover.task(await proofOf())).toBe(taskId);
 });
 
-test("a proof whose signature is right but does not cover our host is refused", async () => {
+test("a proof with a valid signature that does not cover our host is refused", async () => {
   const { url, headers, body } = await signed({});
   const unbound = { url, headers: { ...headers, "x-slipway-host": host }, body };
   expect(await statusAtSts(unbound)).toBe(200);
@@ -93,7 +93,7 @@ test("a proof that is bound to another service is refused", async () => {
   expect(await prover.task(proof)).toBeUndefined();
 });
 
-describe("an Authorization header in any other form is refused, whatever STS thinks of it", () => {
+describe("an Authorization header in any other form is refused, even if STS would accept it", () => {
   const all = "SignedHeaders=host;x-amz-date;x-slipway-host";
   test.each<[string, (authorization: string) => string]>([
     ["a part whose name ends as the right one's", (a) => a.replace("SignedHeaders=", `X-${all}, SignedHeaders=`)],
@@ -135,7 +135,7 @@ test.each([
   expect(await prover.task(proof)).toBeUndefined();
 });
 
-test("a proof of the apps' role whose session is no task is refused", async () => {
+test("a proof of the apps' role is refused if its session is no task", async () => {
   expect(await prover.task(await proofOf(session(appRole, "somebody")))).toBeUndefined();
 });
 

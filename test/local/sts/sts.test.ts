@@ -79,14 +79,14 @@ function post(headers: Record<string, string>, body: string): Promise<{ status: 
 }
 
 describe("GetCallerIdentity", () => {
-  it("names the role and the session of a task's credentials", async () => {
+  it("returns the role and the session of a task's credentials", async () => {
     const identity = await clientWith(credentials.issue(task)).send(new GetCallerIdentityCommand({}));
     expect(identity.Arn).toBe("arn:aws:sts::000000000000:assumed-role/app-task/task-1");
     expect(identity.Account).toBe("000000000000");
     expect(identity.UserId).toMatch(/^AROA[0-9A-F]{17}:task-1$/);
   });
 
-  it("answers a replayed request whose extra header is signed, and refuses it once that header is changed or dropped", async () => {
+  it("answers a repeated request with a signed additional header, and refuses it if that header is changed or missing", async () => {
     const headers = await signedProof(credentials.issue(task), {
       "x-amz-slipway-server-id": "slipway.test",
       "x-server": "a",
@@ -102,7 +102,7 @@ describe("GetCallerIdentity", () => {
     }
   });
 
-  it("refuses a body other than the one signed, another path's signature and a request without any", async () => {
+  it("refuses a body that was not signed, the signature of another path, and a request without a signature", async () => {
     const headers = await signedProof(credentials.issue(task), {});
     expect((await post(headers, identityForm.replace("GetCallerIdentity", "AssumeRole"))).status).toBe(403);
     const type = { "content-type": "application/x-www-form-urlencoded" };
@@ -169,7 +169,7 @@ describe("GetCallerIdentity", () => {
 describe("AssumeRole", () => {
   const input = { RoleArn: "arn:aws:iam::000000000000:role/path/signer", RoleSessionName: "req-1" };
 
-  it("gives the service's own key a session of one hour", async () => {
+  it("opens a session of one hour for the service's own key", async () => {
     const reply = await clientWith(credentials.root).send(new AssumeRoleCommand(input));
     expect(reply.AssumedRoleUser?.Arn).toBe("arn:aws:sts::000000000000:assumed-role/signer/req-1");
     expect(reply.Credentials?.Expiration?.getTime()).toBe(clock.getTime() + 3_600_000);
@@ -194,7 +194,7 @@ describe("AssumeRole with more than a role", () => {
   const assume = (more: object) => clientWith(credentials.root).send(new AssumeRoleCommand({ ...input, ...more }));
   const policyOf = (...Statement: object[]) => JSON.stringify({ Version: "2012-10-17", Statement });
 
-  it("keeps a session policy: the session may do what it allows and nothing else", async () => {
+  it("applies a session policy: the session may do what it allows and nothing else", async () => {
     const Policy = policyOf(
       { Effect: "Allow", Action: ["s3:Get*"], Resource: "arn:aws:s3:::files/a/*" },
       { Effect: "Deny", Action: "s3:GetObjectVersion", Resource: "*" },
@@ -236,8 +236,8 @@ describe("AssumeRole with more than a role", () => {
   });
 });
 
-describe("beside other services", () => {
-  it("leaves what is signed for another service, or is no form, to the others", async () => {
+describe("together with other services", () => {
+  it("ignores requests that are signed for another service or have no form body", async () => {
     const forEcs = {
       authorization: "AWS4-HMAC-SHA256 Credential=AKIA/20261121/us-east-1/ecs/aws4_request, Signature=x",
     };
@@ -249,7 +249,7 @@ describe("beside other services", () => {
 });
 
 describe("the store", () => {
-  it("keeps the root key, sessions and revocations over a restart, in a file only its owner can read", () => {
+  it("keeps the root key, sessions and revocations after a restart, in a file that only its owner can read", () => {
     const kept = credentials.issue({ ...task, sessionName: "task-3" });
     const ended = credentials.issue({ ...task, sessionName: "task-4" });
     credentials.revoke("task-4");
@@ -262,7 +262,7 @@ describe("the store", () => {
     expect(readFileSync(path, "utf8")).not.toContain(kept.secretAccessKey);
   });
 
-  it("forgets a revocation once no session can outlive it", () => {
+  it("deletes a revocation when all sessions that it affects have expired", () => {
     const before = clock;
     clock = new Date(before.getTime() + 43_200_001);
     credentials.revoke("task-5");
