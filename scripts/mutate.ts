@@ -1,7 +1,7 @@
 import { setPriority } from "node:os";
 import { parseArgs } from "node:util";
-import { Stryker } from "@stryker-mutator/core";
-import { type Area, areas } from "./mutate/areas.ts";
+import { areas } from "./mutate/areas.ts";
+import { mutateCode } from "./mutate/code.ts";
 import { mutateMachine, mutateTemplate, type Outcome } from "./mutate/definitions.ts";
 
 /**
@@ -21,39 +21,13 @@ const { positionals, values } = parseArgs({
 /** Of the machine's and the template's changes only each n-th is tried. */
 const every = Number(values.every);
 
-type Mutants = Awaited<ReturnType<Stryker["runMutationTest"]>>;
-const noticed = new Set<Mutants[number]["status"]>(["Killed", "Timeout"]);
-/** Changes that do not run, or that the code itself marks with a reason. */
-const uncounted = new Set<Mutants[number]["status"]>(["CompileError", "RuntimeError", "Ignored"]);
-
-async function mutateCode(area: Area): Promise<Outcome> {
-  process.env.MUTATE_TESTS = area.tests.join(",");
-  const stryker = new Stryker({
-    testRunner: "vitest",
-    vitest: { configFile: "scripts/mutate/vitest.config.ts", related: false },
-    mutate: values.files === undefined ? area.files : [values.files],
-    ignorePatterns: ["cdk.out", "dist", ".slipway", "examples"],
-    coverageAnalysis: "perTest",
-    concurrency: 1,
-    timeoutMS: 5_000,
-    reporters: ["progress-append-only"],
-    tempDirName: "node_modules/.cache/mutate",
-    // TypeScript 7 has no API to rewrite the file with, and tests do not read it.
-    tsconfigFile: "none",
-  });
-  const mutants = (await stryker.runMutationTest()).filter(({ status }) => !uncounted.has(status));
-  const survivors = mutants
-    .filter(({ status }) => !noticed.has(status))
-    .map(({ fileName, location: { start }, mutatorName, replacement, status }) => {
-      const file = fileName.replace(`${process.cwd()}/`, "");
-      const change = (replacement ?? "").replaceAll(/\s+/g, " ").slice(0, 90);
-      return `${file}:${start.line}:${start.column} ${mutatorName} → ${change} (${status})`;
-    });
-  return { count: mutants.length, survivors };
-}
-
 const runs: Record<string, () => Promise<Outcome> | Outcome> = {
-  ...Object.fromEntries(Object.entries(areas).map(([name, area]) => [name, () => mutateCode(area)])),
+  ...Object.fromEntries(
+    Object.entries(areas).map(([name, area]) => [
+      name,
+      () => mutateCode(area, { files: values.files, whole: !values.fast }),
+    ]),
+  ),
   machine: () => mutateMachine({ fast: values.fast, every }),
   template: () => mutateTemplate({ every }),
 };

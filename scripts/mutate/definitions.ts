@@ -1,7 +1,8 @@
 import { spawnSync } from "node:child_process";
-import { cpSync, mkdtempSync, readFileSync, rmSync, symlinkSync, writeFileSync } from "node:fs";
+import { mkdtempSync, readFileSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
-import { basename, join } from "node:path";
+import { join } from "node:path";
+import { copyOfProject, root } from "./copy-of-project.ts";
 import { machineRemovals, type Removal, templateRemovals, without } from "./definition-mutants.ts";
 
 /** How many parts were taken out of a definition, and those that no test missed. */
@@ -10,7 +11,6 @@ export interface Outcome {
   survivors: string[];
 }
 
-const root = join(import.meta.dirname, "..", "..");
 const minutesMax = 30;
 
 /** Whether the tests pass. Tests that do not end have noticed something. */
@@ -48,10 +48,7 @@ const slowTests = [
 
 /** Takes each rule out of the state machine, in a copy of the project. `fast` leaves out the tests that deploy apps, `every` takes a sample. */
 export function mutateMachine(options: { fast: boolean; every: number }): Outcome {
-  const work = mkdtempSync(join(tmpdir(), "mutate-machine-"));
-  const left = new Set(["node_modules", ".git", "cdk.out", "dist", ".slipway"]);
-  cpSync(root, work, { recursive: true, filter: (path) => !left.has(basename(path)) });
-  symlinkSync(join(root, "node_modules"), join(work, "node_modules"));
+  const work = copyOfProject();
   const machine = JSON.parse(readFileSync(join(root, machineFile), "utf8"));
   const suites = options.fast ? fastTests : [...fastTests, ...slowTests];
   try {

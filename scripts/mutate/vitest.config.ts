@@ -1,10 +1,25 @@
+import { join } from "node:path";
 import { defineConfig } from "vitest/config";
 
-/** The tests of one area, in one context for each file: a mutant must not be seen by another one's tests. */
+const here = import.meta.dirname;
+
+/** One file of tests, whose tests run one after the other: a change must not be seen by another test. */
 export default defineConfig({
+  plugins: [
+    {
+      name: "functions-in-process",
+      enforce: "pre",
+      // A thread of its own would not see which change is switched on.
+      resolveId: (id) => (id.endsWith("/function-thread.ts") ? join(here, "function-in-process.ts") : undefined),
+    },
+  ],
   test: {
-    include: (process.env.MUTATE_TESTS ?? "").split(","),
-    testTimeout: 30_000,
-    hookTimeout: 120_000,
+    include: [process.env.MUTATE_TESTS ?? ""],
+    ...(process.env.MUTATE_PLAN !== undefined && { runner: join(here, "runner.ts") }),
+    maxConcurrency: 1,
+    maxWorkers: 1,
+    // The runner has its own limit, from the time that the test takes without a change.
+    testTimeout: process.env.MUTATE_PLAN === undefined ? 120_000 : 900_000,
+    hookTimeout: 180_000,
   },
 });

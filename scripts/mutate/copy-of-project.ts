@@ -1,0 +1,14 @@
+import { cpSync, mkdtempSync, symlinkSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { basename, join } from "node:path";
+
+export const root = join(import.meta.dirname, "..", "..");
+
+/** A copy of the project in a folder of its own, without what is built or stored; it uses this one's packages. */
+export function copyOfProject(): string {
+  const copy = mkdtempSync(join(tmpdir(), "mutate-"));
+  const left = new Set(["node_modules", ".git", "cdk.out", "dist", ".slipway"]);
+  cpSync(root, copy, { recursive: true, filter: (path) => !left.has(basename(path)) });
+  symlinkSync(join(root, "node_modules"), join(copy, "node_modules"));
+  return copy;
+}

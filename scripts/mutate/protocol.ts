@@ -1,0 +1,23 @@
+import * as z from "zod";
+
+/** What the process that runs one file of tests is told, in a file that MUTATE_PLAN names. */
+export const planSchema = z.object({
+  /** Where it appends its results, one JSON line each. */
+  results: z.string(),
+  /** The changes to try with each test; absent for the first run, which only records what each test reaches. */
+  mutants: z.record(z.string(), z.array(z.string())).optional(),
+  /** How long each test took without a change. */
+  milliseconds: z.record(z.string(), z.number()).optional(),
+});
+export type Plan = z.infer<typeof planSchema>;
+
+export const resultSchema = z.union([
+  z.object({ test: z.string(), name: z.string(), milliseconds: z.number(), hits: z.record(z.string(), z.number()) }),
+  /** Reached before or between the tests, as constants and the start of the services are. */
+  z.object({ static: z.array(z.string()) }),
+  z.object({ test: z.string(), mutant: z.string(), started: z.literal(true) }),
+  z.object({ test: z.string(), mutant: z.string(), killed: z.boolean() }),
+  /** The test fails without a change: at its first or second run, or after the run with this change. */
+  z.object({ test: z.string(), failed: z.string() }),
+]);
+export type Result = z.infer<typeof resultSchema>;
