@@ -14,7 +14,7 @@ const settingsLimits = {
 const memorySizes = [512, 1024, 2048, 4096] as const;
 
 /** The name of the file at an archive's root that holds settings. */
-const settingsFileName = "slipway.json";
+export const settingsFileName = "slipway.json";
 
 /** Text of at most so many characters that a row can hold. */
 const plainText = (lengthMax: number) =>
@@ -84,7 +84,7 @@ const change = {
 
 /** The settings that a request names; the others stay as they are. */
 export const settingsChange = z.strictObject(change, { error: unknownField });
-type SettingsChange = z.output<typeof settingsChange>;
+export type SettingsChange = z.output<typeof settingsChange>;
 
 /** The content of `slipway.json`. A null in it means detection, whatever the project's settings say. */
 export const settingsFile = z.strictObject({ $schema: z.string().optional(), ...change }, { error: unknownField });

@@ -1,3 +1,4 @@
+import { noSettings, type Settings } from "../../api/settings.ts";
 import type { App } from "./app.ts";
 import { type Diagnostics, NoPlan, noDiagnostics } from "./diagnostics.ts";
 import { chooseLanguage } from "./language.ts";
@@ -6,22 +7,33 @@ import type { AnalysisOutcome, Language, Plan, Suggestion } from "./plan.ts";
 import { pythonPlan } from "./python/plan.ts";
 import { findRoot } from "./root.ts";
 import { scanSecrets } from "./secrets/scan.ts";
+import { applySettings } from "./settings.ts";
 import { suggestFromFiles } from "./suggestions/files.ts";
 import { suggestLocalUrls } from "./suggestions/local-urls.ts";
 import { mostImportant } from "./suggestions/order.ts";
 import { type SourceTree, withoutJunk } from "./tree.ts";
 
-/** Makes a plan from an archive's files, or the error that explains why no plan is possible. Never throws because of an archive's content. Does not search for secrets. */
-export function analyze(source: SourceTree): AnalysisOutcome {
+/**
+ * Makes a plan from an archive's files and its project's settings, or the error that explains why no plan is possible. Never
+ * throws because of an archive's content. Does not search for secrets.
+ */
+export function analyze(source: SourceTree, project: Settings = noSettings): AnalysisOutcome {
   try {
     const tree = withoutJunk(source);
-    const app = findRoot(tree);
-    const { plan, diagnostics } = planOf(app);
+    const applied = applySettings(tree, project);
+    const { settings, findings } = applied;
+    const app = findRoot(tree, applied);
+    const { plan, diagnostics } = planOf(app, settings);
     suggestFromFiles(app, plan, diagnostics);
     suggestLocalUrls(app, diagnostics);
     const { runtime, language } = plan;
     const suggestions = mostImportant(diagnostics.suggestions);
-    return { ok: true, analysis: { runtime, language, plan, suggestions, warnings: diagnostics.warnings } };
+    return {
+      ok: true,
+      analysis: { runtime, language, plan, suggestions, warnings: diagnostics.warnings },
+      settings,
+      findings,
+    };
   } catch (error) {
     if (!(error instanceof NoPlan)) throw error;
     const { code, message, entry, runtime } = error;
@@ -39,29 +51,29 @@ export async function analyzeWithSecrets(source: SourceTree): Promise<AnalysisOu
 export function withSecrets(outcome: AnalysisOutcome, found: readonly Suggestion[]): AnalysisOutcome {
   if (!outcome.ok) return outcome;
   const suggestions = mostImportant([...outcome.analysis.suggestions, ...found]);
-  return { ok: true, analysis: { ...outcome.analysis, suggestions } };
+  return { ...outcome, analysis: { ...outcome.analysis, suggestions } };
 }
 
-const PLANNERS: Readonly<Record<Language, (app: App, diagnostics: Diagnostics) => Plan>> = {
+const PLANNERS: Readonly<Record<Language, (app: App, settings: Settings, diagnostics: Diagnostics) => Plan>> = {
   nodejs: nodePlan,
   python: pythonPlan,
 };
 
-function planOf(app: App): { plan: Plan; diagnostics: Diagnostics } {
-  const choice = chooseLanguage(app);
-  const first = attempt(app, choice.language);
+function planOf(app: App, settings: Settings): { plan: Plan; diagnostics: Diagnostics } {
+  const choice = chooseLanguage(app, settings.startCommand);
+  const first = attempt(app, settings, choice.language);
   if (!(first instanceof NoPlan)) return first;
   if (first.code !== "no_start_command") throw first;
   if (choice.error !== null) throw choice.error;
-  const second = choice.otherwise === null ? first : attempt(app, choice.otherwise);
+  const second = choice.otherwise === null ? first : attempt(app, settings, choice.otherwise);
   if (second instanceof NoPlan) throw first;
   return second;
 }
 
-function attempt(app: App, language: Language): { plan: Plan; diagnostics: Diagnostics } | NoPlan {
+function attempt(app: App, settings: Settings, language: Language): { plan: Plan; diagnostics: Diagnostics } | NoPlan {
   const diagnostics = noDiagnostics();
   try {
-    return { plan: PLANNERS[language](app, diagnostics), diagnostics };
+    return { plan: PLANNERS[language](app, settings, diagnostics), diagnostics };
   } catch (error) {
     if (!(error instanceof NoPlan)) throw error;
     error.runtime = diagnostics.runtime;

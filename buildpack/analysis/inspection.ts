@@ -1,4 +1,5 @@
 import type { Finding, Runtime } from "../../api/builds.ts";
+import { noSettings, type Settings } from "../../api/settings.ts";
 import { openArchive } from "../zip/archive.ts";
 import type { ArchiveEntry } from "../zip/entry.ts";
 import { ArchiveRefused } from "../zip/refused.ts";
@@ -13,7 +14,14 @@ import { namesLocalUrl } from "./suggestions/local-urls.ts";
 import { decodeText, depthOf, isForDetection, isJunk, type SourceFile, wants } from "./tree.ts";
 
 export type Inspection =
-  | { ok: true; plan: Plan; suggestion: string | null; warning: string | null; findings: Finding[] }
+  | {
+      ok: true;
+      plan: Plan;
+      settings: Settings;
+      suggestion: string | null;
+      warning: string | null;
+      findings: Finding[];
+    }
   | { ok: false; message: string; runtime: Runtime | null };
 
 const MiB = 1024 * 1024;
@@ -32,7 +40,7 @@ const readWholeBytesMax = 250_000_000;
  * one, the directory, the links and the files that are read are checked; the image build checks the rest. Throws
  * ArchiveRefused; errors of the source pass through.
  */
-export async function analyzeArchive(source: ByteSource): Promise<AnalysisOutcome> {
+export async function analyzeArchive(source: ByteSource, project: Settings = noSettings): Promise<AnalysisOutcome> {
   const archive = await openArchive(source);
   const tree = treeOf(archive.entries);
   const wrapper = wrapperOf(tree).length;
@@ -52,7 +60,7 @@ export async function analyzeArchive(source: ByteSource): Promise<AnalysisOutcom
   const isWanted = (entry: ArchiveEntry) => wanted.has(entry);
   if (source.size > readWholeBytesMax) await archive.verifySelected(isWanted, take);
   else await archive.verify(take, { wants: isWanted });
-  return withSecrets(analyze(tree), inOrder(secrets));
+  return withSecrets(analyze(tree, project), inOrder(secrets));
 }
 
 type Tree = { files: Map<string, SourceFile> };
@@ -91,17 +99,18 @@ function keptPaths(wanted: readonly ArchiveEntry[]): ReadonlySet<string> {
 }
 
 /** Checks an uploaded archive, detects its plan and collects suggestions. Errors of the source pass through. */
-export async function inspect(source: ByteSource): Promise<Inspection> {
+export async function inspect(source: ByteSource, project: Settings = noSettings): Promise<Inspection> {
   try {
-    const outcome = await analyzeArchive(source);
+    const outcome = await analyzeArchive(source, project);
     if (!outcome.ok) return { ok: false, message: outcome.error.message, runtime: outcome.runtime };
     const { plan, suggestions, warnings } = outcome.analysis;
     return {
       ok: true,
       plan,
+      settings: outcome.settings,
       suggestion: suggestionText(suggestions),
       warning: warningText(warnings),
-      findings: suggestions,
+      findings: [...suggestions, ...outcome.findings],
     };
   } catch (error) {
     if (error instanceof ArchiveRefused) return { ok: false, message: error.message, runtime: null };

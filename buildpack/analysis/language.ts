@@ -17,9 +17,9 @@ export interface LanguageChoice {
 }
 
 /** The language by the rules of docs/detection.md, Language; throws `NoPlan` for another language or none. */
-export function chooseLanguage(app: App): LanguageChoice {
+export function chooseLanguage(app: App, startCommand: string | null): LanguageChoice {
   const sure = (language: Language): LanguageChoice => ({ language, otherwise: null, error: null });
-  const declared = procfileLanguage(app);
+  const declared = startCommand === null ? procfileLanguage(app) : commandLanguage(startCommand, "startCommand");
   if (declared !== undefined) return sure(declared);
   const names = rootFiles(app);
   const pythonManifest = names.some(isPythonManifest);
@@ -41,13 +41,17 @@ export function chooseLanguage(app: App): LanguageChoice {
 
 function procfileLanguage(app: App): Language | undefined {
   const web = procfileEntry(app, "web");
-  if (web === undefined) return undefined;
-  for (const { text } of commandsOf(web.command).reverse()) {
+  return web === undefined ? undefined : commandLanguage(web.command, app.shown("Procfile"));
+}
+
+/** The language of the last program that a command starts, if it is known; throws `NoPlan` for one that is not offered. */
+function commandLanguage(command: string, place: string): Language | undefined {
+  for (const { text } of commandsOf(command).reverse()) {
     const { program } = invocationOf(text);
     const language = languageOfProgram(program);
     if (language === "nodejs" || language === "python") return language;
     if (language !== undefined) {
-      throw unsupported(`${app.shown("Procfile")} starts ${quoted(program)}, which is ${language}`);
+      throw unsupported(`${place} starts ${quoted(program)}, which is ${language}`);
     }
   }
   return undefined;

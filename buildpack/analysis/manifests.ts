@@ -10,8 +10,13 @@ export function packageJson(app: App): Table | undefined {
   const path = "package.json";
   const known = parsedPackages.get(app);
   if (known !== undefined || !app.has(path)) return known;
-  const shown = app.shown(path);
-  const text = app.text(path);
+  const table = jsonTable(app.shown(path), app.text(path), '{"scripts": {"start": "node server.js"}}');
+  parsedPackages.set(app, table);
+  return table;
+}
+
+/** The object in a JSON file's text, which is undefined if the file is not text; throws `NoPlan` (broken_manifest) otherwise. */
+export function jsonTable(shown: string, text: string | undefined, example: string): Table {
   if (text === undefined)
     throw broken(
       `${shown} cannot be read as text: it is a link, binary or larger than 32 MiB. Replace it with a plain JSON file.`,
@@ -19,9 +24,7 @@ export function packageJson(app: App): Table | undefined {
   const parsed = parseJson(text);
   if (!parsed.ok)
     throw broken(`${shown} is not valid JSON${placeOf(text, parsed.reason)}. Correct it and deploy again.`);
-  if (!isTable(parsed.value))
-    throw broken(`${shown} holds no JSON object. Write an object such as {"scripts": {"start": "node server.js"}}.`);
-  parsedPackages.set(app, parsed.value);
+  if (!isTable(parsed.value)) throw broken(`${shown} holds no JSON object. Write an object such as ${example}.`);
   return parsed.value;
 }
 

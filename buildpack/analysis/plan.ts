@@ -1,4 +1,6 @@
 import * as z from "zod";
+import type { Finding } from "../../api/builds.ts";
+import type { Settings } from "../../api/settings.ts";
 
 /** The runtimes that a new build can report (docs/api.md, Build fields). */
 export const runtimeSchema = z.enum([
@@ -86,5 +88,11 @@ export type AnalysisErrorCode =
   | "no_start_command";
 
 export type AnalysisOutcome =
-  | { ok: true; analysis: Analysis }
+  | {
+      ok: true;
+      analysis: Analysis;
+      /** The settings that apply to this archive, and one finding for each that is set. */
+      settings: Settings;
+      findings: Finding[];
+    }
   | { ok: false; runtime: Runtime | null; error: { code: AnalysisErrorCode; message: string; entry?: string } };

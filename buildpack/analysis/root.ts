@@ -1,6 +1,7 @@
 import { type App, appAt } from "./app.ts";
 import { listed, NoPlan } from "./diagnostics.ts";
 import { makesApplication } from "./python/applications.ts";
+import type { AppliedSettings } from "./settings.ts";
 import { blankPythonComments } from "./source.ts";
 import { depthOf, type SourceTree } from "./tree.ts";
 import { unsupportedLanguage, unsupportedSite } from "./unsupported-languages.ts";
@@ -18,8 +19,30 @@ export const isPythonManifest = (name: string): boolean => PYTHON_MANIFEST.test(
 const isPythonEntry = (name: string): boolean => PYTHON_ENTRY.test(name);
 export const isNodeEntry = (name: string): boolean => NODE_ENTRY.test(name);
 
+/** The app's folder: the one that the settings name, else the one that holds a marker (docs/detection.md, Settings). */
+export function findRoot(tree: SourceTree, { folder: top, settings }: AppliedSettings): App {
+  try {
+    return appAt(tree, joined(top, detectRoot(below(tree, top)).root));
+  } catch (error) {
+    const isUnmarked = error instanceof NoPlan && error.code === "nothing_detected";
+    // What a set command starts needs no marker.
+    if (!isUnmarked || settings.startCommand === null) throw error;
+    return appAt(tree, top);
+  }
+}
+
+const joined = (top: string, folder: string): string => [top, folder].filter((name) => name !== "").join("/");
+
+/** The part of a tree below a folder. */
+function below(tree: SourceTree, folder: string): SourceTree {
+  if (folder === "") return tree;
+  const prefix = `${folder}/`;
+  const entries = [...tree.files].filter(([path]) => path.startsWith(prefix));
+  return { files: new Map(entries.map(([path, file]) => [path.slice(prefix.length), file])) };
+}
+
 /** The app's folder (docs/detection.md, Root): the top level if it holds a marker, else the only folder that holds one. Folders inside it and supporting folders (tests, docs) do not count as further apps. */
-export function findRoot(tree: SourceTree): App {
+function detectRoot(tree: SourceTree): App {
   const levels = pathsByDepth(tree);
   for (const isMarker of [isStrongMarker, isWeakMarker]) {
     for (const level of levels) {

@@ -26,7 +26,7 @@ const MINIFIED = /([.-]min\.(js|mjs|cjs|css)|\.bundle\.js|\.chunk\.js|\.map)$/i;
 export const isVendored = (path: string): boolean => VENDORED.test(path) || MINIFIED.test(path);
 
 const MANIFEST =
-  /(^|\/)(package\.json|package-lock\.json|npm-shrinkwrap\.json|pnpm-lock\.yaml|pnpm-workspace\.yaml|yarn\.lock|\.yarnrc\.yml|\.yarnrc|bun\.lock|\.npmrc|\.nvmrc|\.node-version|\.tool-versions|\.?mise\.toml|\.python-version|runtime\.txt|[^/]*requirements[^/]*\.(txt|in)|pyproject\.toml|Pipfile|Pipfile\.lock|poetry\.lock|uv\.lock|pdm\.lock|setup\.(py|cfg)|Procfile|angular\.json|polymer\.json|tsconfig[^/]*\.json|nest-cli\.json|ecosystem[^/]*\.json|wrangler\.(toml|jsonc?)|_config\.ya?ml|config\.toml|pyvenv\.cfg)$/i;
+  /(^|\/)(package\.json|package-lock\.json|npm-shrinkwrap\.json|pnpm-lock\.yaml|pnpm-workspace\.yaml|yarn\.lock|\.yarnrc\.yml|\.yarnrc|bun\.lock|\.npmrc|\.nvmrc|\.node-version|\.tool-versions|\.?mise\.toml|\.python-version|runtime\.txt|[^/]*requirements[^/]*\.(txt|in)|pyproject\.toml|Pipfile|Pipfile\.lock|poetry\.lock|uv\.lock|pdm\.lock|setup\.(py|cfg)|Procfile|angular\.json|polymer\.json|tsconfig[^/]*\.json|nest-cli\.json|ecosystem[^/]*\.json|wrangler\.(toml|jsonc?)|slipway\.json|_config\.ya?ml|config\.toml|pyvenv\.cfg)$/i;
 const REQUIREMENTS = /(^|\/)requirements\/[^/]+\.(txt|in)$/;
 /** Matches files that a requirements file may include. */
 const INCLUDED = /\.(txt|in|cfg)$/i;

@@ -1,3 +1,4 @@
+import { noSettings } from "../../api/settings.ts";
 import { inspect } from "../../buildpack/analysis/inspection.ts";
 import { renderDockerfile, renderDockerignore } from "../../buildpack/image/dockerfile.ts";
 import type { ImageRecipe } from "../../buildpack/image/recipe.ts";
@@ -5,6 +6,7 @@ import { archiveKey, isFinished } from "../builds/model/replies.ts";
 import { Build, type BuildRow } from "../builds/model/rows.ts";
 import { advance, type BuildKey } from "../builds/model/transitions.ts";
 import { variablesOf } from "../environments/model/variables.ts";
+import { Project } from "../http/model/project.ts";
 import { BuildCanceled, BuildRejected, step } from "../http/step.ts";
 import { absent, present } from "../table/entity.ts";
 import type { TableReader } from "../table/reader.ts";
@@ -51,24 +53,23 @@ function refuseTooMany(variables: readonly { name: string; value: string }[]): v
 }
 
 /**
- * Checks the whole archive, detects the runtime, plans the image, and writes what its build reads. The variables are
- * those of the moment the analysis starts (docs/api.md, Redeploy).
+ * Checks the whole archive, detects the runtime, plans the image, and writes what its build reads. Variables and settings
+ * are those of the moment the analysis starts (docs/api.md, Redeploy).
  */
 export const handler = step("analyze", async ({ deployment, archive }, { table, archives, artifacts }) => {
   const { organizationId, projectId, buildId } = deployment;
   const pinned = { key: archiveKey({ organizationId, projectId, id: buildId }), version: archive.version };
   const started = begin(table, deployment, pinned, archive.size);
-  const [inspected, variables] = await Promise.all([
-    inspect(archives.bytes(pinned, archive.size)),
-    variablesOf(table, projectId),
-    started,
-  ]);
+  const inspecting = table
+    .read({ project: Project.at({ id: projectId }) })
+    .then(({ project }) => inspect(archives.bytes(pinned, archive.size), project?.settings ?? noSettings));
+  const [inspected, variables] = await Promise.all([inspecting, variablesOf(table, projectId), started]);
   if (!inspected.ok) {
     if (inspected.runtime) await recordRuntime(table, deployment, inspected.runtime);
     throw new BuildRejected(inspected.message);
   }
   refuseTooMany(variables);
-  const { plan, suggestion, warning, findings } = inspected;
+  const { plan, settings, suggestion, warning, findings } = inspected;
   const recipe: ImageRecipe = {
     plan,
     dockerfile: renderDockerfile(plan, { variableNames: variables.map(({ name }) => name), projectId }),
@@ -85,6 +86,7 @@ export const handler = step("analyze", async ({ deployment, archive }, { table, 
       findings,
       port: plan.port,
       start: plan.start,
+      settings,
     }),
   ]);
   return {

@@ -1,27 +1,30 @@
+import type { Settings } from "../../../api/settings.ts";
 import type { App } from "../app.ts";
 import { commandLengthMax, tooLong } from "../command.ts";
 import { type Diagnostics, lineOfKey, quoted, suggest } from "../diagnostics.ts";
 import { packageJson } from "../manifests.ts";
 import { type Plan, runtimeSchema } from "../plan.ts";
 import { containerPort, type FixedPort, portDefault, portInCommand, serverEnvironment } from "../port.ts";
+import { planOrNothing, quietIf, setCommand } from "../set-commands.ts";
 import { shellWord, staticServerCommand } from "../static-command.ts";
 import { suggestDevelopmentStart } from "../suggestions/development-start.ts";
 import { suggestEnvironmentFile } from "../suggestions/env-file.ts";
 import { suggestLoopback } from "../suggestions/loopback.ts";
 import { entriesAt, stringAt, type Table } from "../values.ts";
-import { dependenciesOf } from "./dependencies.ts";
+import { type Dependencies, dependenciesOf } from "./dependencies.ts";
 import { managerSettings, pnpmInstallFlag } from "./engines.ts";
 import { installCommand, installManifests, installsNothing } from "./install.ts";
 import { nodeListenPort } from "./listen.ts";
 import { nodeLoopback } from "./loopback.ts";
 import { nodePackageManager } from "./package-manager.ts";
+import { resolveCommand } from "./scripts.ts";
 import { type NodeStart, nodeStart } from "./start.ts";
 import { refuseMissingFile } from "./start-file.ts";
 import { suggestUndeclaredPackages } from "./undeclared.ts";
 import { nodeVersion } from "./version.ts";
 
 /** The plan of a Node.js app; throws `NoPlan` when there is none. */
-export function nodePlan(app: App, diagnostics: Diagnostics): Plan {
+export function nodePlan(app: App, settings: Settings, diagnostics: Diagnostics): Plan {
   const manifest = packageJson(app);
   const dependencies = dependenciesOf(manifest);
   const version = nodeVersion(app, manifest, diagnostics);
@@ -29,39 +32,68 @@ export function nodePlan(app: App, diagnostics: Diagnostics): Plan {
   diagnostics.runtime = runtime;
   refuseLongScripts(app, manifest);
   const packages = nodePackageManager(app, manifest, diagnostics);
-  const start = nodeStart(app, manifest, dependencies, packages.manager.name === "bun");
-  const install = installCommand(app, manifest, dependencies, packages, diagnostics);
+  const detect = () => nodeStart(app, manifest, dependencies, packages.manager.name === "bun");
+  const start =
+    settings.startCommand === null
+      ? detect()
+      : setStart(settings.startCommand, manifest, dependencies, planOrNothing(detect));
+  const detected = installCommand(app, manifest, dependencies, packages, quietIf(settings.installCommand, diagnostics));
+  const install = setCommand(settings.installCommand, detected);
   const script = start.buildScript ?? (stringAt(manifest, "scripts", "build") === undefined ? null : "build");
-  const build = script === null ? start.build : `${packages.manager.name} run ${shellWord(script)}`;
+  const build = setCommand(
+    settings.buildCommand,
+    script === null ? start.build : `${packages.manager.name} run ${shellWord(script)}`,
+  );
   const line = start.static === null ? start.line : staticServerCommand(start.static);
   for (const advice of start.advice) suggest(diagnostics, app, { ...advice, file: start.file, line: start.declaredAt });
-  if (start.static === null) {
+  if (start.static === null && settings.startCommand === null) {
     refuseMissingFile(app, manifest, start, build);
     suggestDevelopmentStart(app, start, diagnostics);
     suggestLoopback(app, start, nodeLoopback(app, start.line), diagnostics);
     suggestEnvironmentFile(app, start, diagnostics);
     suggestUndeclaredPackages(app, manifest, start.line, packages.manager.name, diagnostics);
   }
-  const port = start.static === null ? containerPort(app, fixedPort(app, start), diagnostics) : portDefault;
+  const reported = quietIf(settings.startCommand, diagnostics);
+  const port = start.static === null ? containerPort(app, fixedPort(app, start), reported) : portDefault;
   return {
     runtime,
     language: "nodejs",
     version,
     packageManager: packages.manager,
-    install: install === null ? null : install + pnpmInstallFlag(app, packages.manager),
-    installsNothing: installsNothing(app, manifest, dependencies),
+    install: install === null || install !== detected ? install : install + pnpmInstallFlag(app, packages.manager),
+    installsNothing: settings.installCommand === null ? installsNothing(app, manifest, dependencies) : install === null,
     build,
     prestart: start.before.length === 0 ? null : start.before.join(" && "),
     start: line,
     port,
     root: app.root,
     static: start.static,
-    manifests: installManifests(app, manifest, dependencies),
+    // A set command may read any file.
+    manifests: settings.installCommand ? null : installManifests(app, manifest, dependencies),
     addedPackages: [],
     systemPackages: dependencies.has("prisma") || dependencies.has("@prisma/client") ? ["openssl"] : [],
     buildEnv: { ...start.buildEnv, ...managerSettings(app, manifest, packages.manager) },
     // fastify-cli listens on localhost unless it gets an address or detects Docker.
     env: { ...serverEnvironment(port), ...(dependencies.has("fastify-cli") && { FASTIFY_ADDRESS: "0.0.0.0" }) },
+  };
+}
+
+/** The start by a set command; what the detected start says about the build stays. */
+function setStart(
+  command: string,
+  manifest: Table | undefined,
+  dependencies: Dependencies,
+  detected: NodeStart | undefined,
+): NodeStart {
+  return {
+    ...resolveCommand(command, manifest, new Set(dependencies.keys())),
+    static: null,
+    build: detected?.build ?? null,
+    ...(detected?.buildScript !== undefined && { buildScript: detected.buildScript }),
+    buildEnv: detected?.buildEnv ?? {},
+    file: "package.json",
+    declaredAt: 1,
+    advice: [],
   };
 }
 

@@ -1,8 +1,10 @@
+import type { Settings } from "../../../api/settings.ts";
 import type { App } from "../app.ts";
 import { type Diagnostics, suggest } from "../diagnostics.ts";
 import { tomlManifest } from "../manifests.ts";
 import { type Plan, runtimeSchema } from "../plan.ts";
 import { containerPort, type FixedPort, portInCommand, serverEnvironment } from "../port.ts";
+import { planOrNothing, quietIf, setCommand } from "../set-commands.ts";
 import { suggestDevelopmentStart } from "../suggestions/development-start.ts";
 import { suggestEnvironmentFile } from "../suggestions/env-file.ts";
 import { suggestLoopback } from "../suggestions/loopback.ts";
@@ -11,13 +13,14 @@ import { installsItself, namesIndex, pythonInstall } from "./install.ts";
 import { pythonListenPort, suggestDebugOff } from "./listen.ts";
 import { pythonLoopback } from "./loopback.ts";
 import { pythonPackageManager } from "./package-manager.ts";
+import { withoutRunner } from "./runner.ts";
 import { type PythonStart, pythonStart, releaseLine } from "./start.ts";
 import { refuseMissingModule } from "./start-file.ts";
 import { suggestUndeclaredPackages } from "./undeclared.ts";
 import { pythonVersion } from "./version.ts";
 
 /** The plan of a Python app; throws `NoPlan` when there is none. */
-export function pythonPlan(app: App, diagnostics: Diagnostics): Plan {
+export function pythonPlan(app: App, settings: Settings, diagnostics: Diagnostics): Plan {
   const pyproject = tomlManifest(app, "pyproject.toml");
   const requirements = app.has("requirements.txt");
   if (!requirements) tomlManifest(app, "Pipfile");
@@ -26,37 +29,49 @@ export function pythonPlan(app: App, diagnostics: Diagnostics): Plan {
   diagnostics.runtime = runtime;
   const packages = pythonPackageManager(app, pyproject, diagnostics);
   const dependencies = pythonDependencies(app, pyproject, packages);
-  const start = pythonStart(app, pyproject, dependencies, installsItself(app, pyproject, packages));
+  const { startCommand, installCommand } = settings;
+  const detect = () => pythonStart(app, pyproject, dependencies, installsItself(app, pyproject, packages));
+  const start =
+    startCommand === null ? detect() : setStart(withoutRunner(app, startCommand, pyproject), planOrNothing(detect));
   refuseMissingModule(app, start, dependencies);
-  const install = pythonInstall(app, pyproject, packages, diagnostics);
-  suggestDevelopmentStart(app, start, diagnostics);
-  suggestDebugOff(app, start.line, diagnostics);
-  suggestLoopback(app, start, pythonLoopback(app, start.line), diagnostics);
-  suggestEnvironmentFile(app, start, diagnostics);
-  suggestUndeclaredPackages(app, start, packages, new Set([...dependencies, start.server ?? ""]), diagnostics);
-  suggestMigrations(app, start, diagnostics);
-  const added = addedPackages(app, start, dependencies, diagnostics);
-  const together = added.length > 0 && namesIndex(app, packages);
-  const port = containerPort(app, fixedPort(app, start), diagnostics);
+  const install = pythonInstall(app, pyproject, packages, quietIf(installCommand, diagnostics));
+  const reported = quietIf(startCommand, diagnostics);
+  suggestDevelopmentStart(app, start, reported);
+  suggestDebugOff(app, start.line, reported);
+  suggestLoopback(app, start, pythonLoopback(app, start.line), reported);
+  suggestEnvironmentFile(app, start, reported);
+  suggestUndeclaredPackages(app, start, packages, new Set([...dependencies, start.server ?? ""]), reported);
+  suggestMigrations(app, start, quietIf(settings.releaseCommand, diagnostics));
+  const added = installCommand?.trim() === "" ? [] : addedPackages(app, start, dependencies, diagnostics);
+  const together = installCommand === null && added.length > 0 && namesIndex(app, packages);
+  const port = containerPort(app, fixedPort(app, start), reported);
+  const command = setCommand(installCommand, together ? `${install.command} ${added.join(" ")}` : install.command);
   return {
     runtime,
     language: "python",
     version,
     packageManager: { name: packages.name, version: null },
-    install: together ? `${install.command} ${added.join(" ")}` : install.command,
-    installsNothing: install.command === null,
-    build: start.build,
+    install: command,
+    installsNothing: command === null,
+    build: setCommand(settings.buildCommand, start.build),
     prestart: null,
     start: start.line,
     port,
     root: app.root,
     static: null,
-    manifests: install.manifests,
+    // A set command may read any file.
+    manifests: installCommand ? null : install.manifests,
     addedPackages: together ? [] : added,
     systemPackages: systemPackages(dependencies),
     buildEnv: {},
     env: { ...serverEnvironment(port), ...toolEnvironment(port) },
   };
+}
+
+/** The start by a set command; what the detected start says about the build stays. */
+function setStart(line: string, detected: PythonStart | undefined): PythonStart {
+  const { build = null, django } = detected ?? {};
+  return { line, build, django, server: null, file: "pyproject.toml", declaredAt: 1 };
 }
 
 function fixedPort(app: App, start: PythonStart): FixedPort | undefined {
@@ -108,7 +123,7 @@ function suggestMigrations(app: App, start: PythonStart, diagnostics: Diagnostic
     suggest(diagnostics, app, {
       code: "migrations_not_run",
       message:
-        "The release: line of the Procfile is never run, because a rollback could not undo it. Run migrations yourself before a deployment.",
+        "The release: line of the Procfile is not run by itself, because a rollback could not undo it. Set releaseCommand in slipway.json to run it before each new version starts.",
       file: "Procfile",
       line: release.line,
     });
@@ -116,7 +131,7 @@ function suggestMigrations(app: App, start: PythonStart, diagnostics: Diagnostic
     suggest(diagnostics, app, {
       code: "migrations_not_run",
       message:
-        "Migrations are never run by a deployment, because a rollback could not undo them. Run manage.py migrate yourself, or put it in front of the server in a Procfile.",
+        "Migrations are not run by themselves, because a rollback could not undo them. Set releaseCommand in slipway.json, as in python manage.py migrate, to run them before each new version starts.",
       file: start.django.migrations.file,
       line: start.django.migrations.line,
     });

@@ -1,5 +1,6 @@
 import * as z from "zod";
 import { buildStatus, finding, runtime } from "../../../api/builds.ts";
+import { settings } from "../../../api/settings.ts";
 import { entity } from "../../table/entity.ts";
 
 const at = z.iso.datetime({ precision: 3 });
@@ -36,6 +37,8 @@ const buildSchema = z.object({
   port: z.int().optional(),
   /** The command that starts it, as detected. */
   start: z.string().optional(),
+  /** What the project's settings and slipway.json said when its analysis started. */
+  settings: settings.optional(),
   /** The task definition this build runs as. */
   taskDefinition: z.string().optional(),
   /** What served before the swap, recorded by the write that sets `deploying`; null when nothing did. */
