@@ -10,11 +10,17 @@ export interface Allowance {
   because?: string;
 }
 
-type Resolved = string | { Ref: string } | { "Fn::GetAtt": [string, string] } | { "Fn::Join": [string, Resolved[]] };
+type Resolved =
+  | string
+  | { Ref: string }
+  | { "Fn::Sub": string }
+  | { "Fn::GetAtt": [string, string] }
+  | { "Fn::Join": [string, Resolved[]] };
 
 /** A resource in the format that cdk-nag uses in finding ids. */
 function findingOf(resolved: Resolved): string {
   if (typeof resolved === "string") return resolved;
+  if ("Fn::Sub" in resolved) return resolved["Fn::Sub"];
   if ("Ref" in resolved) return `<${resolved.Ref}>`;
   if ("Fn::GetAtt" in resolved) return `<${resolved["Fn::GetAtt"].join(".")}>`;
   return resolved["Fn::Join"][1].map(findingOf).join(resolved["Fn::Join"][0]);

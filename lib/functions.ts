@@ -1,4 +1,4 @@
-import { Aws, Duration, RemovalPolicy } from "aws-cdk-lib";
+import { Aws, Duration, Fn, RemovalPolicy } from "aws-cdk-lib";
 import * as iam from "aws-cdk-lib/aws-iam";
 import * as lambda from "aws-cdk-lib/aws-lambda";
 import * as logs from "aws-cdk-lib/aws-logs";
@@ -21,6 +21,18 @@ export interface FunctionProps {
   /** Permissions beyond the capabilities, such as the dead-letter queue. */
   allow?: readonly Allowance[];
   onFailure?: lambda.IDestination;
+}
+
+const functionPrefix = "arn:${AWS::Partition}:lambda:${AWS::Region}:${AWS::AccountId}:function:${AWS::StackName}-";
+
+/** The ARN of a function by its name, for resources that are created before the function. */
+export function functionArn(id: string): string {
+  return Fn.sub(functionArnText(id));
+}
+
+/** The ARN with the pseudo parameters of `Fn::Sub`, to be part of a longer text. */
+export function functionArnText(id: string): string {
+  return `${functionPrefix}${id}`;
 }
 
 /** Creates all Lambdas from one bundle; they differ only in handler, role, environment and size. */

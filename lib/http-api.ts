@@ -1,14 +1,13 @@
-import { Duration, RemovalPolicy, Stack } from "aws-cdk-lib";
+import { RemovalPolicy, Stack } from "aws-cdk-lib";
 import { AccessLogFormat } from "aws-cdk-lib/aws-apigateway";
 import * as apigateway from "aws-cdk-lib/aws-apigatewayv2";
-import { HttpLambdaIntegration } from "aws-cdk-lib/aws-apigatewayv2-integrations";
-import type * as lambda from "aws-cdk-lib/aws-lambda";
+import * as iam from "aws-cdk-lib/aws-iam";
 import * as logs from "aws-cdk-lib/aws-logs";
 import { Construct } from "constructs";
-import { routes } from "../api/index.ts";
-import { capabilitiesOf } from "../api/route.ts";
-import type { Functions } from "./functions.ts";
-import { suppressNag } from "./nag-suppressions.ts";
+import { capabilitiesOf, type Route } from "../api/route.ts";
+import { roleFor } from "./allow.ts";
+import { type Functions, functionArn } from "./functions.ts";
+import { apiDefinition, type Connection } from "./http-api-definition.ts";
 
 /** API Gateway ends a request after 30 s, so the function must answer before that for the client to see the error. */
 const routeTimeoutSeconds = 25;
@@ -26,7 +25,10 @@ const accessLogFormat = JSON.stringify({
   error: "$context.integrationErrorMessage",
 });
 
-/** The HTTP API without routes; `connect` adds each route of the contract with its function. */
+/** A route with the folder of its handler below lambdas/. */
+export type ServedRoute = Route & { resource: string };
+
+/** The HTTP API; `connect` adds the routes with their functions. */
 export class ServiceApi extends Construct {
   readonly api: apigateway.HttpApi;
   readonly host: string;
@@ -34,11 +36,7 @@ export class ServiceApi extends Construct {
 
   constructor(scope: Construct, id: string) {
     super(scope, id);
-    this.api = new apigateway.HttpApi(this, "Api", {
-      apiName: Stack.of(this).stackName,
-      description: "Slipway",
-      createDefaultStage: false,
-    });
+    this.api = new apigateway.HttpApi(this, "Api", { createDefaultStage: false });
     const accessLogs = new logs.LogGroup(this, "AccessLogs", {
       retention: logs.RetentionDays.ONE_MONTH,
       removalPolicy: RemovalPolicy.DESTROY,
@@ -58,33 +56,25 @@ export class ServiceApi extends Construct {
     this.address = `https://${this.host}`;
   }
 
-  #route(id: string, key: apigateway.HttpRouteKey, handler: lambda.IFunction): void {
-    const route = new apigateway.HttpRoute(this, id, {
-      httpApi: this.api,
-      routeKey: key,
-      integration: new HttpLambdaIntegration(id, handler, { timeout: Duration.seconds(29) }),
-    });
-    suppressNag(route, {
-      APIG4: "The handler authenticates every caller itself: an authorizer's cache would still accept a revoked key.",
-    });
-  }
-
-  /** Adds one function per route of the contract, and one for all other requests. */
-  connect(functions: Functions, props: { databases: boolean }): void {
-    for (const route of routes) {
-      const { id, method, path, definition, resource } = route;
-      if (!props.databases && definition.uses.includes("databases:run")) continue;
-      const handler = functions.add({
-        id,
-        folder: resource,
+  /**
+   * Adds one function per route, and one for all other requests. Handlers authenticate every caller themselves: an
+   * authorizer's cache would still accept a revoked key.
+   */
+  connect(functions: Functions, props: { routes: readonly ServedRoute[]; databases: boolean }): void {
+    const served = props.routes.filter(
+      ({ definition }) => props.databases || !definition.uses.includes("databases:run"),
+    );
+    for (const route of served) {
+      functions.add({
+        id: route.id,
+        folder: route.resource,
         uses: capabilitiesOf(route),
         timeoutSeconds: routeTimeoutSeconds,
         memory: routeMemory,
-        description: definition.summary,
+        description: route.definition.summary,
       });
-      this.#route(id, apigateway.HttpRouteKey.with(path, apigateway.HttpMethod[method]), handler);
     }
-    const notFound = functions.add({
+    functions.add({
       id: "not-found",
       folder: "service",
       uses: [],
@@ -92,6 +82,21 @@ export class ServiceApi extends Construct {
       memory: 256,
       description: "Answers requests that match no route.",
     });
-    this.#route("not-found", apigateway.HttpRouteKey.DEFAULT, notFound);
+    this.#define([...served, { id: "not-found" }]);
+  }
+
+  /** Imports the routes as one definition: a resource for each route and integration would be a third of the stack. */
+  #define(connections: Connection[]): void {
+    const invoker = roleFor(this, "Invoker", {
+      description: "Invokes the functions of the API's routes",
+      // Only a principal of this account can pass this role to API Gateway, so the trust needs no condition.
+      assumedBy: new iam.ServicePrincipal("apigateway.amazonaws.com"),
+      allow: [{ actions: ["lambda:InvokeFunction"], resources: connections.map(({ id }) => functionArn(id)) }],
+    });
+    const api = this.api.node.defaultChild as apigateway.CfnApi;
+    api.body = apiDefinition(connections, invoker.roleArn);
+    // The definition contains the name; with a definition, API Gateway takes neither from here.
+    api.name = undefined;
+    api.protocolType = undefined;
   }
 }

@@ -1,5 +1,6 @@
 import { ArnFormat, CfnOutput, Stack, type StackProps } from "aws-cdk-lib";
 import type { Construct } from "constructs";
+import { routes } from "../api/index.ts";
 import { operatorUses } from "../statemachines/steps.ts";
 import { Alarms } from "./alarms.ts";
 import { Apps } from "./apps.ts";
@@ -9,7 +10,7 @@ import { Database } from "./database.ts";
 import { Deployment } from "./deployment.ts";
 import { Events } from "./events.ts";
 import { Functions } from "./functions.ts";
-import { ServiceApi } from "./http-api.ts";
+import { type ServedRoute, ServiceApi } from "./http-api.ts";
 import { ImageBuild } from "./image-build.ts";
 import { Network } from "./network.ts";
 import { removalOf } from "./removal.ts";
@@ -20,6 +21,8 @@ import { Signers } from "./signers.ts";
 export interface SlipwayProps extends StackProps {
   settings: Settings;
   bundle: Bundle;
+  /** The API's routes; default: those of the contract. */
+  routes?: readonly ServedRoute[];
 }
 
 /** The whole service in one stack, for any account and region. */
@@ -36,7 +39,7 @@ export class SlipwayStack extends Stack {
     const resources = this.#parts(props, service);
     this.resources = resources;
     const functions = new Functions(this, "Functions", { bundle: props.bundle.functions, resources });
-    service.connect(functions, { databases: resources.database !== undefined });
+    service.connect(functions, { routes: props.routes ?? routes, databases: resources.database !== undefined });
     const deployment = new Deployment(this, "Deployment", { functions, resources });
     const events = new Events(this, "Events", { functions, resources });
     const operator = functions.add({

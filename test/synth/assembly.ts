@@ -6,6 +6,7 @@ import { Template } from "aws-cdk-lib/assertions";
 import { afterAll } from "vitest";
 import { renderBuildspec } from "../../buildpack/image/buildspec.ts";
 import { readBundle } from "../../lib/bundle.ts";
+import type { ServedRoute } from "../../lib/http-api.ts";
 import { readSettings } from "../../lib/settings.ts";
 import { SlipwayStack } from "../../lib/stack.ts";
 
@@ -33,15 +34,19 @@ function emptyBundle(): string {
 /** The app as in `cdk synth`, with the feature flags of cdk.json, which `new App()` does not read. */
 export function slipwayApp(
   context: Record<string, unknown> = {},
-  options: { validate: boolean } = { validate: false },
+  options: { validate?: boolean; routes?: readonly ServedRoute[] } = {},
 ): { app: App; stack: SlipwayStack } {
   const app = new App({
-    builtinCloudFormationValidation: options.validate,
+    builtinCloudFormationValidation: options.validate ?? false,
     context: { ...cdkJson.context, alarmEmail: "alarms@example.com", ...context },
     outdir: temporaryFolder("assembly"),
   });
   const settings = readSettings(app.node);
-  const stack = new SlipwayStack(app, settings.stackName, { settings, bundle: readBundle(emptyBundle()) });
+  const stack = new SlipwayStack(app, settings.stackName, {
+    settings,
+    bundle: readBundle(emptyBundle()),
+    ...(options.routes && { routes: options.routes }),
+  });
   return { app, stack };
 }
 

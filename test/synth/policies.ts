@@ -18,12 +18,18 @@ export interface Grant {
   condition: string;
 }
 
-type Resolved = string | { Ref: string } | { "Fn::GetAtt": [string, string] } | { "Fn::Join": [string, Resolved[]] };
+type Resolved =
+  | string
+  | { Ref: string }
+  | { "Fn::Sub": string }
+  | { "Fn::GetAtt": [string, string] }
+  | { "Fn::Join": [string, Resolved[]] };
 
 /** A resolved value in a readable form: `<Table>/index/locks`. */
 export function written(value: unknown): string {
   const one = value as Resolved;
   if (typeof one === "string") return one;
+  if ("Fn::Sub" in one) return one["Fn::Sub"].replaceAll(/\$\{(?:AWS::)?(\w+)\}/g, "<$1>");
   if ("Ref" in one) return `<${one.Ref.replace(/^AWS::/, "")}>`;
   if ("Fn::GetAtt" in one) return `<${one["Fn::GetAtt"][0]}>`;
   if ("Fn::Join" in one) return one["Fn::Join"][1].map(written).join(one["Fn::Join"][0]);

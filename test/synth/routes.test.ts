@@ -4,21 +4,44 @@ import { routes } from "../../api/index.ts";
 import { handlerFiles } from "../../scripts/bundle/handlers.ts";
 import { imageBuildServices, listeners, operatorUses, steps } from "../../statemachines/steps.ts";
 import { ofType, resources } from "./assembly.ts";
-import { functions, written } from "./policies.ts";
+import { functions, grantsOf, written } from "./policies.ts";
 
-/** The handler of each route key in the template. */
-function answering(): Map<string, string> {
-  const handlerOf = (integration: string) => {
-    const target = resources()[integration]?.Properties.IntegrationUri["Fn::GetAtt"][0];
-    return resources()[target]?.Properties.Handler;
-  };
+interface Operation {
+  isDefaultRoute?: boolean;
+  parameters?: { name: string; in: string; required: boolean }[];
+  "x-amazon-apigateway-integration": { uri: unknown; credentials: unknown; type: string; payloadFormatVersion: string };
+}
+
+/** The operation of each route key in the definition that API Gateway imports. */
+function operations(): Map<string, Operation> {
+  const [, api] = ofType("AWS::ApiGatewayV2::Api")[0] ?? [];
+  const paths: Record<string, Record<string, Operation>> = api?.Properties.Body.paths;
   return new Map(
-    ofType("AWS::ApiGatewayV2::Route").map(([, { Properties }]) => {
-      const integration = /<(\w+)>$/.exec(written(Properties.Target))?.[1] ?? "";
-      return [Properties.RouteKey, handlerOf(integration)];
-    }),
+    Object.entries(paths).flatMap(([path, methods]) =>
+      Object.entries(methods).map(([method, operation]): [string, Operation] => [
+        operation.isDefaultRoute ? path : `${method.toUpperCase()} ${path}`,
+        operation,
+      ]),
+    ),
   );
 }
+
+/** The function that an operation invokes, by its ARN. */
+function invoked(operation: Operation): string {
+  const { uri } = operation["x-amazon-apigateway-integration"];
+  const prefix = "arn:<Partition>:apigateway:<Region>:lambda:path/2015-03-31/functions/";
+  return written(uri)
+    .replace(prefix, "")
+    .replace(/\/invocations$/, "");
+}
+
+/** The handler of each route key in the template. */
+function answering(): Map<string, string | undefined> {
+  const named = new Map(functions().map(({ id, handler }) => [`${functionArnPrefix}${id}`, handler]));
+  return new Map([...operations()].map(([key, operation]) => [key, named.get(invoked(operation))]));
+}
+
+const functionArnPrefix = "arn:<Partition>:lambda:<Region>:<AccountId>:function:<StackName>-";
 
 it("the API has exactly the contract's routes, and the file with the route's name handles each", () => {
   const contract = routes.map(
@@ -37,14 +60,34 @@ it("no route has two functions and no function two names", () => {
   ).toEqual(handlerFiles.map((file) => `${file}.handler`).sort());
 });
 
-it("API Gateway may invoke a function for its own route only", () => {
-  const permissions = ofType("AWS::Lambda::Permission").filter(
-    ([, { Properties }]) => Properties.Principal === "apigateway.amazonaws.com",
-  );
-  expect(permissions).toHaveLength(routes.length + 1);
-  for (const [, { Properties }] of permissions) {
-    expect(written(Properties.SourceArn)).toMatch(/execute-api:<Region>:<AccountId>:<ServiceApi\w+>\/\*\/\*/);
+it("each path parameter is declared, and each integration passes the event as payload 2.0", () => {
+  for (const [key, operation] of operations()) {
+    const names = [...key.matchAll(/\{(\w+)\}/g)].map(([, name]) => ({ name, in: "path", required: true }));
+    expect([key, operation.parameters ?? []]).toEqual([key, names]);
+    expect(operation["x-amazon-apigateway-integration"]).toMatchObject({
+      type: "aws_proxy",
+      payloadFormatVersion: "2.0",
+    });
   }
+});
+
+it("API Gateway may invoke the routes' functions only, with a role that nothing else can assume", () => {
+  const all = [...operations().values()];
+  const [credentials = "", ...others] = new Set(
+    all.map((operation) => written(operation["x-amazon-apigateway-integration"].credentials)),
+  );
+  expect(others).toEqual([]);
+  const id = credentials.slice(1, -1);
+  const grants = grantsOf(id);
+  expect([...new Set(grants.map(({ action }) => action))]).toEqual(["lambda:InvokeFunction"]);
+  expect(grants.map(({ resource }) => resource).sort()).toEqual(all.map(invoked).sort());
+  expect(grants).toHaveLength(routes.length + 1);
+  const trust = resources()[id]?.Properties.AssumeRolePolicyDocument.Statement;
+  expect(trust).toEqual([
+    { Action: "sts:AssumeRole", Effect: "Allow", Principal: { Service: "apigateway.amazonaws.com" } },
+  ]);
+  const permitted = ofType("AWS::Lambda::Permission").map(([, { Properties }]) => Properties.Principal);
+  expect(new Set(permitted)).toEqual(new Set(["events.amazonaws.com"]));
 });
 
 it("each function has exactly the variables of its capabilities", () => {

@@ -4,7 +4,10 @@ import { Validations } from "aws-cdk-lib";
 import { AwsSolutionsChecks } from "cdk-nag";
 import type { IConstruct } from "constructs";
 import { expect, it } from "vitest";
-import { ofType, resources, slipwayApp, slipwayStack } from "./assembly.ts";
+import { routes } from "../../api/index.ts";
+import type { ServedRoute } from "../../lib/http-api.ts";
+import { ofType, type Resource, resources, slipwayApp, slipwayStack } from "./assembly.ts";
+import { written } from "./policies.ts";
 
 function acknowledgements(scope: IConstruct): [string, string][] {
   const own = scope.node.metadata
@@ -46,6 +49,45 @@ it("the stack stays far from CloudFormation's limits of 500 resources and 1 MB",
   expect(Object.keys(resources()).length).toBeLessThanOrEqual(400);
   expect(JSON.stringify({ Resources: resources() }, null, 1).length).toBeLessThanOrEqual(900_000);
 });
+
+/** The contract's routes and as many invented ones as it takes to have 80. */
+function eightyRoutes(): ServedRoute[] {
+  const like = routes.filter(({ definition }) => definition.uses.includes("table:write"));
+  const more = Array.from({ length: Math.max(0, 80 - routes.length) }, (_, n): ServedRoute => {
+    const { definition, resource } = like[n % like.length] ?? expect.unreachable();
+    const path = `/organizations/{orgId}/projects/{projectId}/invented-${n}/{inventedId}`;
+    return { id: `invented-${n}-for-the-test`, method: "PUT", path, definition, resource };
+  });
+  return [...routes, ...more];
+}
+
+it("a contract of 80 routes fits, with one function and one role for each, in one asset and 5 s of CPU time", () => {
+  const all = eightyRoutes();
+  const before = process.cpuUsage();
+  const { app, stack } = slipwayApp({}, { routes: all });
+  const assembly = app.synth();
+  const { user, system } = process.cpuUsage(before);
+  expect((user + system) / 1e6).toBeLessThan(5);
+  const artifact = assembly.getStackArtifact(stack.artifactId);
+  const grown: Record<string, Resource> = artifact.template.Resources;
+  expect(Object.keys(grown).length - Object.keys(resources()).length).toBe(2 * (all.length - routes.length));
+  expect(Object.keys(grown).length).toBeLessThanOrEqual(400);
+  expect(statSync(assembly.stacks[0]?.templateFullPath ?? "").size).toBeLessThanOrEqual(900_000);
+  const roles = Object.entries(grown).filter(([, { Type }]) => Type === "AWS::IAM::Role");
+  const sizes = roles.map(([id, { Properties }]): [string, number] => [id, policyLength(Properties.Policies ?? [])]);
+  // IAM's limit for all inline policies of a role, without white space.
+  expect(sizes.filter(([, length]) => length > 10_240)).toEqual([]);
+  expect(Math.max(...sizes.map(([, length]) => length))).toBeGreaterThan(5_000);
+});
+
+/** The length of a policy in the region with the longest name, for the longest stack name. */
+function policyLength(policy: unknown): number {
+  return JSON.stringify(policy, (_, value) => (value?.["Fn::Join"] || value?.["Fn::Sub"] ? written(value) : value))
+    .replaceAll("<Partition>", "aws")
+    .replaceAll("<Region>", "ap-southeast-1")
+    .replaceAll("<AccountId>", "123456789012")
+    .replaceAll("<StackName>", "s".repeat(32)).length;
+}
 
 it("the template contains no account and no region, and synth needs none", () => {
   const { account, region } = slipwayStack();
