@@ -31,9 +31,9 @@ function sentenceOn({ port, words }: FixedPort): string {
   if (words === undefined) {
     return `The app listens on the fixed port ${port}, which is used. Read the port from the environment variable PORT instead.`;
   }
-  const found = `The start command fixes the port with ${quoted(words)}, so ${port} is used.`;
+  const found = `The start command sets the port with ${quoted(words)}, so ${port} is used.`;
   if (words.startsWith("PORT=")) {
-    return `${found} Leave it out: the app is told the port in the environment variable PORT.`;
+    return `${found} Remove it: the app gets its port in the environment variable PORT.`;
   }
   return `${found} Write ${quoted(words.replace(/\d+(?!.*\d)/, "$PORT"))} there.`;
 }

@@ -91,7 +91,7 @@ export function siteError(app: App): NoPlan | undefined {
   const name = site.generator.toLowerCase();
   return new NoPlan(
     "unsupported_language",
-    `${app.shown(site.file)} declares a ${site.generator} site; Slipway runs Node.js and Python. Build it (${name} ${name === "hugo" ? "--minify" : "build"}), and upload the folder that it writes, ${site.output}, with a package.json beside it: {"scripts": {"start": "serve ${site.output}"}, "dependencies": {"serve": "14"}}.`,
+    `${app.shown(site.file)} declares a ${site.generator} site; Slipway runs Node.js and Python. Build it (${name} ${name === "hugo" ? "--minify" : "build"}), and upload the folder that it writes, ${site.output}, with a package.json next to it: {"scripts": {"start": "serve ${site.output}"}, "dependencies": {"serve": "14"}}.`,
   );
 }
 
@@ -153,14 +153,14 @@ function nothingDetected(tree: SourceTree): NoPlan {
   if (inner !== undefined) {
     return new NoPlan(
       "nothing_detected",
-      `No app was found: all that was uploaded is another archive, ${inner}, which is not opened. Upload a zip of the app's own files.`,
+      `No app was found: the upload contains only another archive, ${inner}, which is not unpacked. Upload a zip of the app's own files.`,
     );
   }
   const page = files.find((path) => /(^|\/)index\.html$/.test(path));
   const plain =
     page === undefined
       ? ""
-      : ` To serve plain files such as ${page}, put a package.json beside them: {"scripts": {"start": "serve ."}, "dependencies": {"serve": "14"}}.`;
+      : ` To serve plain files such as ${page}, put a package.json next to them: {"scripts": {"start": "serve ."}, "dependencies": {"serve": "14"}}.`;
   const seen = files.length === 0 ? "The archive holds no files." : `Files seen: ${listed(files, 12)}.`;
   return new NoPlan(
     "nothing_detected",

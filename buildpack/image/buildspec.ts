@@ -22,7 +22,7 @@ const requestAccess = [
   "    jq -e .archive /tmp/build/buildAccess.json > /dev/null",
   "}",
   "ask || { sleep 2; ask; } || { sleep 8; ask; } ||",
-  '  { echo "The service did not hand this build its source. Build again."; exit 1; }',
+  '  { echo "The service did not give this build access to its source. Build again."; exit 1; }',
   "fetch() {",
   `  jq -r ".$1 | @json \\"url = \\\\(.)\\"" /tmp/build/buildAccess.json |`,
   '    curl --config - --silent --show-error --fail --connect-timeout 10 --retry 3 --output "$2"',

@@ -90,7 +90,11 @@ export async function openArchive(source: ByteSource, limits: ArchiveLimits = ar
   const tailed = await readTail(source);
   const end = await readEndRecord(tailed);
   if (end.directoryBytes > limits.directoryBytesMax) {
-    throw new ArchiveRefused("too_many_entries", undefined, `their list is over ${inMiB(limits.directoryBytesMax)}`);
+    throw new ArchiveRefused(
+      "too_many_entries",
+      undefined,
+      `the list of them is larger than ${inMiB(limits.directoryBytesMax)}`,
+    );
   }
   const directory = await readExactly(tailed, end.directoryOffset, end.directoryBytes);
   const entries = readDirectory(directory, end, limits);

@@ -41,14 +41,18 @@ export function readDirectory(directory: Buffer, end: EndRecord, limits: Archive
     const entry = readEntry(directory, at, limits);
     unpackedBytes += entry.size;
     if (unpackedBytes > limits.unpackedBytesMax) {
-      throw new ArchiveRefused("unpacked_too_large", entry.path, `over ${inMiB(limits.unpackedBytesMax)} with it`);
+      throw new ArchiveRefused(
+        "unpacked_too_large",
+        entry.path,
+        `the files up to this one have more than ${inMiB(limits.unpackedBytesMax)} together`,
+      );
     }
     if (entry.kind === "symlink") linkBytes += entry.size;
     if (linkBytes > limits.linksTotalBytesMax) {
       throw new ArchiveRefused(
         "too_many_entries",
         undefined,
-        `its links are over ${inMiB(limits.linksTotalBytesMax)} long`,
+        `the targets of its links have more than ${inMiB(limits.linksTotalBytesMax)} together`,
       );
     }
     entries.push(entry);
@@ -125,7 +129,7 @@ function checkReadable(name: string, flags: number, method: number, version: num
     throw new ArchiveRefused("unsupported_flags", name);
   }
   if ((version & 0xff) > versionMax) {
-    throw new ArchiveRefused("unsupported_method", name, `it asks for version ${(version & 0xff) / 10} of the format`);
+    throw new ArchiveRefused("unsupported_method", name, `it needs version ${(version & 0xff) / 10} of the zip format`);
   }
 }
 

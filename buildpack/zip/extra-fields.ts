@@ -19,7 +19,7 @@ export function readExtraFields(bytes: Buffer, start: number, blockEnd: number, 
     if (id === 0x9901 || id === 0x0017) throw new ArchiveRefused("encrypted", name);
     if (id === 0x0001 || id === 0x7075) {
       const key = id === 0x0001 ? "zip64" : "unicodePath";
-      if (found[key] !== null) throw new ArchiveRefused("bad_extra_field", name, "one of them is there twice");
+      if (found[key] !== null) throw new ArchiveRefused("bad_extra_field", name, "one of them occurs twice");
       found = { ...found, [key]: bytes.subarray(at + 4, end) };
     }
     at = end;
@@ -55,7 +55,7 @@ export function widen(stated: WideNumbers, field: Buffer | null, name: string): 
   const isWide = (key: keyof WideNumbers) => stated[key] === (key === "disk" ? 0xffff : inZip64);
   const wide = layout.filter(([key]) => isWide(key));
   if (wide.length === 0 && (field === null || field.length === 0)) return stated;
-  const contradiction = () => new ArchiveRefused("bad_extra_field", name, "its zip64 sizes contradict the others");
+  const contradiction = () => new ArchiveRefused("bad_extra_field", name, "its zip64 sizes contradict its other sizes");
   if (field === null) throw contradiction();
   const numbers = { ...stated };
   let at = 0;

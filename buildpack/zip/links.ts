@@ -100,7 +100,8 @@ function resolve(root: Step, link: Link, hops: number): { end: Step; hops: numbe
     step = stepInto(step, part);
     const passed = step.place?.link ?? null;
     if (passed === null) continue;
-    if (!step.exact) throw new ArchiveRefused("bad_link", link.name, "it goes through another link in other case");
+    if (!step.exact)
+      throw new ArchiveRefused("bad_link", link.name, "it leads through another link whose name differs in case");
     const through = resolve(root, passed, hops + 1);
     most = Math.max(most, through.hops + 1);
     step = through.end;

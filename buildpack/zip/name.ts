@@ -15,7 +15,8 @@ export function decodeName(bytes: Buffer, start: number, end: number, saysUtf8: 
   const text = decodeCodePage437(raw);
   if (saysUtf8) throw new ArchiveRefused("bad_name", text, "it is not valid UTF-8");
   // Info-ZIP drops this byte, so that it would see another name than we do.
-  if (raw.includes(0xff)) throw new ArchiveRefused("bad_name", text, "it holds a byte that no encoding explains");
+  if (raw.includes(0xff))
+    throw new ArchiveRefused("bad_name", text, "it contains a byte that is not valid in any supported encoding");
   return text;
 }
 

@@ -77,7 +77,7 @@ it("the analysis loads the static server as text, as esbuild makes it of its sou
   const later = analysis?.imports.filter(({ kind, external }) => kind === "dynamic-import" && !external) ?? [];
   const texts = await Promise.all(later.map(({ path }) => readFile(join(root, path), "utf8")));
   const code = texts.join("");
-  for (const sentence of ["Serving files", "The build wrote no folder"]) {
+  for (const sentence of ["Serving files", "The build did not write the folder"]) {
     expect(await staticServerText()).toContain(sentence);
     expect(code).toContain(sentence);
   }

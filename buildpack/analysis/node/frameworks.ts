@@ -66,9 +66,11 @@ function sveltekit(app: App, _manifest: Table | undefined, dependencies: Depende
     return { start: `node ${out}`, build: "vite build" };
   const use = "use @sveltejs/adapter-node in svelte.config.js instead.";
   if (adapter !== "adapter-auto")
-    return blocked(`SvelteKit is built for another platform (${quoted(adapter)}), and no server comes of it; ${use}`);
+    return blocked(
+      `SvelteKit is built for another platform (${quoted(adapter)}), which has no server to start; ${use}`,
+    );
   // adapter-auto selects adapter-node if GCP_BUILDPACKS is set: the only platform it knows that runs a plain Node.js server.
-  const advice = `SvelteKit's adapter-auto fetches adapter-node anew at each build; ${use}`;
+  const advice = `SvelteKit's adapter-auto downloads adapter-node again at each build; ${use}`;
   return { start: `node ${out}`, build: "vite build", buildEnv: { GCP_BUILDPACKS: "true" }, advice };
 }
 

@@ -32,7 +32,7 @@ export function installCommand(
     if (dependencies.size === 0 && !isWorkspace(app, manifest)) return hasInstallScript(manifest) ? free : null;
     suggest(diagnostics, app, {
       code: "no_lock_file",
-      message: `package.json has no ${LOCK_OF[manager.name]} beside it, so each build may install other versions. ${free.replace(/ --no-.*/, "")} is used; commit the ${LOCK_OF[manager.name]} that it writes.`,
+      message: `package.json has no ${LOCK_OF[manager.name]} next to it, so each build may install different versions. ${free.replace(/ --no-.*/, "")} is used; commit the ${LOCK_OF[manager.name]} that it writes.`,
       file: "package.json",
     });
     return free;

@@ -65,7 +65,7 @@ function pnpmDisagreement(manifest: Table, declared: Dependencies, lock: PnpmLoc
   }
   const peers = tableAt(manifest, "peerDependencies");
   const surplus = [...locked.keys()].find((name) => !declared.has(name) && !Object.hasOwn(peers, name));
-  return surplus === undefined ? undefined : `it holds ${surplus}, which package.json does not`;
+  return surplus === undefined ? undefined : `it holds ${surplus}, which package.json does not declare`;
 }
 
 /** Finds a `name@range` that the lock file does not list, which yarn's frozen install rejects. */

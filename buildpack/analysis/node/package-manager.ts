@@ -70,7 +70,7 @@ function declaredManager(
     const [, name = "", version = ""] = (typeof value === "string" && /^\s*(\w+)(?:@([^+\s]+))?/.exec(value)) || [];
     if (isManager(name)) return { name, version };
     diagnostics.warnings.push(
-      `packageManager in ${app.shown("package.json")} says ${quoted(value)}, which names no package manager that is offered, so it is passed over. Set it to "npm", "pnpm", "yarn" or "bun" with a version, such as "pnpm@9.15.0".`,
+      `packageManager in ${app.shown("package.json")} says ${quoted(value)}, which is not a supported package manager, so it is ignored. Set it to "npm", "pnpm", "yarn" or "bun" with a version, such as "pnpm@9.15.0".`,
     );
   }
   const wanted = valueAt(manifest, "devEngines", "packageManager");

@@ -139,7 +139,7 @@ function entryCommand(
   if ("command" in runner) return runner.command;
   throw new NoPlan(
     "no_start_command",
-    `${app.shown(entry)} cannot be started: Node.js runs TypeScript by leaving the types out, and ${runner.obstacle}. Add the package tsx and "scripts": {"start": "tsx ${entry}"}, or a build script and the start of what it writes.`,
+    `${app.shown(entry)} cannot be started: Node.js only removes the types of TypeScript, and ${runner.obstacle}. Add the package tsx and "scripts": {"start": "tsx ${entry}"}, or a build script and a start script for the file that it writes.`,
   );
 }
 
@@ -166,7 +166,7 @@ function noStart(app: App, dependencies: Dependencies): NoPlan {
   if (isWorker(app)) {
     return new NoPlan(
       "no_start_command",
-      `The app in ${app.root === "" ? "the archive" : app.root} is a Cloudflare Worker by its Wrangler configuration, which starts no server. ${remedy(dependencies)}`,
+      `The app in ${app.root === "" ? "the archive" : app.root} is a Cloudflare Worker according to its Wrangler configuration, and starts no server. ${remedy(dependencies)}`,
     );
   }
   const members = startableMembers(app);
@@ -175,7 +175,7 @@ function noStart(app: App, dependencies: Dependencies): NoPlan {
   if (first !== undefined) {
     return new NoPlan(
       "no_start_command",
-      `No start command was found for the Node.js app in ${place} itself, but ${listed(members)} ${members.length === 1 ? "has a start script" : "have start scripts"}. Upload ${members.length === 1 ? "that folder" : "one of these folders"} alone, or say in the package.json above it what to start: "scripts": {"start": "cd ${first} && npm start"}.`,
+      `No start command was found for the Node.js app in ${place} itself, but ${listed(members)} ${members.length === 1 ? "has a start script" : "have start scripts"}. Upload ${members.length === 1 ? "that folder" : "one of these folders"} only, or name the start command in the package.json above it: "scripts": {"start": "cd ${first} && npm start"}.`,
     );
   }
   return new NoPlan(

@@ -19,22 +19,22 @@ const SHAPES: readonly [RegExp, Unserved][] = [
     /["']cloudflare:workers["']|\bsatisfies\s+ExportedHandler\b|\bextends\s+(?:WorkerEntrypoint|DurableObject)\b/,
     { kind: "a Cloudflare Worker", isServedByBun: false },
   ],
-  [/["']@azure\/functions["']/, { kind: "a function of Azure", isServedByBun: false }],
+  [/["']@azure\/functions["']/, { kind: "an Azure function", isServedByBun: false }],
   [
     /["']hono\/(?:aws-lambda|lambda-edge)["']|\bexport\s+(?:const|let|(?:async\s+)?function)\s+handler\b|\bexports\.handler\s*=/,
-    { kind: "a function of AWS Lambda", isServedByBun: false },
+    { kind: "an AWS Lambda function", isServedByBun: false },
   ],
   [
     /\bexport\s+default\s*\{[^}]{0,500}?\bfetch\b/,
-    { kind: "a Worker, an object whose fetch another server calls", isServedByBun: true },
+    { kind: "a Worker, whose fetch function another server calls", isServedByBun: true },
   ],
   [
     /\bexport\s+default\s+(?:async\s+)?(?:function\b[^(]{0,100})?\(\s*_?req\w*\b|\bmodule\.exports\s*=\s*(?:async\s+)?(?:function\b[^(]{0,100})?\(\s*_?req\w*\b/,
-    { kind: "a function of Vercel or Netlify, which are called with each request", isServedByBun: false },
+    { kind: "a function for Vercel or Netlify, which call it with each request", isServedByBun: false },
   ],
   [
     /\bexport\s+default\s+(?:async\s+)?class\b|\bexport\s+class\s+\w*[Hh]andler\b/,
-    { kind: "a class that another program makes a handler of", isServedByBun: false },
+    { kind: "a class that another program uses as a handler", isServedByBun: false },
   ],
 ];
 
@@ -49,7 +49,7 @@ function unservedAs(app: App, entry: string): Unserved | undefined {
   const exportsApp = /\bexport\s+default\s+(?:\w+|new\s+\w+\s*\()|\bmodule\.exports\s*=\s*\w+/.test(text);
   if (!exportsApp || !APP_PACKAGES.test(text)) return undefined;
   return {
-    kind: "an app that it exports for another server to call",
+    kind: "an app that is exported for another server to call",
     isServedByBun: /["'](?:hono|elysia|itty-router|@hono)/.test(text),
   };
 }
@@ -64,7 +64,9 @@ export const isWorker = (app: App): boolean =>
 export function refuseUnserved(app: App, entry: string, dependencies: Dependencies, isBun: boolean): void {
   const unserved = unservedAs(app, entry);
   if (unserved === undefined || (isBun && unserved.isServedByBun)) return;
-  const bun = unserved.isServedByBun ? " Or commit the bun.lock of bun install: then it is started with bun." : "";
+  const bun = unserved.isServedByBun
+    ? " Or commit the bun.lock that bun install writes: then the app is started with bun."
+    : "";
   throw new NoPlan(
     "no_start_command",
     `${app.shown(entry)} starts no server: it is ${unserved.kind}. ${remedy(dependencies)}${bun}`,
@@ -89,13 +91,13 @@ export function remedy(dependencies: Dependencies): string {
 /** Commands that emulate another platform on the developer's machine, and what they run. */
 const EMULATORS: readonly [RegExp, string][] = [
   [/^wrangler\s+(?:dev|pages\s+dev)\b/, "a Cloudflare Worker"],
-  [/^(?:vercel|vc|now)\s+dev\b/, "functions of Vercel"],
-  [/^(?:netlify|ntl)\s+dev\b/, "functions of Netlify"],
-  [/^fastly\s+compute\s+serve\b/, "an app of Fastly Compute"],
-  [/^(?:serverless|sls)\s+offline\b|^sam\s+local\b|^sst\s+dev\b/, "functions of AWS Lambda"],
-  [/^firebase\s+(?:serve|emulators:start)\b/, "functions of Firebase"],
-  [/^func\s+(?:start|host)\b/, "functions of Azure"],
-  [/^electron(?:-forge\s+start)?\b/, "a program with windows"],
+  [/^(?:vercel|vc|now)\s+dev\b/, "Vercel functions"],
+  [/^(?:netlify|ntl)\s+dev\b/, "Netlify functions"],
+  [/^fastly\s+compute\s+serve\b/, "a Fastly Compute app"],
+  [/^(?:serverless|sls)\s+offline\b|^sam\s+local\b|^sst\s+dev\b/, "AWS Lambda functions"],
+  [/^firebase\s+(?:serve|emulators:start)\b/, "Firebase functions"],
+  [/^func\s+(?:start|host)\b/, "Azure functions"],
+  [/^electron(?:-forge\s+start)?\b/, "a desktop program"],
 ];
 
 /** The entry of a command that only emulates another platform. */
@@ -108,7 +110,7 @@ export function refuseEmulator(command: string, place: string, dependencies: Dep
   if (found === undefined) return;
   throw new NoPlan(
     "no_start_command",
-    `${place} runs ${found[1]} for development (${found[0].exec(command)?.[0]}); nothing there is a server. ${remedy(dependencies)}`,
+    `${place} runs ${found[1]} for development (${found[0].exec(command)?.[0]}), which starts no server for production. ${remedy(dependencies)}`,
   );
 }
 

@@ -143,8 +143,8 @@ function unreadable(source: Source, app: App): string {
   const shown = app.shown(source.file);
   const place = source.place === source.file ? shown : `${source.place} in ${shown}`;
   const value =
-    source.value === "" ? "holds no version" : `says ${quoted(source.value)}, which is not a Node.js version`;
-  return `${place} ${value}, so it is passed over. ${remedy(source)}`;
+    source.value === "" ? "contains no version" : `says ${quoted(source.value)}, which is not a Node.js version`;
+  return `${place} ${value}, so it is ignored. ${remedy(source)}`;
 }
 
 function remedy({ place }: Source): string {

@@ -67,7 +67,7 @@ function lockInStep(
     if (!declaresAny(app, pyproject, packages)) return false;
     suggest(diagnostics, app, {
       code: "no_lock_file",
-      message: `${file} has no ${lock} beside it, so each build may install other versions. Run ${packages.name} lock and commit the ${lock} that it writes.`,
+      message: `${file} has no ${lock} next to it, so each build may install different versions. Run ${packages.name} lock and commit the ${lock} that it writes.`,
       file,
     });
     return false;
@@ -76,7 +76,7 @@ function lockInStep(
   if (missing === undefined) return true;
   suggest(diagnostics, app, {
     code: "lock_out_of_step",
-    message: `${lock} does not hold ${missing}, which the app declares, so it is resolved anew. Run ${packages.name} lock and commit ${lock}.`,
+    message: `${lock} does not hold ${missing}, which the app declares, so the versions are resolved again. Run ${packages.name} lock and commit ${lock}.`,
     file: lock,
   });
   return false;

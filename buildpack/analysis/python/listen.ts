@@ -110,7 +110,7 @@ export function suggestDebugOff(app: App, line: string, diagnostics: Diagnostics
   if (match === null) return;
   suggest(diagnostics, app, {
     code: "development_start",
-    message: `${app.shown(entry)} starts the development server with debug=True. Start a server such as gunicorn or uvicorn, or leave debug off.`,
+    message: `${app.shown(entry)} starts the development server with debug=True. Start a server such as gunicorn or uvicorn, or turn debug off.`,
     file: entry,
     line: lineAt(text, match.index + match[0].length),
   });

@@ -110,7 +110,7 @@ function addedPackages(
   if (server === null || dependsOn(dependencies, server)) return [];
   suggest(diagnostics, app, {
     code: "server_added",
-    message: `The app is served by ${server}, which is not among its dependencies and is added in its newest version. Add ${server} to the dependencies.`,
+    message: `The app is served by ${server}, which is not one of its dependencies, so its newest version is added. Add ${server} to the dependencies.`,
     file: start.file,
     line: start.declaredAt,
   });

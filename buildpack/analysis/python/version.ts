@@ -116,9 +116,9 @@ function unreadable(source: Source, app: App): string {
   const place = source.place === source.file ? app.shown(source.file) : `${source.place} in ${app.shown(source.file)}`;
   const value =
     source.value === ""
-      ? "holds no version"
-      : `says ${quoted(source.value)}, which is not a version of Python that is offered`;
-  return `${place} ${value}, so it is passed over. ${remedy(source)}`;
+      ? "contains no version"
+      : `says ${quoted(source.value)}, which is not a supported version of Python`;
+  return `${place} ${value}, so it is ignored. ${remedy(source)}`;
 }
 
 function remedy({ place }: Source): string {

@@ -17,7 +17,7 @@ export function environmentFile(shown: string, text: string): Suggestion | undef
   const line = text.split("\n").findIndex((row) => VARIABLE.test(row)) + 1;
   return {
     code: "committed_env_file",
-    message: `The rule env/CommittedFile finds values in ${shown}. Leave the file out of the archive and set its values as environment variables of the project.`,
+    message: `The rule env/CommittedFile found values in ${shown}. Leave the file out of the archive and set its values as environment variables of the project.`,
     file: shown,
     line: Math.max(1, line),
   };

@@ -75,7 +75,7 @@ async function secretsIn(shown: string, text: string): Promise<Suggestion[]> {
   }
   return [...rules].map(([rule, line]) => ({
     code: "committed_secret",
-    message: `The rule ${rule} finds a secret that is committed in ${shown}. Revoke it, remove it from the source, and set it as an environment variable of the project.`,
+    message: `The rule ${rule} found a secret in ${shown}. Revoke it, remove it from the source, and set it as an environment variable of the project.`,
     file: shown,
     line,
   }));

@@ -14,7 +14,7 @@ export function suggestEnvironmentFile(
   if (file === undefined) return;
   suggest(diagnostics, app, {
     code: "env_file",
-    message: `The start command reads variables from ${file} (${quoted(option.trim())}), which is not sent with the app. Leave the option out and set the variables with "slipway env set --env-file ${file}".`,
+    message: `The start command reads variables from ${file} (${quoted(option.trim())}), which is not sent with the app. Remove the option, and set the variables with "slipway env set --env-file ${file}".`,
     file: start.file,
     line: start.declaredAt,
   });

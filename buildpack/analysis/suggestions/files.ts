@@ -50,7 +50,7 @@ function suggestInstalledPackages(app: App, diagnostics: Diagnostics): void {
     if (path === undefined || folder === undefined) continue;
     suggest(diagnostics, app, {
       code: "dependencies_in_archive",
-      message: `The archive holds a ${folder} folder, which is not used: packages are installed anew for the image. Leave it out of the archive.`,
+      message: `The archive holds a ${folder} folder, which is not used: packages are installed again for the image. Leave it out of the archive.`,
       file: path,
     });
   }

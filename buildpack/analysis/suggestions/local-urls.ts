@@ -36,7 +36,7 @@ export function suggestLocalUrls(app: App, diagnostics: Diagnostics): void {
     if (match === undefined) continue;
     suggest(diagnostics, app, {
       code: "hardcoded_url",
-      message: `${quoted(match[0])} is the developer's own machine, which the deployed app cannot reach. Read the address from an environment variable.`,
+      message: `${quoted(match[0])} is an address of the developer's own machine, which the deployed app cannot reach. Read the address from an environment variable.`,
       file: path,
       line: lineAt(text, match.index),
     });

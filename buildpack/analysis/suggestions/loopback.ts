@@ -44,7 +44,7 @@ export function suggestLoopback(
   // A development server must be replaced completely, and a suggestion already says so.
   if (diagnostics.suggestions.some(({ code }) => code === "development_start")) return;
   const command = inCommand(start.line);
-  const why = "which nothing outside of the app's own container reaches, so the health check will fail";
+  const why = "which cannot be reached from outside the app's container, so the health check will fail";
   if (command !== undefined) {
     suggest(diagnostics, app, {
       code: "loopback_address",

@@ -29,7 +29,7 @@ const encoders: Readonly<Record<string, (bytes: Buffer) => Promise<Buffer>>> = {
 export async function prepareFiles(folder: string): Promise<string> {
   if (!existsSync(folder)) {
     throw new Error(
-      `The build wrote no folder ${folder}, which is what would be served. Let the build script write its files there, or add a start script that serves them.`,
+      `The build did not write the folder ${folder}, whose files are to be served. Make the build script write its files there, or add a start script that serves them.`,
     );
   }
   const root = await realpath(folder);

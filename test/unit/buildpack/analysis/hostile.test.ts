@@ -75,7 +75,7 @@ test.each<[string, (deep: string) => Record<string, string>]>([
     "Pipfile.lock's python_version",
     (deep) => ({ "main.py": "", "Pipfile.lock": `{"_meta": {"requires": {"python_version": ${deep}}}}` }),
   ],
-])("a value of %s that is nested ten thousand levels deep is passed over with a warning", (_, files) => {
+])("a value of %s that is nested ten thousand levels deep is ignored with a warning", (_, files) => {
   for (const deep of ["[".repeat(10_000) + "]".repeat(10_000), `${'{"a":'.repeat(10_000)}1${"}".repeat(10_000)}`]) {
     const { warnings } = analysisOf(files(deep));
     expect(warnings).toMatchObject([expect.stringMatching(SENTENCE)]);

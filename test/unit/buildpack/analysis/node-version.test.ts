@@ -149,12 +149,12 @@ test("devEngines may list several runtimes", () => {
   ).toBe("nodejs22.x");
 });
 
-test("comments, blank lines and settings in .nvmrc are passed over", () => {
+test("comments, blank lines and settings in .nvmrc are ignored", () => {
   expect(analysisOf(withFile({ ".nvmrc": "# the line we test on\n\nv22 # jod\n" })).runtime).toBe("nodejs22.x");
 });
 
 test.each(["system", "iojs", "my-alias", "", "18 LTS", ">=24 <22", "1".repeat(1_000_000)])(
-  "an unreadable version (%#) is passed over with a warning, and the next source decides",
+  "an unreadable version (%#) is ignored with a warning, and the next source decides",
   (value) => {
     const { runtime, warnings } = analysisOf({
       ...withFile({ ".nvmrc": value }),

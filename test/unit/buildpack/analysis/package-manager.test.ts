@@ -101,7 +101,7 @@ test("the lock files rank: pnpm, bun, yarn, npm; the others are named in a sugge
   }
 });
 
-test("a packageManager that cannot be read is passed over with a warning", () => {
+test("a packageManager that cannot be read is ignored with a warning", () => {
   const { plan, warnings } = analysisOf({
     "package.json": manifest({ packageManager: "cargo@1" }),
     "server.js": "",
@@ -116,7 +116,7 @@ test("no lock file is a suggestion where there are dependencies, and nothing at 
     {
       code: "no_lock_file",
       message:
-        "package.json has no package-lock.json beside it, so each build may install other versions. npm install is used; commit the package-lock.json that it writes.",
+        "package.json has no package-lock.json next to it, so each build may install different versions. npm install is used; commit the package-lock.json that it writes.",
       file: "package.json",
       line: 1,
     },

@@ -152,7 +152,7 @@ test.each([
   });
   expect(plan.port).toBe(3000);
   const message = suggestions.find(({ code }) => code === "fixed_port")?.message ?? "";
-  expect(message).toContain(`The start command fixes the port with ${found}, so 3000 is used. Write ${instead} there`);
+  expect(message).toContain(`The start command sets the port with ${found}, so 3000 is used. Write ${instead} there`);
 });
 
 test("a port that the command assigns is to be left out", () => {
@@ -162,6 +162,6 @@ test("a port that the command assigns is to be left out", () => {
   });
   expect(plan.port).toBe(3000);
   expect(suggestions[0]?.message).toBe(
-    'The start command fixes the port with "PORT=3000", so 3000 is used. Leave it out: the app is told the port in the environment variable PORT.',
+    'The start command sets the port with "PORT=3000", so 3000 is used. Remove it: the app gets its port in the environment variable PORT.',
   );
 });

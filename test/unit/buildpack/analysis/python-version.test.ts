@@ -94,7 +94,7 @@ test.each(["2.7", "2.7.18", "~=2.7.0", ">=2.7,<3"])("Python 2 alone (%s) is an e
 });
 
 test.each(["pypy3.10-7.3", "my-env", "", "x".repeat(1_000_000), "4.0"])(
-  "an unreadable version (%#) is passed over with a warning",
+  "an unreadable version (%#) is ignored with a warning",
   (version) => {
     const { runtime, warnings } = analysisOf({ ...app, ".python-version": version, "runtime.txt": "python-3.12.1" });
     expect(runtime).toBe("python3.12");

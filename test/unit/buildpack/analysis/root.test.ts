@@ -82,11 +82,11 @@ test("the leftovers of file managers are not seen", () => {
   expect(errorOf(junk).code).toBe("nothing_detected");
 });
 
-test("an archive inside the archive is named, for it is not opened", () => {
+test("an archive inside the archive is named, because it is not unpacked", () => {
   expect(errorOf({ "project/app.zip": "PK" })).toEqual({
     code: "nothing_detected",
     message:
-      "No app was found: all that was uploaded is another archive, project/app.zip, which is not opened. Upload a zip of the app's own files.",
+      "No app was found: the upload contains only another archive, project/app.zip, which is not unpacked. Upload a zip of the app's own files.",
   });
 });
 
@@ -104,7 +104,7 @@ test("the scripts of a site of plain files are no server", () => {
   });
   expect(code).toBe("nothing_detected");
   expect(message).toContain(
-    'To serve plain files such as site/index.html, put a package.json beside them: {"scripts": {"start": "serve ."}, "dependencies": {"serve": "14"}}.',
+    'To serve plain files such as site/index.html, put a package.json next to them: {"scripts": {"start": "serve ."}, "dependencies": {"serve": "14"}}.',
   );
   expect(analysisOf({ "public/js/app.js": "", "public/index.html": "", "api/server.js": "" }).plan.root).toBe("api");
 });

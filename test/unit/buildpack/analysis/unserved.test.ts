@@ -8,21 +8,21 @@ const hono =
 
 test.each<[string, object, Files, string, string]>([
   [
-    "an app of Hono",
+    "a Hono app",
     { dependencies: any("hono") },
     { "src/index.ts": hono },
-    "src/index.ts starts no server: it is an app that it exports",
+    "src/index.ts starts no server: it is an app that is exported",
     "@hono/node-server",
   ],
   [
-    "an app of Elysia",
+    "an Elysia app",
     { dependencies: any("elysia") },
     { "index.ts": "import { Elysia } from 'elysia'\nexport default new Elysia().get('/', 'hi')" },
-    "it is an app that it exports",
+    "it is an app that is exported",
     "@elysiajs/node",
   ],
   [
-    "an app of Express",
+    "an Express app",
     { main: "api.js", dependencies: any("express") },
     { "api.js": "const express = require('express')\nconst app = express()\nmodule.exports = app" },
     "api.js starts no server",
@@ -46,7 +46,7 @@ test.each<[string, object, Files, string, string]>([
     "createServer(handler)",
   ],
   [
-    "a Worker by its configuration",
+    "a Worker according to its configuration",
     {},
     {
       "src/index.ts": "export { Explorer as default } from 'explorer'",
@@ -59,28 +59,28 @@ test.each<[string, object, Files, string, string]>([
     "a Worker whose script is elsewhere",
     {},
     { "worker/app.ts": hono, "wrangler.toml": 'main = "worker/app.ts"\n' },
-    "is a Cloudflare Worker by its Wrangler configuration",
+    "is a Cloudflare Worker according to its Wrangler configuration",
     "createServer(handler)",
   ],
   [
-    "a function of AWS Lambda",
+    "an AWS Lambda function",
     {},
     { "index.mjs": "export const handler = async (event) => ({ statusCode: 200 })" },
-    "it is a function of AWS Lambda",
+    "it is an AWS Lambda function",
     "createServer(handler)",
   ],
   [
-    "a function of AWS Lambda in CommonJS",
+    "an AWS Lambda function in CommonJS",
     {},
     { "index.js": "exports.handler = async () => {}" },
-    "it is a function of AWS Lambda",
+    "it is an AWS Lambda function",
     "createServer(handler)",
   ],
   [
-    "a function of Vercel",
+    "a Vercel function",
     {},
     { "index.js": "export default function handler(req, res) { res.json({}) }" },
-    "it is a function of Vercel",
+    "it is a function for Vercel",
     "createServer(handler)",
   ],
   [
@@ -91,7 +91,7 @@ test.each<[string, object, Files, string, string]>([
     "createServer(handler)",
   ],
   [
-    "a start script that runs an app of Hono",
+    "a start script that runs a Hono app",
     { scripts: { start: "tsx src/index.ts" }, dependencies: any("hono", "tsx") },
     { "src/index.ts": hono },
     "src/index.ts starts no server",
@@ -108,10 +108,10 @@ test.each<[string, object, Files, string, string]>([
     "vercel dev in a Procfile",
     {},
     { Procfile: "web: vercel dev --listen $PORT" },
-    "The start command in Procfile runs functions of Vercel",
+    "The start command in Procfile runs Vercel functions",
     "createServer(handler)",
   ],
-])("what listens to nothing is said to be what it is: %s", (_, manifest, files, is, remedy) => {
+])("a file that starts no server is an error that says what it is: %s", (_, manifest, files, is, remedy) => {
   const { code, message } = errorOf({ "package.json": { type: "module", ...manifest }, ...files });
   expect([code, message]).toEqual(["no_start_command", expect.stringContaining(is)]);
   expect(message).toContain(remedy);
@@ -119,7 +119,7 @@ test.each<[string, object, Files, string, string]>([
 
 test.each<[string, object, Files, string]>([
   [
-    "an app of Hono with Bun's lock",
+    "a Hono app with Bun's lock",
     { dependencies: any("hono") },
     { "src/index.ts": hono, "bun.lock": "" },
     "bun src/index.ts",

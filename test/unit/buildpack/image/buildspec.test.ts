@@ -208,7 +208,7 @@ test("a function that fails twice is asked a third time", async () => {
 test("a function that keeps failing ends the build with a sentence", async () => {
   const { succeeded, output, words } = await workshop({ answers: () => [failed] });
   expect([succeeded, words]).toEqual([false, []]);
-  expect(output).toContain("The service did not hand this build its source. Build again.");
+  expect(output).toContain("The service did not give this build access to its source. Build again.");
 });
 
 test("the digest is exported, and the buildspec is plain data", () => {

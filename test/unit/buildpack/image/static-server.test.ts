@@ -285,7 +285,7 @@ test("a build without output to serve fails with a message that names the folder
   try {
     expect(() =>
       execFileSync(process.execPath, ["server.mjs", "--prepare", "dist"], { cwd: folder, stdio: "pipe" }),
-    ).toThrow("The build wrote no folder dist,");
+    ).toThrow("The build did not write the folder dist,");
     expect(existsSync(join(folder, "dist"))).toBe(false);
   } finally {
     rmSync(folder, { recursive: true });
