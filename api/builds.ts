@@ -89,6 +89,7 @@ export const createBuild = route("create-build", `POST ${project}/builds`, {
   reply: z.object({ build, url: z.string() }),
   status: 201,
   errors: ["not_a_manager", "build_in_progress", "idempotency_mismatch"],
+  tokens: "deploy",
   uses: ["table:read", "table:write", "archives:upload", "deployments:start"],
 });
 
@@ -105,6 +106,7 @@ export const cancelBuild = route("cancel-build", `POST ${project}/builds/{buildI
   reply: z.object({ build: canceledBuild }),
   status: 200,
   errors: ["build_finished", "build_deploying", "idempotency_mismatch"],
+  tokens: "deploy",
   uses: ["table:read", "table:write"],
 });
 
@@ -121,6 +123,7 @@ export const rebuild = route("rebuild", `POST ${project}/rebuild`, {
     "live_unknown",
     "idempotency_mismatch",
   ],
+  tokens: "deploy",
   uses: ["table:read", "table:write", "live-build:cache", "archives:read", "deployments:start", "apps:read"],
 });
 
@@ -139,6 +142,7 @@ export const redeployBuild = route("redeploy-build", `POST ${project}/builds/{bu
     "live_unknown",
     "idempotency_mismatch",
   ],
+  tokens: "deploy",
   uses: ["table:read", "table:write", "live-build:cache", "archives:read", "deployments:start", "apps:read"],
 });
 

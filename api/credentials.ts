@@ -1,7 +1,7 @@
 import * as z from "zod";
-import { isStorableText, lengthOf, timestamp } from "./common.ts";
-import { limits } from "./limits.ts";
+import { timestamp } from "./common.ts";
 import { route } from "./route.ts";
+import { description } from "./tokens.ts";
 
 const listed = z.object({
   id: z.int(),
@@ -27,14 +27,7 @@ const credentials = "/organizations/{orgId}/projects/{projectId}/credentials" as
 export const createCredential = route("create-credential", `POST ${credentials}`, {
   summary: "Issues an app key; its secret is shown this once.",
   body: z.object({
-    description: z
-      .union([z.string(), z.null()], { error: "must be a string" })
-      .optional()
-      .transform((text) => text?.trim() ?? "")
-      .refine((text) => lengthOf(text) <= limits.credentialDescriptionLengthMax, {
-        error: `must have at most ${limits.credentialDescriptionLengthMax} characters`,
-      })
-      .refine(isStorableText, { error: "must be well-formed Unicode without NUL" }),
+    description,
   }),
   reply: z.object({ credential: created }),
   status: 201,

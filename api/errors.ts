@@ -2,6 +2,9 @@
 export const errorTable = {
   invalid_request: { status: 400, title: "Bad Request" },
   unauthorized: { status: 401, title: "Unauthorized" },
+  users_only: { status: 403, title: "Forbidden" },
+  token_scope: { status: 403, title: "Forbidden" },
+  forbidden: { status: 403, title: "Forbidden" },
   not_a_manager: { status: 403, title: "Forbidden" },
   not_found: { status: 404, title: "Not Found" },
   build_in_progress: { status: 409, title: "Conflict" },

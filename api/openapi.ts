@@ -2,7 +2,7 @@ import * as z from "zod";
 import { commonErrors, errorReply } from "./common.ts";
 import { type ErrorCode, errorTable } from "./errors.ts";
 import { routes } from "./index.ts";
-import type { Route } from "./route.ts";
+import { type Route, refusalsOf } from "./route.ts";
 import { settingsFileSchema } from "./settings.ts";
 
 type Json = Record<string, unknown>;
@@ -26,7 +26,7 @@ function parametersOf({ path, definition }: Route): Json[] {
 
 function errorsOf(route: Route): Record<string, Json> {
   const byStatus = new Map<number, ErrorCode[]>();
-  for (const code of [...commonErrors, ...route.definition.errors]) {
+  for (const code of [...commonErrors, ...refusalsOf(route), ...route.definition.errors]) {
     const { status } = errorTable[code];
     byStatus.set(status, [...(byStatus.get(status) ?? []), code]);
   }

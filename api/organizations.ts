@@ -1,8 +1,8 @@
 import * as z from "zod";
+import { roles } from "./role.ts";
 import { route } from "./route.ts";
 
-export const role = z.enum(["owner", "admin", "member"]);
-export type Role = z.infer<typeof role>;
+export const role = z.enum(roles, { error: "must be owner, admin or member" });
 
 export const organization = z.object({ id: z.string(), name: z.string(), role: role.nullable() });
 

@@ -1,6 +1,7 @@
 import type * as z from "zod";
 import type { Capability } from "./capabilities.ts";
 import type { ErrorCode } from "./errors.ts";
+import type { Role } from "./role.ts";
 
 type Segment<P extends string> = P extends `${string}{${infer Name}}${infer Rest}` ? Name | Segment<Rest> : never;
 
@@ -25,6 +26,14 @@ export interface RouteDefinition {
   uses: readonly Capability[];
   /** "none" for the routes that are called without a credential. */
   credential?: "none";
+  /** The least role that a user needs; absent: every member. Keys act for the whole organization. */
+  role?: Exclude<Role, "member">;
+  /** Whether a member may do it to themselves: the path's `{userId}` is the caller. */
+  orSelf?: true;
+  /** "users": keys and sessions of apps are refused. */
+  callers?: "users";
+  /** "deploy": tokens for deployments may call it, beside those for everything. Every GET is open to all tokens. */
+  tokens?: "deploy";
   /** Whether the handler itself refuses a bad input, after it has looked whether what the path names exists. */
   lateValidation?: true;
 }
@@ -47,6 +56,27 @@ export const callerCapabilities = ["table:read", "keys:record-use"] as const sat
 /** What the function behind a route may touch: what the route declares, and what proving its caller needs. */
 export function capabilitiesOf({ definition }: Route): readonly Capability[] {
   return [...new Set([...definition.uses, ...(definition.credential === "none" ? [] : callerCapabilities)])];
+}
+
+/** What a personal access token was made for (docs/api.md, Personal access tokens). */
+export const tokenAccesses = ["read", "deploy", "all"] as const;
+export type TokenAccess = (typeof tokenAccesses)[number];
+
+/** The tokens that may call the route, by what they were made for. */
+export function openTo({ method, definition }: Pick<Route, "method" | "definition">): readonly TokenAccess[] {
+  if (method === "GET") return tokenAccesses;
+  return definition.tokens === "deploy" ? ["deploy", "all"] : ["all"];
+}
+
+/** The 403s that follow from the declaration. */
+export function refusalsOf(route: Pick<Route, "method" | "definition">): ErrorCode[] {
+  const { credential, callers, role } = route.definition;
+  if (credential === "none") return [];
+  return [
+    ...(callers === "users" ? ["users_only" as const] : []),
+    ...(openTo(route).length < tokenAccesses.length ? ["token_scope" as const] : []),
+    ...(role === undefined ? [] : ["forbidden" as const]),
+  ];
 }
 
 /** Declares a route once; everything else (API Gateway, Lambda, local server, OpenAPI, client, tests) is derived from it. */

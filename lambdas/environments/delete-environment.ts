@@ -6,21 +6,25 @@ import { addToTotals, bytesOf, checkTotals } from "./model/totals.ts";
 
 const triesMax = 5;
 
-export const handler = endpoint(deleteEnvironment, async ({ params, access }, { table }) => {
-  const { projectId } = params;
-  const id = { projectId, id: params.envId };
-  for (let tries = 0; tries < triesMax; tries += 1) {
-    const { stored } = await access.read({ stored: Variable.at(id) });
-    if (!stored) throw notFound();
-    const removed = { count: -1, bytes: -bytesOf(stored) };
-    const outcome = await access.commit({
-      // The bytes to take away are those of the version that was read.
-      variable: Variable.delete(id, { name: stored.name, updatedAt: stored.updatedAt }),
-      name: VariableName.delete({ projectId, name: stored.name }),
-      totals: addToTotals(projectId, removed),
-    });
-    if (outcome.ok) return { environment: stored.id };
-    await checkTotals(table, projectId, outcome.failed.totals?.old, removed);
-  }
-  throw unavailable(new Error("The variable kept changing"));
-});
+export const handler = endpoint(
+  deleteEnvironment,
+  async ({ params, access }, { table }) => {
+    const { projectId } = params;
+    const id = { projectId, id: params.envId };
+    for (let tries = 0; tries < triesMax; tries += 1) {
+      const { stored } = await access.read({ stored: Variable.at(id) });
+      if (!stored) throw notFound();
+      const removed = { count: -1, bytes: -bytesOf(stored) };
+      const outcome = await access.commit({
+        // The bytes to take away are those of the version that was read.
+        variable: Variable.delete(id, { name: stored.name, updatedAt: stored.updatedAt }),
+        name: VariableName.delete({ projectId, name: stored.name }),
+        totals: addToTotals(projectId, removed),
+      });
+      if (outcome.ok) return { environment: stored.id };
+      await checkTotals(table, projectId, outcome.failed.totals?.old, removed);
+    }
+    throw unavailable(new Error("The variable kept changing"));
+  },
+  { exists: ({ projectId, envId }) => ({ variable: Variable.at({ projectId, id: envId }) }) },
+);

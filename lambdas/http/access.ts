@@ -7,20 +7,24 @@ import { recordUse } from "./key-use.ts";
 import { IdempotencyRecord, type IdempotencyRow } from "./model/idempotency-record.ts";
 import { notFound } from "./problem.ts";
 import {
-  type FailedChecks,
+  type Caller,
+  callerOf,
   isPlausible,
+  laterChecks,
   type ProofRequest,
   type ProofRows,
   proofChecks,
   proofPlaces,
   proveCaller,
+  provePermission,
   proveProject,
-  refusalOf,
 } from "./proof.ts";
 
 export interface ReadAccess {
   /** Proves the caller and reads these rows in ONE BatchGetItem; throws 401, 404 or 403. */
   read<const P extends Places>(places?: P): Promise<Rows<P>>;
+  /** The caller that `read` has proved. */
+  caller(): Caller;
   /** The request's Idempotency-Key, for work that is not done in the table; absent without one. */
   idempotencyKey?: IdempotencyKey | undefined;
 }
@@ -28,13 +32,14 @@ export interface ReadAccess {
 export interface Access extends ReadAccess {
   /**
    * Proves the caller (unless `read` already has) and writes, in ONE TransactWriteItems; throws 401, 404 or 403.
-   * `remember` is the answer to store for the request's Idempotency-Key.
+   * `remember` is the answer to store for the request's Idempotency-Key. A route whose writes change the rows that prove
+   * its caller reads first.
    */
   commit<const W extends Writes>(writes: W, remember?: unknown): Promise<Outcome<W>>;
 }
 
 export interface AccessRequest extends ProofRequest {
-  /** Rows that must exist: checked before permissions and input. */
+  /** Rows that must exist, and be the organization's if they name one: checked before permissions and input. */
   exists?: Places;
   idempotencyKey?: IdempotencyKey | undefined;
 }
@@ -46,11 +51,26 @@ export interface AccessTools {
   writer?: TableWriter | undefined;
 }
 
+/** Whether there is no such row, or it is another organization's. */
+function isMissing(row: unknown, orgId: string | undefined): boolean {
+  if (typeof row !== "object" || row === null) return true;
+  return "organizationId" in row && row.organizationId !== orgId;
+}
+
+/** The checks without those of rows that the transaction writes: DynamoDB accepts one action for each row. */
+function checksBeside(writes: Writes, checks: Writes): Writes {
+  const written = new Set(Object.values(writes).map((one) => one && `${one.key.pk}\n${one.key.sk}`));
+  return Object.fromEntries(
+    Object.entries(checks).filter(([, one]) => one && !written.has(`${one.key.pk}\n${one.key.sk}`)),
+  );
+}
+
 /** Binds a request's credential to the table: authentication, authorization and the work's own rows in one round trip. */
 export function accessFor(request: AccessRequest, tools: AccessTools): Access & { proved(): boolean } {
   const { idempotencyKey, now } = request;
   const existing = Object.entries(request.exists ?? {}).map(([name, place]) => [`exists:${name}`, place] as const);
   let proved = false;
+  let caller: Caller | undefined;
 
   async function read<const P extends Places>(places?: P): Promise<Rows<P>> {
     const record: Place<IdempotencyRow> | undefined = idempotencyKey && IdempotencyRecord.at(idempotencyKey);
@@ -60,11 +80,14 @@ export function accessFor(request: AccessRequest, tools: AccessTools): Access & 
       "idempotency:record": record,
       ...places,
     });
-    proveCaller(request, rows as ProofRows);
+    const proof = rows as ProofRows;
+    proveCaller(request, proof);
     recordUse(tools.keyUses, request.credential, now);
-    if (existing.some(([name]) => rows[name] === undefined)) throw notFound();
-    proveProject(request, rows as ProofRows);
+    proveProject(request, proof);
+    if (existing.some(([name]) => isMissing(rows[name], request.orgId))) throw notFound();
+    provePermission(request, proof);
     proved = true;
+    caller = callerOf(request, proof);
     if (idempotencyKey) throwRepeated(rows["idempotency:record"] as IdempotencyRow | undefined, idempotencyKey, now);
     return rows as Rows<P>;
   }
@@ -72,14 +95,19 @@ export function accessFor(request: AccessRequest, tools: AccessTools): Access & 
   async function commit<const W extends Writes>(writes: W, remember?: unknown): Promise<Outcome<W>> {
     if (!tools.writer) throw new Error("The route does not declare table:write");
     if (!proved && !isPlausible(request)) await read();
+    const checks = checksBeside(writes, proved ? laterChecks(request) : proofChecks(request));
     const outcome = await tools.writer.write<Writes>({
-      ...(proved ? {} : proofChecks(request)),
+      ...checks,
       "idempotency:record":
         idempotencyKey && remember !== undefined ? storeAnswer(idempotencyKey, remember, now) : undefined,
       ...writes,
     });
-    const refused = !outcome.ok && !proved && refusalOf(outcome.failed as FailedChecks, request);
-    if (refused) throw refused;
+    if (!outcome.ok && Object.keys(checks).some((name) => outcome.failed[name])) {
+      if (proved) throw notFound();
+      // Throws the refusal, in the order of judgment; it succeeds only if the caller has become good meanwhile.
+      await read();
+      return commit(writes, remember);
+    }
     proved = true;
     recordUse(tools.keyUses, request.credential, now);
     if (outcome.ok) return outcome;
@@ -88,5 +116,14 @@ export function accessFor(request: AccessRequest, tools: AccessTools): Access & 
     return { ok: false, failed: failed as Failed<W> };
   }
 
-  return { read, commit, idempotencyKey, proved: () => proved };
+  return {
+    read,
+    commit,
+    idempotencyKey,
+    proved: () => proved,
+    caller() {
+      if (!caller) throw new Error("The caller is known after a read");
+      return caller;
+    },
+  };
 }

@@ -6,6 +6,7 @@ import { type Access, accessFor } from "./access.ts";
 import type { IdempotencyContext } from "./idempotency.ts";
 import type { HttpInput, ParsedContext } from "./parse.ts";
 import { type Issue, invalid, type Problem, unauthorized } from "./problem.ts";
+import { ruleOf } from "./proof.ts";
 import { prepareTools, type TableClient } from "./tools.ts";
 
 export type AuthenticatedContext = ParsedContext<HttpInput> &
@@ -24,8 +25,9 @@ export function authenticate(
   exists: (params: HttpInput["params"]) => Places,
   client: TableClient,
 ): Middleware {
-  const { credential: needed, uses, errors } = route.definition;
+  const { credential: needed, uses } = route.definition;
   if (needed === "none") return { before: () => undefined };
+  const rule = ruleOf(route);
   const callerTools = prepareTools(callerCapabilities, client);
   const writerTools = uses.includes("table:write") ? prepareTools(["table:write"], client) : undefined;
   return {
@@ -39,7 +41,8 @@ export function authenticate(
         now,
         orgId: params.orgId,
         projectId: params.projectId,
-        managed: errors.includes("not_a_manager"),
+        userId: params.userId,
+        rule,
         exists: exists(params),
         idempotencyKey,
       };

@@ -41,6 +41,11 @@ export function newSession(organizationId: string): { sessionId: string; token: 
   return { sessionId, token: sealed(`slt_${idBody(organizationId)}${sessionId}${randomText(32)}`) };
 }
 
+/** A new code of a one-time sign-in link. */
+export function newSignInCode(): string {
+  return sealed(`sll_${randomText(40)}`);
+}
+
 /** SHA-256 of a secret in base64url: the only form in which a secret is stored. */
 export function secretHash(secret: string): string {
   return createHash("sha256").update(secret).digest("base64url");
@@ -58,6 +63,11 @@ export type PresentedCredential =
   | { kind: "key"; access: string; organizationId: string; hash: string }
   | { kind: "token"; userId: string; tokenId: string; hash: string }
   | { kind: "session"; organizationId: string; sessionId: string; hash: string };
+
+/** The user that a credential stands for; keys and sessions of apps are of an organization. */
+export function userOf(credential: PresentedCredential): string | undefined {
+  return credential.kind === "token" ? credential.userId : undefined;
+}
 
 function keyCredential(access: string, secret: string): PresentedCredential | undefined {
   const match = unsealed("access", access);

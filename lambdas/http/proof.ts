@@ -1,32 +1,61 @@
 import { isId } from "../../api/ids.ts";
-import type { Condition } from "../table/entity.ts";
+import { type Role, rolesFrom } from "../../api/role.ts";
+import { openTo, type Route, type TokenAccess, tokenAccesses } from "../../api/route.ts";
+import { type Condition, oneOf } from "../table/entity.ts";
 import type { Rows } from "../table/reader.ts";
-import type { Failed } from "../table/writer.ts";
 import { AccessKey, Membership, Session, Token } from "./model/credentials.ts";
 import { Project, type ProjectRow } from "./model/project.ts";
-import { type PresentedCredential, sameHash } from "./presented-credential.ts";
+import { type PresentedCredential, sameHash, userOf } from "./presented-credential.ts";
 import { notFound, Problem, unauthorized } from "./problem.ts";
+
+/** Who may call a route, as its declaration says. */
+export interface CallerRule {
+  /** Keys and sessions of apps are refused. */
+  usersOnly: boolean;
+  /** What a personal access token may be made for. */
+  tokens: readonly TokenAccess[];
+  /** The least role of a user. */
+  role: Role;
+  /** Members may do it to themselves, whatever their role. */
+  orSelf: boolean;
+  /** Only the project's managing members may do this (docs/api.md, Managing members). */
+  managed: boolean;
+}
+
+/** The rule that a route declares. */
+export function ruleOf(route: Pick<Route, "method" | "definition">): CallerRule {
+  const { callers, role = "member", orSelf = false, errors } = route.definition;
+  return {
+    usersOnly: callers === "users",
+    tokens: openTo(route),
+    role,
+    orSelf,
+    managed: errors.includes("not_a_manager"),
+  };
+}
 
 /** What has to be proved: that this credential is good for the organization and the project in the path. */
 export interface ProofRequest {
   credential: PresentedCredential;
   orgId?: string | undefined;
   projectId?: string | undefined;
-  /** Whether only the project's managing members may do this (docs/api.md, Managing members). */
-  managed: boolean;
+  /** The user in the path. */
+  userId?: string | undefined;
+  rule: CallerRule;
   now: Date;
 }
 
 /** The rows that prove or refute a request. Their names differ from those that handlers give to their rows. */
 export function proofPlaces({ credential, orgId, projectId }: ProofRequest) {
   const isToken = credential.kind === "token";
+  const userId = userOf(credential);
   return {
     "proof:key": credential.kind === "key" ? AccessKey.at({ access: credential.access }) : undefined,
     "proof:session": credential.kind === "session" ? Session.at({ id: credential.sessionId }) : undefined,
     "proof:token": isToken ? Token.at({ userId: credential.userId, id: credential.tokenId }) : undefined,
     "proof:membership":
-      isToken && orgId !== undefined && isId("org", orgId)
-        ? Membership.at({ userId: credential.userId, organizationId: orgId })
+      userId !== undefined && orgId !== undefined && isId("org", orgId)
+        ? Membership.at({ userId, organizationId: orgId })
         : undefined,
     "proof:project": projectId !== undefined && isId("prj", projectId) ? Project.at({ id: projectId }) : undefined,
   };
@@ -37,19 +66,46 @@ export type ProofRows = Rows<ReturnType<typeof proofPlaces>>;
 export function proveCaller({ credential, orgId, now }: ProofRequest, rows: ProofRows): void {
   const row = rows["proof:key"] ?? rows["proof:session"] ?? rows["proof:token"];
   if (!row || !sameHash(row.hash, credential.hash)) throw unauthorized();
-  if ("expiresAt" in row && row.expiresAt <= now.toISOString()) throw unauthorized();
+  if ("expiresAt" in row && row.expiresAt !== undefined && row.expiresAt <= now.toISOString()) throw unauthorized();
   if (orgId === undefined) return;
   const isOwn = "organizationId" in row ? row.organizationId === orgId : rows["proof:membership"] !== undefined;
-  if (!isOwn) throw notFound();
+  if (!isOwn || rows["proof:token"]?.organizationIds?.includes(orgId) === false) throw notFound();
 }
 
-/** Throws 404 for a project that is not the organization's, and 403 for a user who is not one of its managers. */
-export function proveProject({ credential, orgId, projectId, managed }: ProofRequest, rows: ProofRows): void {
-  if (projectId === undefined) return;
+/** Throws 404 for a project that is not the organization's. */
+export function proveProject({ orgId, projectId }: ProofRequest, rows: ProofRows): void {
+  if (projectId !== undefined && rows["proof:project"]?.organizationId !== orgId) throw notFound();
+}
+
+/** Throws the 403 for a caller who may not do this. */
+export function provePermission({ credential, userId, rule }: ProofRequest, rows: ProofRows): void {
+  const caller = userOf(credential);
+  if (caller === undefined) {
+    if (rule.usersOnly) throw usersOnly();
+    return;
+  }
+  if (!rule.tokens.includes(rows["proof:token"]?.access ?? "all")) throw tokenScope(rule.tokens);
+  const role = rows["proof:membership"]?.role;
+  if (role !== undefined && !rolesFrom(rule.role).includes(role) && !(rule.orSelf && caller === userId)) {
+    throw forbidden(rule.role);
+  }
   const project = rows["proof:project"];
-  if (!project || project.organizationId !== orgId) throw notFound();
-  if (!managed || credential.kind !== "token" || !project.managerIds) return;
-  if (!project.managerIds.includes(credential.userId)) throw notAManager(project);
+  if (rule.managed && project?.managerIds?.includes(caller) === false) throw notAManager(project);
+}
+
+function usersOnly(): Problem {
+  return new Problem("users_only", "Only a user can do this: use a personal access token instead of a key.");
+}
+
+function tokenScope(tokens: readonly TokenAccess[]): Problem {
+  const needed = tokens.join(" or ");
+  return new Problem("token_scope", `This token does not allow this: it takes one made with access ${needed}.`);
+}
+
+/** The caller's role is not enough (docs/api.md, Roles). */
+function forbidden(requiredRole: Role): Problem {
+  const who = requiredRole === "owner" ? "Only owners" : "Only admins and owners";
+  return new Problem("forbidden", `${who} of the organization can do this.`, { fields: { requiredRole } });
 }
 
 function notAManager(project: ProjectRow): Problem {
@@ -62,22 +118,28 @@ function notAManager(project: ProjectRow): Problem {
   return new Problem("not_a_manager", message, { fields: { managers } });
 }
 
-/** The same proof as conditions of a transaction. */
-export function proofChecks({ credential, orgId, projectId, managed, now }: ProofRequest) {
+/** The same proof as conditions of a transaction. If one fails, a read tells which refusal it means. */
+export function proofChecks(request: ProofRequest) {
+  const { credential, orgId, projectId, userId, rule, now } = request;
   const { hash } = credential;
-  const isToken = credential.kind === "token";
+  const caller = userOf(credential);
   const isManager: Condition =
-    managed && isToken ? { managerIds: { is: "absentOrContains", value: credential.userId } } : {};
+    rule.managed && caller !== undefined ? { managerIds: { is: "absentOrContains", value: caller } } : {};
+  const hasRole: Condition =
+    rule.role === "member" || (rule.orSelf && caller === userId) ? {} : { role: oneOf(...rolesFrom(rule.role)) };
   return {
     "proof:key": credential.kind === "key" ? AccessKey.check({ access: credential.access }, { hash }) : undefined,
     "proof:session":
       credential.kind === "session"
         ? Session.check({ id: credential.sessionId }, { hash, expiresAt: { is: "above", value: now.toISOString() } })
         : undefined,
-    "proof:token": isToken ? Token.check({ userId: credential.userId, id: credential.tokenId }, { hash }) : undefined,
+    "proof:token":
+      credential.kind === "token"
+        ? Token.check({ userId: credential.userId, id: credential.tokenId }, tokenCondition(request))
+        : undefined,
     "proof:membership":
-      isToken && orgId !== undefined
-        ? Membership.check({ userId: credential.userId, organizationId: orgId }, { organizationId: orgId })
+      caller !== undefined && orgId !== undefined
+        ? Membership.check({ userId: caller, organizationId: orgId }, { organizationId: orgId, ...hasRole })
         : undefined,
     "proof:project":
       orgId !== undefined && projectId !== undefined
@@ -85,20 +147,56 @@ export function proofChecks({ credential, orgId, projectId, managed, now }: Proo
         : undefined,
   };
 }
-export type FailedChecks = Failed<ReturnType<typeof proofChecks>>;
 
-/** The refusal that failed checks mean, in the order 401, 404, 403 (docs/api.md, Order of checks). */
-export function refusalOf(failed: FailedChecks, { orgId }: ProofRequest): Problem | undefined {
-  if (failed["proof:key"] || failed["proof:session"] || failed["proof:token"]) return unauthorized();
-  if (failed["proof:membership"]) return notFound();
-  const project = failed["proof:project"];
-  if (!project) return undefined;
-  return project.old && project.old.organizationId === orgId ? notAManager(project.old) : notFound();
+function tokenCondition({ credential, orgId, rule, now }: ProofRequest): Condition {
+  return {
+    hash: credential.hash,
+    expiresAt: { is: "absentOrAbove", value: now.toISOString() },
+    ...(orgId !== undefined && { organizationIds: { is: "absentOrContains", value: orgId } }),
+    ...(rule.tokens.length < tokenAccesses.length && { access: { is: "absentOrOneOf", values: rule.tokens } }),
+  };
 }
 
-/** Whether the credential can be good for the path. If not, only a read can tell 401 from 404. */
-export function isPlausible({ credential, orgId, projectId }: ProofRequest): boolean {
+/** What every later transaction of a proved request still checks: a project's rows are not written after its deletion. */
+export function laterChecks({ orgId, projectId }: ProofRequest) {
+  return {
+    "proof:project":
+      orgId !== undefined && projectId !== undefined
+        ? Project.check({ id: projectId }, { organizationId: orgId })
+        : undefined,
+  };
+}
+
+/** Whether the credential can be good for the path and the rule. If not, only a read can tell 401 from 404 and 403. */
+export function isPlausible({ credential, orgId, projectId, rule }: ProofRequest): boolean {
   if (orgId !== undefined && !isId("org", orgId)) return false;
   if (projectId !== undefined && !isId("prj", projectId)) return false;
-  return credential.kind === "token" || orgId === undefined || credential.organizationId === orgId;
+  if (credential.kind === "token") return true;
+  return !rule.usersOnly && (orgId === undefined || credential.organizationId === orgId);
+}
+
+/** A caller who was proved by a read. */
+export type Caller =
+  | {
+      kind: "user";
+      userId: string;
+      /** In the organization of the path. */
+      role: Role | undefined;
+      /** What bounds a personal access token; absent is unbounded. */
+      bounds: { organizationIds?: readonly string[] | undefined; expiresAt?: string | undefined };
+    }
+  | { kind: "organization"; organizationId: string };
+
+/** The caller of a request whose proof succeeded with these rows. */
+export function callerOf({ credential }: ProofRequest, rows: ProofRows): Caller {
+  switch (credential.kind) {
+    case "key":
+    case "session":
+      return { kind: "organization", organizationId: credential.organizationId };
+    case "token": {
+      const { organizationIds, expiresAt } = rows["proof:token"] ?? {};
+      const role = rows["proof:membership"]?.role;
+      return { kind: "user", userId: credential.userId, role, bounds: { organizationIds, expiresAt } };
+    }
+  }
 }

@@ -1,8 +1,9 @@
 import * as z from "zod";
 import { role } from "../../api/organizations.ts";
+import { tokenBounds } from "../../api/tokens.ts";
 import { Membership, Token, TokenOwner } from "../http/model/credentials.ts";
-import { newToken, secretHash } from "../http/presented-credential.ts";
 import { notFound } from "../http/problem.ts";
+import { newTokenOf } from "../me/model/new-token.ts";
 import { Organization, User } from "../organizations/model/rows.ts";
 import { absent, present } from "../table/entity.ts";
 import { newId } from "../table/ids.ts";
@@ -15,18 +16,12 @@ export const createUser = command(z.object({ email: z.email(), name }), async (i
 });
 
 export const createToken = command(
-  z.object({ userId: z.string(), description }),
-  async ({ userId, description }, { table, now }) => {
-    const id = newId("tok", now);
-    const value = newToken(userId, id);
-    const row = { id, userId, hash: secretHash(value), description, createdAt: now.toISOString() };
-    const outcome = await table.write({
-      user: User.check({ id: userId }, { pk: present }),
-      token: Token.put(row, row, { pk: absent }),
-      owner: TokenOwner.put({ id }, { userId }, { pk: absent }),
-    });
+  z.object({ userId: z.string(), description, ...tokenBounds }),
+  async (input, { table, now }) => {
+    const { row, value, writes } = newTokenOf(input, now);
+    const outcome = await table.write({ user: User.check({ id: input.userId }, { pk: present }), ...writes });
     if (!outcome.ok) throw notFound();
-    return { token: { id, value } };
+    return { token: { id: row.id, value } };
   },
 );
 

@@ -12,8 +12,11 @@ export const handler = endpoint(listOrganizations, async ({ access, credential }
       access.read(),
       table.list(Membership.list({ userId: credential.userId }, { limit: organizationsMax })),
     ]);
+    const caller = access.caller();
+    const only = caller.kind === "user" ? caller.bounds.organizationIds : undefined;
+    const reached = memberships.rows.filter(({ organizationId }) => only?.includes(organizationId) ?? true);
     return {
-      organizations: memberships.rows.map(({ organizationId: id, organizationName: name, role }) => ({
+      organizations: reached.map(({ organizationId: id, organizationName: name, role }) => ({
         id,
         name,
         role,

@@ -6,7 +6,10 @@ import { Session } from "../http/model/credentials.ts";
 import { Project } from "../http/model/project.ts";
 import { newSession, readCredential, secretHash } from "../http/presented-credential.ts";
 import { unauthorized } from "../http/problem.ts";
+import { ruleOf } from "../http/proof.ts";
 import { absent } from "../table/entity.ts";
+
+const rule = ruleOf(createSession);
 
 /** A session token, its row and its answer; the token itself is stored nowhere. */
 function sessionOf(organizationId: string, now: Date) {
@@ -32,7 +35,7 @@ export const handler = endpoint(
     if (refused) {
       // A body that cannot be read holds no proof, and 401 comes before 400 (docs/api.md, Order of checks).
       if (credential?.kind !== "key") throw unauthorized();
-      await accessFor({ credential, now, managed: false }, { reader: table, keyUses }).read();
+      await accessFor({ credential, now, rule }, { reader: table, keyUses }).read();
       throw refused;
     }
     if (body.proof) {
@@ -47,7 +50,7 @@ export const handler = endpoint(
     }
     if (credential?.kind !== "key") throw unauthorized();
     const { write, reply } = sessionOf(credential.organizationId, now);
-    const access = accessFor({ credential, now, managed: false }, { reader: table, writer: table, keyUses });
+    const access = accessFor({ credential, now, rule }, { reader: table, writer: table, keyUses });
     await access.commit({ session: write });
     return reply;
   },

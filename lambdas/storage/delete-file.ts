@@ -12,14 +12,20 @@ const triesMax = 5;
  * leaves an entry that can be deleted again, and never an object without an entry. The event of a later upload finds no
  * entry and deletes the object.
  */
-export const handler = endpoint(deleteFile, async ({ params, access }, { files }) => {
-  const { orgId: organizationId, storageId, fileId } = params;
-  for (let tries = 0; tries < triesMax; tries += 1) {
-    const { storage, file } = await access.read({ storage: storageAt(params), file: fileAt(params) });
-    if (!storage || !file) throw notFound();
-    await files.remove(objectKey({ organizationId, storageId, fileId }));
-    const outcome = await access.commit({ file: File.delete({ storageId, id: fileId }, { revision: file.revision }) });
-    if (outcome.ok) return { file: file.id };
-  }
-  throw unavailable(new Error("The file kept being uploaded"));
-});
+export const handler = endpoint(
+  deleteFile,
+  async ({ params, access }, { files }) => {
+    const { orgId: organizationId, storageId, fileId } = params;
+    for (let tries = 0; tries < triesMax; tries += 1) {
+      const { storage, file } = await access.read({ storage: storageAt(params), file: fileAt(params) });
+      if (!storage || !file) throw notFound();
+      await files.remove(objectKey({ organizationId, storageId, fileId }));
+      const outcome = await access.commit({
+        file: File.delete({ storageId, id: fileId }, { revision: file.revision }),
+      });
+      if (outcome.ok) return { file: file.id };
+    }
+    throw unavailable(new Error("The file kept being uploaded"));
+  },
+  { exists: (params) => ({ storage: storageAt(params), file: fileAt(params) }) },
+);

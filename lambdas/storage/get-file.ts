@@ -6,14 +6,18 @@ import { followObject } from "./model/follow-object.ts";
 import { fileAt, storageAt } from "./model/keys.ts";
 
 /** Also looks at S3 while the address is signed, because an upload's event can be late or lost. */
-export const handler = endpoint(getFile, async ({ params, access, now }, tools) => {
-  const { storage, row } = await access.read({ storage: storageAt(params), row: fileAt(params) });
-  if (!storage || !row) throw notFound();
-  const owner = { organizationId: params.orgId, storageId: params.storageId, fileId: row.id };
-  const [file, url] = await Promise.all([
-    followObject({ owner, row, always: false, now }, tools),
-    tools.addresses.open(now).then((signing) => signing.download(objectKey(owner), row.id)),
-  ]);
-  if (!file) throw notFound();
-  return { file: { ...fileReply(file), url } };
-});
+export const handler = endpoint(
+  getFile,
+  async ({ params, access, now }, tools) => {
+    const { storage, row } = await access.read({ storage: storageAt(params), row: fileAt(params) });
+    if (!storage || !row) throw notFound();
+    const owner = { organizationId: params.orgId, storageId: params.storageId, fileId: row.id };
+    const [file, url] = await Promise.all([
+      followObject({ owner, row, always: false, now }, tools),
+      tools.addresses.open(now).then((signing) => signing.download(objectKey(owner), row.id)),
+    ]);
+    if (!file) throw notFound();
+    return { file: { ...fileReply(file), url } };
+  },
+  { exists: (params) => ({ storage: storageAt(params), file: fileAt(params) }) },
+);

@@ -13,10 +13,11 @@ export type Requirement =
   | { is: "present" }
   | { is: "oneOf"; values: readonly (string | number | boolean)[] }
   | { is: "below" | "above"; value: string | number }
-  | { is: "absentOrBelow"; value: string | number }
+  | { is: "absentOrBelow" | "absentOrAbove"; value: string | number }
   /** Holds where there is no row; a row that lacks the attribute does not meet it. */
   | { is: "newRowOrBelow"; value: number }
-  | { is: "absentOrContains"; value: string };
+  | { is: "absentOrContains"; value: string }
+  | { is: "absentOrOneOf"; values: readonly string[] };
 export type Condition = Readonly<Record<string, string | number | boolean | Requirement>>;
 
 export const absent: Requirement = { is: "absent" };

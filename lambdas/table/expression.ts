@@ -39,6 +39,10 @@ function requirementText(expression: Expression, attribute: string, requirement:
       return `${name} > ${placeholderOf(expression, requirement.value)}`;
     case "absentOrBelow":
       return `(attribute_not_exists(${name}) OR ${name} < ${placeholderOf(expression, requirement.value)})`;
+    case "absentOrAbove":
+      return `(attribute_not_exists(${name}) OR ${name} > ${placeholderOf(expression, requirement.value)})`;
+    case "absentOrOneOf":
+      return `(attribute_not_exists(${name}) OR ${name} IN (${requirement.values.map((value) => placeholderOf(expression, value)).join(", ")}))`;
     case "newRowOrBelow":
       return `(attribute_not_exists(${nameOf(expression, "pk")}) OR ${name} < ${placeholderOf(expression, requirement.value)})`;
     case "absentOrContains":

@@ -6,31 +6,35 @@ import { changeProblem, tableExists } from "./model/conflict.ts";
 import { newColumn, tableReply } from "./model/definition.ts";
 import { earlierWork } from "./model/idempotency.ts";
 import { recordChange } from "./model/idempotency-statements.ts";
+import { existingDatabase, openDatabase } from "./model/open-database.ts";
 import { isContended, retryUntil } from "./model/retry.ts";
-import { openDatabase } from "./model/session.ts";
 import { createStatements } from "./model/statements.ts";
 import { lateValidation, remember, validate } from "./model/validate.ts";
 
-export const handler = endpoint(lateValidation(createTable), async (call, { databases }) => {
-  const { access } = call;
-  const session = await openDatabase(call, databases);
-  const { body } = await validate(createTable, call);
-  const { idempotencyKey: key } = access;
-  const columns = body.columns.map((input) => newColumn(input, newInnerName));
-  const definition = { name: body.name, comment: body.comment, columns };
-  const create = createStatements(session.schema, definition, newInnerName);
-  const statements = [...create, ...(key ? [recordChange(session.schema, key)] : [])];
-  const change = { name: body.name, version: 0, definition, statements };
+export const handler = endpoint(
+  lateValidation(createTable),
+  async (call, { databases }) => {
+    const { access } = call;
+    const session = await openDatabase(call, databases);
+    const { body } = await validate(createTable, call);
+    const { idempotencyKey: key } = access;
+    const columns = body.columns.map((input) => newColumn(input, newInnerName));
+    const definition = { name: body.name, comment: body.comment, columns };
+    const create = createStatements(session.schema, definition, newInnerName);
+    const statements = [...create, ...(key ? [recordChange(session.schema, key)] : [])];
+    const change = { name: body.name, version: 0, definition, statements };
 
-  const isDone = async () => key !== undefined && (await earlierWork(session, key)) !== undefined;
-  const madeEarlier = async () => (await readTable(session, body.name)).definition;
-  const made = await retryUntil(session.until, async () => {
-    if (await isDone()) return madeEarlier();
-    const result = await changeTable(session, change);
-    if (result.state === "done") return definition;
-    if (result.state === "refused" && isContended(result.code)) return undefined;
-    if (await isDone()) return madeEarlier();
-    throw result.state === "refused" ? changeProblem(result, statements) : tableExists(body.name);
-  });
-  return remember(access, { table: tableReply(made) });
-});
+    const isDone = async () => key !== undefined && (await earlierWork(session, key)) !== undefined;
+    const madeEarlier = async () => (await readTable(session, body.name)).definition;
+    const made = await retryUntil(session.until, async () => {
+      if (await isDone()) return madeEarlier();
+      const result = await changeTable(session, change);
+      if (result.state === "done") return definition;
+      if (result.state === "refused" && isContended(result.code)) return undefined;
+      if (await isDone()) return madeEarlier();
+      throw result.state === "refused" ? changeProblem(result, statements) : tableExists(body.name);
+    });
+    return remember(access, { table: tableReply(made) });
+  },
+  existingDatabase,
+);

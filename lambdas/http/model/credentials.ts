@@ -1,5 +1,6 @@
 import * as z from "zod";
 import { role } from "../../../api/organizations.ts";
+import { tokenAccesses } from "../../../api/route.ts";
 import { entity } from "../../table/entity.ts";
 
 const at = z.iso.datetime({ precision: 3 });
@@ -16,13 +17,20 @@ export const Token = entity(
     userId: z.string(),
     hash: z.string(),
     description: z.string(),
+    /** Absent: everything. */
+    access: z.enum(tokenAccesses).optional(),
+    /** The organizations that it is for; absent: all of the user. */
+    organizationIds: z.array(z.string()).optional(),
+    expiresAt: at.optional(),
+    ttl: z.int().optional(),
     createdAt: at,
     lastUsedAt: at.optional(),
   }),
   (k: { userId: string; id: string }) => ({ pk: `USR#${k.userId}`, sk: `TOK#${k.id}` }),
+  (of: { userId: string }) => ({ pk: `USR#${of.userId}`, prefix: "TOK#" }),
 );
 /** Finds a token's user by the token's id alone, for its revocation. */
-export const TokenOwner = entity(z.object({ userId: z.string() }), (k: { id: string }) => ({
+export const TokenOwner = entity(z.object({ userId: z.string(), ttl: z.int().optional() }), (k: { id: string }) => ({
   pk: `TOK#${k.id}`,
   sk: "TOK",
 }));

@@ -1,10 +1,24 @@
 import * as z from "zod";
-import { entity } from "../../table/entity.ts";
+import { isId } from "../../../api/ids.ts";
+import { entity, type Place } from "../../table/entity.ts";
 
 const at = z.iso.datetime({ precision: 3 });
 
+const databaseSchema = z.object({
+  id: z.string(),
+  organizationId: z.string(),
+  name: z.string(),
+  secret: z.string(),
+  createdAt: at,
+  /** Absent in rows from before names could change. */
+  updatedAt: at.optional(),
+});
+export type DatabaseRow = z.infer<typeof databaseSchema>;
+
 /** A database of an organization; `secret` seals the cursors of its lists. */
-export const Database = entity(
-  z.object({ id: z.string(), organizationId: z.string(), name: z.string(), secret: z.string(), createdAt: at }),
-  (k: { id: string }) => ({ pk: `DBS#${k.id}`, sk: "DBS" }),
-);
+export const Database = entity(databaseSchema, (k: { id: string }) => ({ pk: `DBS#${k.id}`, sk: "DBS" }));
+
+/** The place of the database in the path; `none` is the place of no row. */
+export function databaseAt({ dbId }: { dbId: string }): Place<DatabaseRow> {
+  return Database.at({ id: isId("dbs", dbId) ? dbId : "none" });
+}

@@ -1,11 +1,7 @@
 import { sql } from "kysely";
-import { isId } from "../../../api/ids.ts";
-import { isTableName } from "../../../api/tables.ts";
 import type { DatabaseRunner, ResultRow, Statement } from "../../aws/databases.ts";
 import { DatabaseError } from "../../aws/errors.ts";
-import type { ReadAccess } from "../../http/access.ts";
-import { notFound, unavailable } from "../../http/problem.ts";
-import { Database } from "./database.ts";
+import { unavailable } from "../../http/problem.ts";
 import { innerNames, ownStates } from "./inner-names.ts";
 import { setupStatements } from "./setup.ts";
 import { compile, type Query, type Sql } from "./sql.ts";
@@ -57,16 +53,4 @@ export function sessionOn(databases: DatabaseRunner, schema: string, secret: str
     });
   }
   return { schema, secret, until, query: (query) => call(queryStatement(schema, query)), call, prepare };
-}
-
-/** The database that the path names, if the caller owns it; throws 401 and 404, also for invalid names. */
-export async function openDatabase(
-  call: { access: ReadAccess; params: { orgId: string; dbId: string; tableName?: string }; now: Date },
-  databases: DatabaseRunner,
-): Promise<Session> {
-  const { orgId, dbId, tableName } = call.params;
-  const { database } = await call.access.read({ database: isId("dbs", dbId) ? Database.at({ id: dbId }) : undefined });
-  if (!database || database.organizationId !== orgId) throw notFound();
-  if (tableName !== undefined && !isTableName(tableName)) throw notFound();
-  return sessionOn(databases, database.id, database.secret, call.now);
 }
