@@ -12,9 +12,10 @@ const depth = 2;
 const fallback = 3;
 /** The length of the longest pattern that ends in this state, or 0. */
 const matched = 4;
-/** Most states have one transition only; `#branches` holds the others. */
+/** Most states have one transition only; `branches` is the index of the others in `#branches`, or `none`. */
 const code = 5;
 const next = 6;
+const branches = 7;
 const columns = 8;
 
 const start = 0;
@@ -28,7 +29,7 @@ export class Automaton {
   readonly #patterns: readonly string[];
   #states = new Int32Array(columns * 256);
   #count = 0;
-  readonly #branches = new Map<number, Map<number, number>>();
+  readonly #branches: Map<number, number>[] = [];
   /** The states after the first one, plus one; most of a text that names no pattern stays there. */
   readonly #fromStart = new Int32Array(0x10000);
   /** Pairs of a state without a transition and the state made for it, or `none`; used by `#advance` alone. */
@@ -37,19 +38,29 @@ export class Automaton {
   steps = 0;
 
   constructor(patterns: readonly string[]) {
-    this.#patterns = patterns.filter((pattern) => pattern !== "").sort();
+    const sorted = patterns.filter((pattern) => pattern !== "").sort();
+    this.#patterns = sorted.filter((pattern, index) => pattern !== sorted[index - 1]);
     this.#add(0, this.#patterns.length, 0);
   }
 
   /** For each offset at which a pattern ends, the longest occurrence; in the order of their ends. */
   occurrences(text: string): Range[] {
     const found: Range[] = [];
+    let states = this.#states;
     let state = start;
     for (let at = 0; at < text.length; at += 1) {
       const unit = text.charCodeAt(at);
-      const known = this.#after(state, unit);
-      state = known === none ? this.#advance(state, unit) : known;
-      const length = this.#get(state, matched);
+      // Most characters follow the only transition of their state, or stay at the first state.
+      const row = state * columns;
+      if (states[row + code] === unit) state = states[row + next] ?? start;
+      else {
+        const known = this.#after(state, unit);
+        if (known === none) {
+          state = this.#advance(state, unit);
+          states = this.#states;
+        } else state = known;
+      }
+      const length = states[state * columns + matched] ?? 0;
       if (length > 0) found.push({ from: at + 1 - length, to: at + 1 });
     }
     return found;
@@ -65,7 +76,11 @@ export class Automaton {
 
   #after(state: number, unit: number): number {
     if (state === start) return (this.#fromStart[unit] ?? 0) - 1;
-    return this.#get(state, code) === unit ? this.#get(state, next) : (this.#branches.get(state)?.get(unit) ?? none);
+    const states = this.#states;
+    const row = state * columns;
+    if (states[row + code] === unit) return states[row + next] ?? none;
+    const index = states[row + branches] ?? none;
+    return index === none ? none : (this.#branches[index]?.get(unit) ?? none);
   }
 
   /** The state after one more character, made with the states that it falls back on. */
@@ -129,12 +144,15 @@ export class Automaton {
       larger.set(this.#states);
       this.#states = larger;
     }
-    this.#set(state, firstPattern, low);
-    this.#set(state, endPattern, high);
-    this.#set(state, depth, length);
-    this.#set(state, fallback, start);
-    this.#set(state, matched, length > 0 && this.#patterns[low]?.length === length ? length : 0);
-    this.#set(state, code, none);
+    const states = this.#states;
+    const row = state * columns;
+    states[row + firstPattern] = low;
+    states[row + endPattern] = high;
+    states[row + depth] = length;
+    states[row + fallback] = start;
+    states[row + matched] = length > 0 && this.#patterns[low]?.length === length ? length : 0;
+    states[row + code] = none;
+    states[row + branches] = none;
     return state;
   }
 
@@ -145,8 +163,8 @@ export class Automaton {
       this.#set(state, code, unit);
       this.#set(state, next, to);
     } else {
-      const branches = this.#branches.get(state) ?? new Map<number, number>();
-      this.#branches.set(state, branches.set(unit, to));
+      if (this.#get(state, branches) === none) this.#set(state, branches, this.#branches.push(new Map()) - 1);
+      this.#branches[this.#get(state, branches)]?.set(unit, to);
     }
   }
 }
