@@ -1,9 +1,12 @@
 import { defineConfig } from "vitest/config";
+import { chooseSeed } from "./test/harness/property-seed.ts";
 import { WaitingFirst } from "./test/harness/waiting-first.ts";
 
 const project = (name: string, options: Record<string, unknown> = {}) => ({
   test: { name, include: [`test/${name}/**/*.test.ts`], testTimeout: 20_000, hookTimeout: 120_000, ...options },
 });
+
+chooseSeed();
 
 /** One project per tier: the pure rules share one context, the others own processes and ports. */
 export default defineConfig({

@@ -1,9 +1,9 @@
-import fc from "fast-check";
 import { sql } from "kysely";
 import { afterAll, beforeAll, describe, expect, it, test } from "vitest";
 import { conversion } from "../../../lambdas/tables/model/conversion.ts";
 import { innerNames } from "../../../lambdas/tables/model/inner-names.ts";
 import { castTypes, compile } from "../../../lambdas/tables/model/sql.ts";
+import { fc } from "../../harness/fast-check.ts";
 import { startTables, type Tables } from "./fixture.ts";
 import { Conflict, converted, isLosslessJson, type Type, type Value } from "./value-model.ts";
 

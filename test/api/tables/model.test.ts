@@ -1,5 +1,5 @@
-import fc from "fast-check";
 import { afterAll, beforeAll, expect, test } from "vitest";
+import { fc } from "../../harness/fast-check.ts";
 import { startTables, type Tables } from "./fixture.ts";
 import { apply, type Change, type Model, type ModelColumn } from "./model.ts";
 import type { Type, Value } from "./value-model.ts";

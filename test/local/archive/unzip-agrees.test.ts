@@ -1,9 +1,9 @@
 import { spawnSync } from "node:child_process";
 import { mkdtempSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
-import fc from "fast-check";
 import { describe, expect, it } from "vitest";
 import { ArchiveRefused } from "../../../buildpack/zip/refused.ts";
+import { fc } from "../../harness/fast-check.ts";
 import { type ForgedEntry, forge, unixFile, unixLink } from "../../unit/buildpack/zip/forge.ts";
 import { verified } from "../../unit/buildpack/zip/opened.ts";
 import { sampleArchives, treeArbitrary } from "../../unit/buildpack/zip/trees.ts";

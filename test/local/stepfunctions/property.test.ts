@@ -1,6 +1,6 @@
-import fc from "fast-check";
 import { expect, test } from "vitest";
 import { TaskError } from "../../../local/stepfunctions/interpreter/errors.ts";
+import { fc } from "../../harness/fast-check.ts";
 import { LAMBDA, lambdas, machine, startLocal, virtualClock } from "./harness.ts";
 
 const errors = ["E1", "E2", "States.Timeout", "States.TaskFailed"];

@@ -1,8 +1,8 @@
-import fc from "fast-check";
 import { expect, test } from "vitest";
 import { analyze, analyzeWithSecrets } from "../../../../buildpack/analysis/analyze.ts";
 import { analysisReport } from "../../../../buildpack/analysis/report.ts";
 import { decodeText, type SourceFile, type SourceTree, wants } from "../../../../buildpack/analysis/tree.ts";
+import { fc } from "../../../harness/fast-check.ts";
 import { analysisOf, errorOf, outcomeOf, tree } from "./tree.ts";
 
 const SENTENCE = /^[A-Z.\w"'][^\0]{10,1500}[.!]$/;

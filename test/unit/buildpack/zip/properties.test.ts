@@ -1,8 +1,8 @@
 import { isDeepStrictEqual } from "node:util";
-import fc from "fast-check";
 import { describe, expect, it } from "vitest";
 import { openArchive } from "../../../../buildpack/zip/archive.ts";
 import { ArchiveRefused } from "../../../../buildpack/zip/refused.ts";
+import { fc } from "../../../harness/fast-check.ts";
 import { forge } from "./forge.ts";
 import { sourceOf, verified } from "./opened.ts";
 import { sampleArchives, treeArbitrary } from "./trees.ts";

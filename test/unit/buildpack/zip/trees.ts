@@ -1,4 +1,4 @@
-import fc from "fast-check";
+import { fc } from "../../../harness/fast-check.ts";
 import { type ForgedEntry, forge, pack, unixFile, unixLink } from "./forge.ts";
 
 const segment = fc.stringMatching(/^[a-z0-9_ .é日-]{1,12}$/u).filter((part) => !/^(?:\.+[. ]*$|\._)/.test(part));

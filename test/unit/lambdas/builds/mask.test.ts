@@ -1,7 +1,7 @@
-import fc from "fast-check";
 import { describe, expect, test } from "vitest";
 import { Automaton } from "../../../../lambdas/builds/model/automaton.ts";
 import { masker } from "../../../../lambdas/builds/model/mask.ts";
+import { fc } from "../../../harness/fast-check.ts";
 
 const key = "-----BEGIN KEY-----\nMIIBVgIBADANBgkqhkiG9w0\r\n  Zm9yIHRlc3RzIG9ubHk=\nshort\n-----END KEY-----\n";
 const odd = 'a "quoted" \\ path\tend';

@@ -1,6 +1,6 @@
-import * as fc from "fast-check";
 import { describe, expect, test } from "vitest";
 import { redeployBlockOf, redeployWindow, withSuccess } from "../../../../lambdas/builds/model/replies.ts";
+import { fc } from "../../../harness/fast-check.ts";
 
 /** One build of a history: how it ended, and whether another source was live for a while afterwards. */
 const ending = fc.constantFrom("ready" as const, "error" as const, "canceled" as const, "running" as const);

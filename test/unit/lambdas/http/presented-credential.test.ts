@@ -1,6 +1,5 @@
 import { createHash } from "node:crypto";
 import { crc32 } from "node:zlib";
-import fc from "fast-check";
 import { describe, expect, it, test } from "vitest";
 import {
   newKeyPair,
@@ -12,6 +11,7 @@ import {
   secretHash,
 } from "../../../../lambdas/http/presented-credential.ts";
 import { base32 } from "../../../../lambdas/table/ids.ts";
+import { fc } from "../../../harness/fast-check.ts";
 
 const body = (letter: string) => letter.repeat(26);
 const organizationId = `org_${body("0")}`;

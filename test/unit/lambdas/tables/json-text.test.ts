@@ -1,7 +1,7 @@
-import fc from "fast-check";
 import { describe, expect, it, test } from "vitest";
 import { isExactNumber, numberLengthMax } from "../../../../lambdas/tables/model/exact-number.ts";
 import { jsonLoss, writtenMembers } from "../../../../lambdas/tables/model/json-text.ts";
+import { fc } from "../../../harness/fast-check.ts";
 
 const nested = (depth: number, inner = "") => `${"[".repeat(depth)}${inner}${"]".repeat(depth)}`;
 const objects = (depth: number) => `${'{"a":'.repeat(depth)}1${"}".repeat(depth)}`;
