@@ -1,7 +1,9 @@
 import { readFileSync } from "node:fs";
 import { resolve } from "node:path";
 import * as z from "zod";
-import { type Client, type ClientConfiguration, createClient } from "../sdk/client.ts";
+import { createClient } from "../sdk/client.ts";
+import type { Client } from "../sdk/client-types.ts";
+import type { ClientConfiguration } from "../sdk/configuration.ts";
 import type { Arguments, Context, serviceOptions } from "./command.ts";
 import { explainingClient } from "./explain.ts";
 import { Failure } from "./failure.ts";

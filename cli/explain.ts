@@ -1,4 +1,4 @@
-import type { Client } from "../sdk/client.ts";
+import type { Client } from "../sdk/client-types.ts";
 import { SlipwayError } from "../sdk/errors.ts";
 
 /** The ids in a call; each is optional because calls differ. */

@@ -1,5 +1,5 @@
 import type { listBuildLogs } from "../api/builds.ts";
-import type { ReplyOf } from "../sdk/client.ts";
+import type { ReplyOf } from "../sdk/client-types.ts";
 import type { Target } from "./configuration.ts";
 
 export type LogLine = ReplyOf<typeof listBuildLogs>["lines"][number];

@@ -14,6 +14,7 @@ const report = z.object({
 /** Checks outside vitest; each counts as one test. */
 const checks: [string, string, string[]][] = [
   ["types", "tsc", []],
+  ["types in browsers", "tsc", ["-p", "tsconfig.browser.json"]],
   ["lint and format", "biome", ["ci", "--error-on-warnings", "."]],
   ["unused code", "knip", []],
 ];

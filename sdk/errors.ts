@@ -1,12 +1,3 @@
-import * as z from "zod";
-
-const problem = z.object({
-  message: z.string().optional(),
-  code: z.string().optional(),
-  requestId: z.string().optional(),
-  issues: z.array(z.object({ path: z.string(), message: z.string() })).optional(),
-});
-
 export interface Issue {
   path: string;
   message: string;
@@ -27,7 +18,7 @@ interface SlipwayErrorFields {
  * answer as received, such as the running build beside a 409. Never holds a credential or an upload address.
  */
 export class SlipwayError extends Error {
-  override readonly name = "SlipwayError";
+  override readonly name: string = "SlipwayError";
   readonly code: string;
   readonly status: number | undefined;
   readonly issues: readonly Issue[];
@@ -46,20 +37,105 @@ export class SlipwayError extends Error {
   }
 }
 
+/** 400, 413, 422: the request breaks a rule; `issues` names each field. */
+export class InvalidRequestError extends SlipwayError {
+  override readonly name = "InvalidRequestError";
+}
+
+/** 401: the credential is missing, wrong, revoked or expired. */
+export class AuthenticationError extends SlipwayError {
+  override readonly name = "AuthenticationError";
+}
+
+/** 403: the caller may not do this; `body` names who may. */
+export class PermissionError extends SlipwayError {
+  override readonly name = "PermissionError";
+}
+
+/** 404: there is no such thing, or it belongs to others; 410: it existed. */
+export class NotFoundError extends SlipwayError {
+  override readonly name = "NotFoundError";
+}
+
+/** 409: the state of things does not allow the call; `body` tells what is in the way, such as the running build. */
+export class ConflictError extends SlipwayError {
+  override readonly name = "ConflictError";
+}
+
+/** 429: too many requests; `retryAfterSeconds` says when to try again. */
+export class RateLimitError extends SlipwayError {
+  override readonly name = "RateLimitError";
+}
+
+/** 500 and above: a fault of the service. */
+export class ServiceError extends SlipwayError {
+  override readonly name = "ServiceError";
+}
+
+/** No answer arrived: codes `network` and `timeout`. */
+export class ConnectionError extends SlipwayError {
+  override readonly name = "ConnectionError";
+}
+
+/** A deployment that did not end as `ready`; `body` is the build, with the reason in its `error`. */
+export class DeploymentError extends SlipwayError {
+  override readonly name = "DeploymentError";
+}
+
+function classOf(status: number): typeof SlipwayError {
+  switch (status) {
+    case 400:
+    case 413:
+    case 422:
+      return InvalidRequestError;
+    case 401:
+      return AuthenticationError;
+    case 403:
+      return PermissionError;
+    case 404:
+    case 410:
+      return NotFoundError;
+    case 409:
+      return ConflictError;
+    case 429:
+      return RateLimitError;
+    default:
+      return status >= 500 ? ServiceError : SlipwayError;
+  }
+}
+
+const text = (value: unknown) => (typeof value === "string" ? value : undefined);
+
+function isIssue(value: unknown): value is Issue {
+  return typeof value === "object" && value !== null && "path" in value && "message" in value;
+}
+
+/** The fields of an error's body; a proxy's page has none of them. */
+function problemOf(body: unknown) {
+  const fields: Record<string, unknown> = typeof body === "object" && body !== null ? { ...body } : {};
+  const { message, code, requestId, issues } = fields;
+  const listed = Array.isArray(issues) ? issues.filter(isIssue) : undefined;
+  return { message: text(message), code: text(code), requestId: text(requestId), issues: listed };
+}
+
 /** The error of a refused call; of a response that is not the service's own (a proxy's page) only the status is kept. */
 export function errorOfAnswer(
   answer: { status: number; requestId: string | undefined; retryAfterSeconds: number | undefined },
   body: unknown,
 ): SlipwayError {
   const { status, retryAfterSeconds } = answer;
-  const { message, code, issues, requestId } = problem.safeParse(body).data ?? {};
-  return new SlipwayError(code ?? "unexplained", message ?? `The service answered ${status} without an explanation.`, {
-    status,
-    issues,
-    requestId: requestId ?? answer.requestId,
-    retryAfterSeconds,
-    body,
-  });
+  const { message, code, issues, requestId } = problemOf(body);
+  return new (classOf(status))(
+    code ?? "unexplained",
+    message ?? `The service answered ${status} without an explanation.`,
+    {
+      status,
+      issues,
+      requestId: requestId ?? answer.requestId,
+      retryAfterSeconds,
+      body,
+    },
+  );
 }
 
 /** Node's error code of a failed connection (ECONNREFUSED), which is more helpful than "fetch failed" and contains no secret. */

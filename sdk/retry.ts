@@ -1,17 +1,21 @@
-import { setTimeout as after } from "node:timers/promises";
 import { SlipwayError } from "./errors.ts";
 
 /** Waits; rejects with the signal's reason when it is aborted. */
 export type Sleep = (seconds: number, signal?: AbortSignal) => Promise<void>;
 
-export const sleepFor: Sleep = async (seconds, signal) => {
-  try {
-    await after(seconds * 1000, undefined, { signal });
-  } catch (error) {
-    signal?.throwIfAborted();
-    throw error;
-  }
-};
+export const sleepFor: Sleep = (seconds, signal) =>
+  new Promise((resolve, reject) => {
+    if (signal?.aborted) return reject(signal.reason);
+    const stop = () => {
+      clearTimeout(timer);
+      reject(signal?.reason);
+    };
+    const timer = setTimeout(() => {
+      signal?.removeEventListener("abort", stop);
+      resolve();
+    }, seconds * 1000);
+    signal?.addEventListener("abort", stop, { once: true });
+  });
 
 /** Seconds of a Retry-After header, which holds seconds or a date (RFC 9110 §10.2.3); undefined for anything else. */
 export function parseRetryAfter(value: string | null | undefined, now: Date): number | undefined {

@@ -1,17 +1,33 @@
-import { modules } from "../api/index.ts";
 import type { Route } from "../api/route.ts";
+import { declaredRoutes } from "./declared-routes.ts";
 
-type Modules = typeof modules;
-type Declared = { [M in keyof Modules]: Modules[M][keyof Modules[M]] }[keyof Modules];
-
-/** Every route of the contract with its own id, path and schemas; the client's types are derived from it. */
-export type AnyRoute = Extract<Declared, Route>;
-
-function isRoute(value: unknown): value is AnyRoute {
-  return typeof value === "object" && value !== null && "definition" in value && "method" in value;
+/** All that sending a request needs to know of its route. It is plain data, so that the package holds it without the schemas. */
+export interface ClientRoute {
+  id: string;
+  method: "GET" | "POST" | "PUT" | "DELETE";
+  path: string;
+  /** The fields that go into the query string. */
+  query: readonly string[];
+  hasBody: boolean;
+  /** The field of a list's reply that holds the items. */
+  items?: string;
 }
 
-/** The routes the client has a method for: all of `api/index.ts`, here without losing their types. */
-export const clientRoutes: readonly AnyRoute[] = Object.values(modules).flatMap((module) =>
-  Object.values(module).filter(isRoute),
-);
+function itemsOf({ id, definition }: Route): string | undefined {
+  if (!id.startsWith("list-") || !("shape" in definition.reply)) return undefined;
+  const fields: Record<string, { type?: string }> = { ...Object(definition.reply.shape) };
+  return Object.keys(fields).find((name) => fields[name]?.type === "array");
+}
+
+/** The client's route table, derived from the contract; `scripts/sdk.ts` puts its values into the package. */
+export const clientRoutes: readonly ClientRoute[] = declaredRoutes.map((route: Route) => {
+  const items = itemsOf(route);
+  return {
+    id: route.id,
+    method: route.method,
+    path: route.path,
+    query: Object.keys(route.definition.query?.shape ?? {}),
+    hasBody: route.definition.body !== undefined,
+    ...(items !== undefined && { items }),
+  };
+});

@@ -1,6 +1,6 @@
-import type { Route } from "../api/route.ts";
-import { connectionCode, errorOfAnswer, SlipwayError } from "./errors.ts";
+import { ConnectionError, connectionCode, errorOfAnswer, SlipwayError } from "./errors.ts";
 import { parseRetryAfter, type Sleep, withRetries } from "./retry.ts";
+import type { ClientRoute } from "./routes.ts";
 
 /** Metadata of a response. */
 interface Answer {
@@ -17,6 +17,12 @@ export interface CallOptions {
   onAnswer?: (answer: Answer) => void;
 }
 
+/** Schemas that check replies, by route id; zod's have this form. */
+export type ReplySchemas = Readonly<Record<string, ReplySchema>>;
+interface ReplySchema {
+  safeParse(body: unknown): { success: true; data: unknown } | { success: false; error: Error };
+}
+
 /** The target of calls. `authorize` returns the Authorization header, which is secret. */
 export interface Connection {
   baseUrl: string;
@@ -24,6 +30,10 @@ export interface Connection {
   timeoutSeconds: number;
   attemptsMax: number;
   sleep: Sleep;
+  /** Without schemas, a reply is only required to be JSON. */
+  replies?: ReplySchemas | undefined;
+  /** Gives every POST an Idempotency-Key, so that it can be repeated. */
+  makesKeys?: boolean;
 }
 
 interface Request {
@@ -34,7 +44,7 @@ interface Request {
 }
 
 /** Spreads one flat input over path, query and body: fields named in the path or the query go there, all others into the body. */
-function requestOf(route: Route, input: Record<string, unknown>): Request {
+function requestOf(route: ClientRoute, input: Record<string, unknown>): Request {
   const rest = new Map(Object.entries(input).filter(([, value]) => value !== undefined));
   const path = route.path.replace(/\{(\w+)\}/g, (_, name: string) => {
     const segment = String(rest.get(name) ?? "");
@@ -44,38 +54,49 @@ function requestOf(route: Route, input: Record<string, unknown>): Request {
     return encodeURIComponent(segment);
   });
   const query = new URLSearchParams();
-  for (const name of Object.keys(route.definition.query?.shape ?? {})) {
+  for (const name of route.query) {
     if (rest.has(name)) query.set(name, String(rest.get(name)));
     rest.delete(name);
   }
   return {
     method: route.method,
     target: query.size === 0 ? path : `${path}?${query}`,
-    body: route.definition.body === undefined ? undefined : JSON.stringify(Object.fromEntries(rest)),
+    body: route.hasBody ? JSON.stringify(Object.fromEntries(rest)) : undefined,
   };
 }
 
 /** Calls a route and parses its reply; rejects with SlipwayError, or with the signal's reason. */
 export async function send(
   connection: Connection,
-  route: Route,
+  route: ClientRoute,
   input: Record<string, unknown>,
   options: CallOptions,
 ): Promise<unknown> {
   const request = requestOf(route, input);
-  const repeatable = route.method === "GET" || (route.method === "POST" && options.idempotencyKey !== undefined);
-  const { body, ...answer } = await withRetries(() => exchange(connection, request, options), {
+  const isPost = route.method === "POST";
+  const idempotencyKey =
+    options.idempotencyKey ?? (isPost && connection.makesKeys ? globalThis.crypto.randomUUID() : undefined);
+  const repeatable = route.method === "GET" || (isPost && idempotencyKey !== undefined);
+  const call = { ...options, ...(idempotencyKey !== undefined && { idempotencyKey }) };
+  const { body, ...answer } = await withRetries(() => exchange(connection, request, call), {
     attemptsMax: repeatable ? connection.attemptsMax : 1,
     sleep: connection.sleep,
     signal: options.signal,
   });
-  const reply = route.definition.reply.safeParse(body);
+  const reply = check(connection.replies?.[route.id], body);
   if (!reply.success) {
     const message = `The service answered ${route.id} with something that its contract does not know.`;
     throw new SlipwayError("unexpected_reply", message, { ...answer, body, cause: reply.error });
   }
   options.onAnswer?.(answer);
   return reply.data;
+}
+
+function check(schema: ReplySchema | undefined, body: unknown) {
+  if (schema) return schema.safeParse(body);
+  // Every reply is an object but for ping's; a text is a proxy's page.
+  const isReply = (typeof body === "object" && body !== null) || body === "pong";
+  return isReply ? { success: true as const, data: body } : { success: false as const, error: undefined };
 }
 
 async function exchange(
@@ -111,10 +132,10 @@ async function exchange(
     if (error instanceof SlipwayError) throw error;
     signal?.throwIfAborted();
     if (timeout.aborted) {
-      throw new SlipwayError("timeout", `The service at ${baseUrl} did not answer within ${timeoutSeconds} s.`);
+      throw new ConnectionError("timeout", `The service at ${baseUrl} did not answer within ${timeoutSeconds} s.`);
     }
     const message = `The service at ${baseUrl} could not be reached (${connectionCode(error)}).`;
-    throw new SlipwayError("network", message, { cause: error });
+    throw new ConnectionError("network", message, { cause: error });
   }
 }
 

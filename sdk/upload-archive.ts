@@ -2,13 +2,13 @@ import { createReadStream } from "node:fs";
 import { stat } from "node:fs/promises";
 import * as http from "node:http";
 import * as https from "node:https";
-import { type Readable, Transform } from "node:stream";
+import { Readable, Transform } from "node:stream";
 import { pipeline } from "node:stream/promises";
-import { connectionCode, SlipwayError } from "./errors.ts";
+import { ConnectionError, connectionCode, SlipwayError } from "./errors.ts";
 import { parseRetryAfter, type Sleep, sleepFor, withRetries } from "./retry.ts";
 
-/** A file's path, or a stream whose length in bytes is known. */
-export type ArchiveSource = string | { stream: Readable; size: number };
+/** A file's path, bytes, or a stream whose length in bytes is known. */
+export type ArchiveSource = string | Uint8Array | Blob | { stream: Readable; size: number };
 
 export interface UploadOptions {
   onProgress?: (progress: { sentBytes: number; totalBytes: number }) => void;
@@ -26,17 +26,33 @@ const answerBytesMax = 64 * 1024;
 
 /**
  * Puts an archive to its upload address, streaming from disk, without any credential of the service. A file is sent again when the
- * connection breaks, a stream is not. Rejects with SlipwayError (`network`, `timeout`, `upload_refused`), which never shows the address.
+ * connection breaks, and so are bytes; a stream is not. Rejects with SlipwayError (`network`, `timeout`, `upload_refused`), which never shows the address.
  */
 export async function uploadArchive(url: string, source: ArchiveSource, options: UploadOptions = {}): Promise<void> {
   if (!URL.canParse(url) || !/^https?:/.test(url)) throw new TypeError("The upload address is not an http address.");
   const { signal, sleep = sleepFor } = options;
   signal?.throwIfAborted();
   const address = new URL(url);
-  if (typeof source !== "string") return put(address, source, options);
-  const { size } = await stat(source);
-  const attempt = () => put(address, { stream: createReadStream(source), size }, options);
+  if (isStream(source)) return put(address, source, options);
+  const size = await sizeOf(source);
+  const attempt = () => put(address, { stream: read(source), size }, options);
   await withRetries(attempt, { attemptsMax, sleep, signal, isRetryable: mayBeRetried });
+}
+
+type Repeatable = string | Uint8Array | Blob;
+
+function isStream(source: ArchiveSource): source is { stream: Readable; size: number } {
+  return typeof source === "object" && "stream" in source && typeof source.stream === "object";
+}
+
+async function sizeOf(source: Repeatable): Promise<number> {
+  if (typeof source === "string") return (await stat(source)).size;
+  return source instanceof Blob ? source.size : source.byteLength;
+}
+
+function read(source: Repeatable): Readable {
+  if (typeof source === "string") return createReadStream(source);
+  return source instanceof Blob ? Readable.from(source.stream()) : Readable.from([source]);
 }
 
 /** S3 asks for a retry with 500 and 503 alike, and an interrupted upload stores nothing. */
@@ -51,7 +67,7 @@ async function put(address: URL, source: { stream: Readable; size: number }, opt
   const headers = { "content-type": contentType, "content-length": size, expect: "100-continue" };
   const outgoing = request(address, { method: "PUT", headers, ...(signal && { signal }) });
   outgoing.setTimeout(silenceSecondsMax * 1000, () => {
-    outgoing.destroy(new SlipwayError("timeout", `The upload stood still for ${silenceSecondsMax} s.`));
+    outgoing.destroy(new ConnectionError("timeout", `The upload stood still for ${silenceSecondsMax} s.`));
   });
   const answered = answerTo(outgoing);
   try {
@@ -67,7 +83,7 @@ async function put(address: URL, source: { stream: Readable; size: number }, opt
   } catch (error) {
     signal?.throwIfAborted();
     if (error instanceof SlipwayError) throw error;
-    throw new SlipwayError("network", `The upload broke off (${connectionCode(error)}).`, { cause: error });
+    throw new ConnectionError("network", `The upload broke off (${connectionCode(error)}).`, { cause: error });
   } finally {
     stream.destroy();
     outgoing.destroy();

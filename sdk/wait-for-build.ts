@@ -1,5 +1,5 @@
 import type { SingleBuildReply } from "../api/builds.ts";
-import type { Client } from "./client.ts";
+import type { Client } from "./client-types.ts";
 import { isTransient, type Sleep, sleepFor } from "./retry.ts";
 
 export interface WaitOptions {

@@ -4,7 +4,8 @@ import { InvokeCommand, type LambdaClient } from "@aws-sdk/client-lambda";
 import * as z from "zod";
 import { packFolder } from "../../cli/folder/pack.ts";
 import { selectFiles } from "../../cli/folder/select-files.ts";
-import { type Client, createClient } from "../../sdk/client.ts";
+import { createClient } from "../../sdk/client.ts";
+import type { Client } from "../../sdk/client-types.ts";
 import { uploadArchive } from "../../sdk/upload-archive.ts";
 import { waitForBuild } from "../../sdk/wait-for-build.ts";
 

@@ -6,8 +6,8 @@ import { type Running, startRunning } from "../harness/service.ts";
 /** An app that uses the official client without arguments: no key is issued, registered or injected. */
 const app = `
 import { createServer } from "node:http";
-import { createClient } from "./sdk/client.ts";
-const client = createClient();
+import { Slipway } from "./sdk/node.ts";
+const client = new Slipway();
 createServer(async (request, response) => {
   try {
     response.end(JSON.stringify(await client.listOrganizations()));

@@ -1,0 +1,76 @@
+import { execFile } from "node:child_process";
+import { cpSync, mkdirSync, mkdtempSync, rmSync, symlinkSync, writeFileSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { promisify } from "node:util";
+import { gzipSync } from "node:zlib";
+import { afterAll, beforeAll, expect, test } from "vitest";
+import { browserBundle, buildSdk } from "../../../scripts/package/sdk.ts";
+import { farEnd } from "./far-end.ts";
+
+const run = promisify(execFile);
+const root = new URL("../../..", import.meta.url).pathname;
+/** A project of a user who has installed the package. */
+const folder = mkdtempSync(join(tmpdir(), "slipway-package-"));
+beforeAll(async () => {
+  await buildSdk(join(folder, "node_modules/slipway-sdk"));
+  symlinkSync(join(root, "node_modules/zod"), join(folder, "node_modules/zod"));
+  mkdirSync(join(folder, "node_modules/@types"));
+  writeFileSync(join(folder, "package.json"), '{"type":"module"}');
+});
+afterAll(() => rmSync(folder, { recursive: true, force: true }));
+
+test("the installed package calls the service, checks replies, and has one method for each route", async () => {
+  await using service = await farEnd({ body: '"pong"' }, { body: { organizations: [{ id: 1 }] } });
+  writeFileSync(
+    join(folder, "app.js"),
+    `import { Slipway, SlipwayError } from "slipway-sdk";
+     const slipway = new Slipway({ baseUrl: process.argv[2], token: "t" });
+     console.log(await slipway.ping());
+     await slipway.listOrganizations().catch((error) => console.log(error instanceof SlipwayError, error.code));
+     console.log(typeof slipway.createBuild, typeof slipway.deploy);`,
+  );
+  const { stdout } = await run(process.execPath, ["app.js", service.baseUrl], { cwd: folder });
+  expect(stdout.trim().split("\n")).toEqual(["pong", "true unexpected_reply", "function function"]);
+});
+
+const user = (source: string) => `import { Slipway, NotFoundError } from "slipway-sdk";
+const slipway = new Slipway({ baseUrl: "http://127.0.0.1:1", token: "t" });
+export async function main(): Promise<string> {
+  const { build, endpoints } = await slipway.deploy(${source}, { orgId: "o", projectId: "p" });
+  for await (const variable of slipway.iterate("listEnvironments", { orgId: "o", projectId: "p" })) variable.value.trim();
+  // @ts-expect-error: a parameter is missing
+  await slipway.getBuild({ orgId: "o" }).catch((error: unknown) => error instanceof NotFoundError);
+  return build.status + endpoints.join();
+}`;
+
+test.each([
+  ["Node.js", '"app.zip"', "es2024", []],
+  ["a browser", "new Blob([])", "es2024,dom,esnext.iterator,esnext.disposable", ["--customConditions", "browser"]],
+])("the types work in a project for %s", async (_, source, lib, more) => {
+  writeFileSync(join(folder, "user.ts"), user(source));
+  cpSync(join(root, "node_modules/@types/node"), join(folder, "node_modules/@types/node"), { recursive: true });
+  cpSync(join(root, "node_modules/undici-types"), join(folder, "node_modules/undici-types"), { recursive: true });
+  const types = lib === "es2024" ? ["--types", "node"] : ["--types", ""];
+  const options = [
+    "--module",
+    "nodenext",
+    "--target",
+    "es2024",
+    "--lib",
+    lib,
+    "--strict",
+    "--noEmit",
+    ...types,
+    ...more,
+  ];
+  await run("tsc", [...options, "user.ts"], { cwd: folder }).catch((error: { stdout: string }) =>
+    expect.unreachable(error.stdout),
+  );
+});
+
+test("the browser's bundle imports nothing of Node.js and stays below 12 KB", async () => {
+  const text = await browserBundle({ minify: true });
+  expect(text).not.toMatch(/["']node:|\bprocess\.env|\brequire\(/);
+  expect(gzipSync(text, { level: 9 }).length).toBeLessThan(12 * 1024);
+});
