@@ -39,6 +39,18 @@ function lowerCased(value: unknown): unknown {
   );
 }
 
+/** The errors of StartBuild that the SDK models; Step Functions reports other errors of CodeBuild by one name. */
+const modeledErrors = ["AccountLimitExceededException", "InvalidInputException", "ResourceNotFoundException"];
+
+/** The error of `codebuild:startBuild` for an error of the SDK. */
+function startBuildFailure(error: unknown): unknown {
+  if (!(error instanceof Error) || error instanceof TaskError) return error;
+  const isService = "$metadata" in error && "$fault" in error;
+  if (!isService) return new TaskError("CodeBuild.SdkClientException", error.message);
+  const name = modeledErrors.includes(error.name) ? error.name : "CodeBuildException";
+  return new TaskError(`CodeBuild.${name}`, error.message);
+}
+
 /** The integrations of the local Step Functions: Lambda functions, and CodeBuild through its SDK client. */
 export function createIntegrations(functions: Functions, codeBuild: Pick<CodeBuild, "finished">): Integrations {
   const client = new CodeBuildClient({});
@@ -54,7 +66,10 @@ export function createIntegrations(functions: Functions, codeBuild: Pick<CodeBui
       }
     },
     "arn:aws:states:::codebuild:startBuild.sync": async (args, { signal }) => {
-      const { build } = await client.send(new StartBuildCommand(lowerCased(args) as StartBuildCommandInput));
+      const command = new StartBuildCommand(lowerCased(args) as StartBuildCommandInput);
+      const { build } = await client.send(command).catch((error: unknown) => {
+        throw startBuildFailure(error);
+      });
       if (!build?.id) throw new TaskError("CodeBuild.CodeBuildException", "CodeBuild answered without a build");
       return codeBuildResult(await codeBuild.finished(build.id, signal));
     },

@@ -1,13 +1,15 @@
 import { join } from "node:path";
 import { errorFields, log } from "../lambdas/http/log.ts";
+import { withFaults } from "./aws/call-faults.ts";
 import { startAwsServer } from "./aws/server.ts";
+import type { Behavior } from "./behavior.ts";
 import { cacheFolder } from "./cache-folder.ts";
 import { resolveImage } from "./codebuild/image.ts";
 import { createRuntimes } from "./codebuild/runtimes.ts";
 import { createCodeBuild } from "./codebuild/server.ts";
 import { createIntegrations, readDefinition } from "./deployment-machine.ts";
+import { startFaultyDynamoDb } from "./dynamodb/proxy.ts";
 import { startDynamoDb } from "./dynamodb/server.ts";
-import type { EcsBehavior } from "./ecs/behavior.ts";
 import { createEcs, type Ecs } from "./ecs/server.ts";
 import type { Endpoints } from "./environment.ts";
 import { createFunctions, type Functions } from "./lambda/functions.ts";
@@ -38,10 +40,11 @@ interface Base {
   functions: Functions;
   credentials: CredentialStore;
   logs: Logs;
+  behavior: Behavior;
   started: AsyncDisposableStack;
 }
 
-async function startStorage({ home, ports, functions, credentials, started }: Base): Promise<S3Server> {
+async function startStorage({ home, ports, functions, credentials, behavior, started }: Base): Promise<S3Server> {
   const s3 = await startS3({
     dir: join(home, "s3"),
     port: await ports.freeOf("s3"),
@@ -54,6 +57,8 @@ async function startStorage({ home, ports, functions, credentials, started }: Ba
     ],
     // As on AWS, the role that all apps share has no permissions.
     mayUse: (principal) => !principal.includes(":assumed-role/slipway-app/"),
+    faults: behavior.faults,
+    behavior: behavior.s3,
     onError: (error) => log("error", "The local S3 failed", errorFields(error)),
     onObjectCreated: async (event) => {
       if (event.detail.bucket.name === names.archives) await functions.invoke("archive-uploaded", event);
@@ -65,7 +70,11 @@ async function startStorage({ home, ports, functions, credentials, started }: Ba
 }
 
 /** Starts STS and the credentials of tasks, on the only port whose address apps get. */
-async function startSts({ credentials, started }: Base): Promise<{ endpoint: string; tasks: TaskCredentials }> {
+async function startSts({
+  credentials,
+  behavior,
+  started,
+}: Base): Promise<{ endpoint: string; tasks: TaskCredentials }> {
   let endpoint = "";
   const tasks = createTaskCredentials({
     store: credentials,
@@ -73,13 +82,16 @@ async function startSts({ credentials, started }: Base): Promise<{ endpoint: str
     region,
     endpoint: () => endpoint,
   });
-  const sts = await startStsServer([tasks.service, stsService({ credentials })], await unlistedPort("sts"));
+  const sts = await startStsServer(
+    [tasks.service, stsService({ credentials, faults: behavior.faults })],
+    await unlistedPort("sts"),
+  );
   endpoint = sts.endpoint;
   started.defer(sts.close);
   return { endpoint, tasks };
 }
 
-function createBuilds({ home, logs }: Base, s3: S3Server, ecs: Ecs) {
+function createBuilds({ home, logs, behavior }: Base, s3: S3Server, ecs: Ecs) {
   const runtimes = createRuntimes(join(home, "runtimes"));
   return createCodeBuild({
     projectName: names.imageBuilds,
@@ -87,6 +99,7 @@ function createBuilds({ home, logs }: Base, s3: S3Server, ecs: Ecs) {
     workDir: join(home, "builds"),
     logGroup: names.buildLog,
     log: (line) => logs.put(line),
+    behavior: behavior.codeBuild,
     builder: async (build) => {
       // Imported with the first build, so that the service starts faster.
       const { createImageBuilder } = await import("./codebuild/image-builder.ts");
@@ -98,13 +111,13 @@ function createBuilds({ home, logs }: Base, s3: S3Server, ecs: Ecs) {
   });
 }
 
-function createContainers({ home, ports, logs }: Base, tasks: TaskCredentials, behavior: EcsBehavior | undefined) {
+function createContainers({ home, ports, logs, behavior }: Base, tasks: TaskCredentials) {
   return createEcs({
     dir: join(home, "ecs"),
     region,
     accountId: account,
     clusterName: names.cluster,
-    behavior,
+    behavior: behavior.ecs,
     gateway: { testHeader },
     logs,
     portFor: (serviceName) => ports.of(serviceName),
@@ -118,7 +131,7 @@ function createContainers({ home, ports, logs }: Base, tasks: TaskCredentials, b
   });
 }
 
-function createDeployments({ home, functions }: Base, integrations: ReturnType<typeof createIntegrations>) {
+function createDeployments({ home, functions, behavior }: Base, integrations: ReturnType<typeof createIntegrations>) {
   const definition = readDefinition({
     ImageBuildProject: names.imageBuilds,
     ArchivesBucket: names.archives,
@@ -130,6 +143,7 @@ function createDeployments({ home, functions }: Base, integrations: ReturnType<t
     region,
     stateMachines: [{ arn: stateMachineArn, definition }],
     integrations,
+    behavior: behavior.stepFunctions,
     onStatusChange: async (event) => {
       if (["FAILED", "TIMED_OUT", "ABORTED"].includes(event.detail.status))
         await functions.invoke("execution-ended", event);
@@ -139,7 +153,7 @@ function createDeployments({ home, functions }: Base, integrations: ReturnType<t
 
 /** Starts the embedded AWS services with their state in `home`; adds the functions that stop them to `started`. */
 export async function startEmbeddedServices(
-  { home, onLost, behavior }: { home: string; onLost(message: string): void; behavior?: EcsBehavior | undefined },
+  { home, onLost, behavior }: { home: string; onLost(message: string): void; behavior: Behavior },
   started: AsyncDisposableStack,
 ): Promise<EmbeddedServices> {
   const functions = createFunctions();
@@ -147,24 +161,32 @@ export async function startEmbeddedServices(
   const credentials = openCredentials({ dir: join(home, "sts") });
   const logs = createLogs({ dir: join(home, "logs") });
   started.defer(() => logs.close());
-  const base: Base = { home, ports: openPorts(home), functions, credentials, logs, started };
+  const base: Base = { home, ports: openPorts(home), functions, credentials, logs, behavior, started };
 
   const startDatabase = async () => {
     const database = await startDynamoDb({ file: join(home, "table.db"), tableName: names.table, onLost });
     started.defer(database.close);
-    return database;
+    if (!behavior.faults) return database;
+    const faulty = await startFaultyDynamoDb(database.endpoint, behavior.faults);
+    started.defer(faulty.close);
+    return faulty;
   };
   // Waits for both, so that if one fails, the other one can be stopped.
   const starting = [startDatabase(), startStorage(base)] as const;
   await Promise.allSettled(starting);
   const [dynamoDb, s3] = await Promise.all(starting);
   const sts = await startSts(base);
-  const ecs = createContainers(base, sts.tasks, behavior);
+  const ecs = createContainers(base, sts.tasks);
   const codeBuild = await createBuilds(base, s3, ecs);
   const rdsData = createRdsData({ dir: join(home, "postgres"), cacheDir: cacheFolder });
   const stepFunctions = createDeployments(base, createIntegrations(functions, codeBuild));
   const aws = await startAwsServer({
-    json: [ecs.service, codeBuild.service, stepFunctions.service, logs.service],
+    json: [
+      withFaults("ECS", ecs.service, behavior.faults),
+      withFaults("CodeBuild", codeBuild.service, behavior.faults),
+      withFaults("StepFunctions", stepFunctions.service, behavior.faults),
+      withFaults("Logs", logs.service, behavior.faults),
+    ],
     raw: [lambdaService(functions), rdsData.service],
     credentials,
     region,

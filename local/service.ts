@@ -1,7 +1,7 @@
 import { join } from "node:path";
 import { limits } from "../api/limits.ts";
 import { startApiGateway } from "./api-gateway/server.ts";
-import type { EcsBehavior } from "./ecs/behavior.ts";
+import { type Behavior, cloud, kind } from "./behavior.ts";
 import { type EmbeddedServices, startEmbeddedServices } from "./embedded-services.ts";
 import { setEnvironment } from "./environment.ts";
 import { openHome } from "./home.ts";
@@ -24,10 +24,15 @@ export interface LocalService {
 export interface ServiceOptions {
   home: string;
   port: number;
-  /** The delays and refusals that the embedded ECS simulates; default: none. */
-  behavior?: EcsBehavior | undefined;
+  /** `kind` (default): as fast as possible. `cloud`: with the delays, refusals and faults of AWS (local/README.md). */
+  behavior?: "kind" | "cloud" | Behavior | undefined;
   /** The health time-out of a new revision in seconds. */
   healthTimeoutSeconds?: number | undefined;
+}
+
+function behaviorOf(behavior: "kind" | "cloud" | Behavior): Behavior {
+  if (typeof behavior !== "string") return behavior;
+  return behavior === "cloud" ? cloud() : kind;
 }
 
 /**
@@ -46,7 +51,8 @@ export async function startService(options: ServiceOptions): Promise<LocalServic
       );
     }
     const { promise: lost, resolve: onLost } = Promise.withResolvers<string>();
-    const embedded = await startEmbeddedServices({ home: options.home, onLost, behavior: options.behavior }, started);
+    const behavior = behaviorOf(options.behavior ?? "kind");
+    const embedded = await startEmbeddedServices({ home: options.home, onLost, behavior }, started);
     const baseUrl = await startSlipway(options, embedded, started);
     return { baseUrl, lost, stop: () => started.disposeAsync() };
   } catch (error) {

@@ -1,6 +1,7 @@
 import { randomUUID } from "node:crypto";
 import { createServer, type IncomingMessage } from "node:http";
 import type { AddressInfo } from "node:net";
+import { AnswerLost } from "./call-faults.ts";
 import { AwsError, type RawRequest, type RawResponse } from "./service.ts";
 
 /** A request whose body has not been read yet. */
@@ -68,6 +69,7 @@ export async function startHttpServer(options: HttpServerOptions): Promise<AwsSe
       refuseBrowsers(request, (server.address() as AddressInfo).port);
       result = await options.handle(callOf(request, options.bodyBytesMax));
     } catch (error) {
+      if (error instanceof AnswerLost) return void request.socket.destroy();
       result = options.errorAnswer(error);
     }
     // If the body was not read completely, the connection is closed after the answer.

@@ -34,6 +34,8 @@ export function operation<S extends z.ZodType>(
 export interface JsonService {
   target: string;
   operations: Record<string, Operation>;
+  /** The eventually consistent reads, with their answer before the thing existed. */
+  nothing?: Record<string, (input: unknown) => object>;
 }
 
 export interface RawRequest {

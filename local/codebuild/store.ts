@@ -1,7 +1,10 @@
 import { randomUUID } from "node:crypto";
 import { mkdir, rm } from "node:fs/promises";
 import { join } from "node:path";
+import { setTimeout as delay } from "node:timers/promises";
+import { type CodeBuildBehavior, kindCodeBuild } from "./behavior.ts";
 import { BuildFailed, type ImageBuilder } from "./image.ts";
+import { BuildQueue } from "./queue.ts";
 
 type Status = "IN_PROGRESS" | "SUCCEEDED" | "FAILED" | "STOPPED";
 
@@ -24,11 +27,13 @@ export interface BuildRunsOptions {
   logGroup: string;
   log(line: { logGroup: string; logStream: string; timestamp: number; message: string }): void;
   builder: ImageBuilder;
+  /** Default: `kindCodeBuild`. */
+  behavior?: CodeBuildBehavior | undefined;
 }
 
 export interface BuildRuns {
   find(id: string): ImageBuildRun | undefined;
-  /** Starts a build; a repeated token returns the build of the first call. */
+  /** Starts or queues a build; a repeated token returns the build of the first call. Throws if the queue is full. */
   start(variables: Record<string, string>, token?: string): ImageBuildRun;
   /** Stops every build; resolves when all have ended. */
   stopAll(): Promise<void>;
@@ -40,27 +45,37 @@ export async function openBuildRuns(options: BuildRunsOptions): Promise<BuildRun
   await mkdir(options.workDir, { recursive: true });
   const runs = new Map<string, ImageBuildRun>();
   const byToken = new Map<string, ImageBuildRun>();
+  const { behavior = kindCodeBuild } = options;
+  const queue = new BuildQueue(behavior);
 
   async function work(run: ImageBuildRun, variables: Record<string, string>): Promise<void> {
     const folder = join(options.workDir, run.stream);
     const put = (message: string) =>
       options.log({ logGroup: options.logGroup, logStream: run.stream, timestamp: Date.now(), message });
+    const leave = await queue.enter(run.abort.signal);
     try {
+      if (behavior.provisioningMs > 0) await delay(behavior.provisioningMs, undefined, { signal: run.abort.signal });
       await mkdir(folder, { recursive: true });
       const image = await options.builder({ folder, variables, put, signal: run.abort.signal });
       run.exported = Object.entries(image).flatMap(([name, value]) => (value === undefined ? [] : [{ name, value }]));
-      run.status = "SUCCEEDED";
+      await ended(run, "SUCCEEDED");
     } catch (error) {
-      run.status = run.abort.signal.aborted ? "STOPPED" : "FAILED";
       put(
         error instanceof BuildFailed
           ? error.message
           : `The build broke: ${error instanceof Error ? error.message : String(error)}`,
       );
+      await ended(run, run.abort.signal.aborted ? "STOPPED" : "FAILED");
     } finally {
-      run.endedAt = new Date();
+      leave();
       rm(folder, { recursive: true, force: true }).catch(() => undefined);
     }
+  }
+
+  async function ended(run: ImageBuildRun, status: Status): Promise<void> {
+    if (behavior.statusMs > 0) await delay(behavior.statusMs, undefined, { ref: false });
+    run.status = status;
+    run.endedAt = new Date();
   }
 
   return {
@@ -68,6 +83,7 @@ export async function openBuildRuns(options: BuildRunsOptions): Promise<BuildRun
     start(variables, token) {
       const known = token === undefined ? undefined : byToken.get(token);
       if (known) return known;
+      queue.refuseIfFull();
       const stream = randomUUID();
       const run: ImageBuildRun = {
         id: `${options.projectName}:${stream}`,

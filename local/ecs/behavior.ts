@@ -2,8 +2,8 @@ import { setTimeout as delay } from "node:timers/promises";
 import type { DeploymentRecord } from "./records.ts";
 
 /**
- * The delays and refusals that the embedded ECS simulates. `fastBehavior` has none; `awsBehavior` has those that AWS
- * documents, with short times, so that a scenario of minutes takes seconds.
+ * The delays and refusals that the embedded ECS simulates. `kindEcs` has none; `cloudEcs` has those that AWS documents,
+ * with short times, so that a scenario of minutes takes seconds.
  */
 export interface EcsBehavior {
   /** The time from a task's creation to the start of its process: placement and image pull. */
@@ -24,11 +24,11 @@ export interface EcsBehavior {
   refusesChangeInProgress: boolean;
   /** The order in which deployments are listed, which AWS does not document. */
   order(deployments: readonly DeploymentRecord[]): DeploymentRecord[];
-  /** Whether this call is throttled. */
-  throttles(call: string): boolean;
+  /** The time for which a deleted service is DRAINING; its name cannot be used until then. */
+  deletionMs: number;
 }
 
-export const fastBehavior: EcsBehavior = {
+export const kindEcs: EcsBehavior = {
   placementMs: 0,
   registrationMs: 0,
   stageMs: 0,
@@ -38,10 +38,10 @@ export const fastBehavior: EcsBehavior = {
   refusesRollbackToNothing: false,
   refusesChangeInProgress: false,
   order: (deployments) => [...deployments],
-  throttles: () => false,
+  deletionMs: 0,
 };
 
-export const awsBehavior: EcsBehavior = {
+export const cloudEcs: EcsBehavior = {
   placementMs: 400,
   registrationMs: 400,
   stageMs: 200,
@@ -51,10 +51,10 @@ export const awsBehavior: EcsBehavior = {
   refusesRollbackToNothing: true,
   refusesChangeInProgress: true,
   order: (deployments) => [...deployments].reverse(),
-  throttles: () => false,
+  deletionMs: 1_500,
 };
 
-/** Waits `ms`; with 0 it does not yield to the event loop, so that `fastBehavior` costs nothing. */
+/** Waits `ms`; with 0 it does not yield to the event loop, so that `kindEcs` costs nothing. */
 export async function pause(ms: number, signal?: AbortSignal): Promise<void> {
   if (ms > 0) await delay(ms, undefined, { ...(signal && { signal }), ref: false });
 }

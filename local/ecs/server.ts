@@ -1,8 +1,9 @@
-import { AwsError, type JsonService, type Operation } from "../aws/service.ts";
+import type { JsonService } from "../aws/service.ts";
 import type { Logs } from "../logs/server.ts";
 import { createArns } from "./arns.ts";
-import { type EcsBehavior, fastBehavior, pause } from "./behavior.ts";
+import { type EcsBehavior, kindEcs, pause } from "./behavior.ts";
 import type { Cluster } from "./cluster.ts";
+import { nothingFound } from "./describe/nothing.ts";
 import { installPortMap } from "./environment.ts";
 import type { TestHeader } from "./gateway.ts";
 import { gatewayRouteOperations, reserveAddress } from "./operations/gateway-routes.ts";
@@ -35,7 +36,7 @@ export interface EcsOptions {
   resolveImage: TaskHost["resolveImage"];
   /** Variables to add to a task's environment; the task definition overrides them. */
   taskCredentials?: TaskHost["taskCredentials"];
-  /** Default: `fastBehavior`. */
+  /** Default: `kindEcs`. */
   behavior?: EcsBehavior | undefined;
   now?: () => number;
 }
@@ -52,23 +53,10 @@ export interface Ecs {
 
 const closeGraceMs = 3000;
 
-/** Wraps the operations so that calls can be throttled. */
-function throttled(operations: Record<string, Operation>, behavior: EcsBehavior): Record<string, Operation> {
-  return Object.fromEntries(
-    Object.entries(operations).map(([name, run]): [string, Operation] => [
-      name,
-      async (input) => {
-        if (behavior.throttles(name)) throw new AwsError("ThrottlingException", "Rate exceeded");
-        return run(input);
-      },
-    ]),
-  );
-}
-
 /** The part of ECS that the service uses: blue/green services of one task each, behind a gateway on 127.0.0.1. */
 export function createEcs(options: EcsOptions): Ecs {
   const { region = "us-east-1", accountId = "000000000000", clusterName } = options;
-  const { resolveImage, taskCredentials, behavior = fastBehavior } = options;
+  const { resolveImage, taskCredentials, behavior = kindEcs } = options;
   const store = new Store(options.dir);
   const cluster: Cluster = {
     arns: createArns({ region, accountId, clusterName }),
@@ -101,7 +89,7 @@ export function createEcs(options: EcsOptions): Ecs {
     ...gatewayRouteOperations(services),
   };
   return {
-    service: { target: "AmazonEC2ContainerServiceV20141113", operations: throttled(operations, behavior) },
+    service: { target: "AmazonEC2ContainerServiceV20141113", operations, nothing: nothingFound(cluster.arns) },
     resume: async () => {
       await Promise.all([...controllers.values()].map((service) => service.resume()));
     },

@@ -25,6 +25,7 @@ const defaults = {
   NoSuchVersion: [404, "The specified version does not exist."],
   NotImplemented: [501, "A header or query you provided implies functionality that is not implemented"],
   PreconditionFailed: [412, "At least one of the pre-conditions you specified did not hold"],
+  SlowDown: [503, "Please reduce your request rate."],
   SignatureDoesNotMatch: [403, "The signature of a chunk or trailer does not match what we calculated."],
   XAmzContentSHA256Mismatch: [400, "The provided 'x-amz-content-sha256' header does not match what was computed."],
 } as const satisfies Record<string, readonly [status: number, message: string]>;

@@ -1,7 +1,9 @@
 import { randomBytes } from "node:crypto";
 import { createServer, type IncomingMessage, type Server, type ServerResponse } from "node:http";
 import type { AddressInfo } from "node:net";
+import { AnswerLost, type Faults } from "../aws/call-faults.ts";
 import type { Keys } from "../aws/signature/verify.ts";
+import { kindS3, type S3Behavior } from "./behavior.ts";
 import { corsHeaders, preflight } from "./cors.ts";
 import { errorDocument, S3Error } from "./errors.ts";
 import { runOperation } from "./operations/operations.ts";
@@ -23,6 +25,9 @@ export interface S3Options {
   now?: () => Date;
   /** The bucket policy: the principals that may send requests. Default: every principal with a valid signature. */
   mayUse?: (principalArn: string) => boolean;
+  faults?: Faults | undefined;
+  /** When each event is delivered; default: once, at once. */
+  behavior?: S3Behavior | undefined;
   /** Called for rejected event deliveries and for errors that are answered with InternalError. */
   onError?: (error: unknown) => void;
 }
@@ -38,6 +43,7 @@ export interface S3Server {
 
 interface Context extends RequestOptions {
   store: ObjectStore;
+  faults: Faults | undefined;
   onError: (error: unknown) => void;
 }
 
@@ -58,7 +64,7 @@ async function reply(
     return http.iterator({ destroyOnReturn: false });
   };
   const request = authenticate(http, target, { requestId, body }, context);
-  return runOperation(request, context.store, context.buckets);
+  return runOperation(request, context.store, context.buckets, context.faults);
 }
 
 function errorReply(error: unknown, requestId: string, onError: (error: unknown) => void): S3Reply {
@@ -80,14 +86,15 @@ async function handle(http: IncomingMessage, response: ServerResponse, expects10
   const isHead = http.method === "HEAD";
   try {
     const isAborted = () => http.destroyed && !http.complete;
-    const answer = await reply(http, requestId, sendContinue, context).catch((error) =>
-      errorReply(error, requestId, isAborted() ? () => {} : context.onError),
-    );
+    const answer = await reply(http, requestId, sendContinue, context).catch((error) => {
+      if (error instanceof AnswerLost) throw error;
+      return errorReply(error, requestId, isAborted() ? () => {} : context.onError);
+    });
     await sendReply(response, answer, isHead);
     // The rest of a refused body is read and discarded, so that the client can send its next request.
     http.resume();
   } catch {
-    // The client has disconnected, or the file was too short: no valid answer is possible on this connection.
+    // The client has disconnected, the file was too short, or the answer is lost: this connection gets no valid answer.
     response.destroy();
   }
 }
@@ -104,10 +111,11 @@ export async function startS3(options: S3Options): Promise<S3Server> {
   const { dir, region, credentials, onObjectCreated } = options;
   const now = options.now ?? (() => new Date());
   const onError = options.onError ?? (() => {});
-  const store = await openStore({ dir, region, now, onObjectCreated, onError });
+  const { faults, behavior = kindS3 } = options;
+  const store = await openStore({ dir, region, now, onObjectCreated, onError, behavior });
   const buckets = new Map(options.buckets.map((bucket) => [bucket.name, bucket]));
   const mayUse = options.mayUse ?? (() => true);
-  const context: Context = { buckets, credentials, region, now, mayUse, store, onError };
+  const context: Context = { buckets, credentials, region, now, mayUse, store, faults, onError };
 
   const active = new Set<Promise<void>>();
   const serve = (http: IncomingMessage, response: ServerResponse, expects100: boolean) => {

@@ -1,4 +1,5 @@
 import { AwsError, type JsonService, type Operation } from "../aws/service.ts";
+import { kindStepFunctions, type StepFunctionsBehavior } from "./behavior.ts";
 import { createClock, type Schedule } from "./interpreter/clock.ts";
 import { createEngine } from "./interpreter/engine.ts";
 import { loadMachine } from "./interpreter/machine.ts";
@@ -25,6 +26,8 @@ export interface StepFunctionsOptions {
   integrations: Integrations;
   /** Gets status-change events, each at least once, in any order; a rejection is retried. */
   onStatusChange: (event: StatusChangeEvent) => Promise<void>;
+  /** Default: `kindStepFunctions`. */
+  behavior?: StepFunctionsBehavior | undefined;
   region?: string;
   now?: () => Date;
   /** Timers of the injected clock; the default is setTimeout. */
@@ -47,6 +50,7 @@ export function createStepFunctions(options: StepFunctionsOptions): StepFunction
     clock: createClock(now, options.schedule),
     region: options.region ?? registered[0]?.arn.split(":")[3] ?? "us-east-1",
     onStatusChange: options.onStatusChange,
+    behavior: options.behavior ?? kindStepFunctions,
   });
   let closed = false;
   const whileOpen =

@@ -1,5 +1,6 @@
 import { createHash } from "node:crypto";
 import * as z from "zod";
+import type { Faults } from "../aws/call-faults.ts";
 import { AwsError } from "../aws/service.ts";
 import type { VerifiedSignature } from "../aws/signature/verify.ts";
 import { readSessionPolicy } from "./session-policy.ts";
@@ -10,6 +11,7 @@ export interface StsOptions {
   now?: () => Date;
   /** The trust policy of the local roles; default: only the service's root key may assume them. */
   mayAssume?: (callerArn: string, roleArn: string) => boolean;
+  faults?: Faults | undefined;
 }
 
 const assumeRoleSchema = z.object({

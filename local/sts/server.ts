@@ -1,4 +1,5 @@
 import { randomUUID } from "node:crypto";
+import { AnswerLost, type CallFault, runWithFault } from "../aws/call-faults.ts";
 import { type AwsServer, startHttpServer } from "../aws/http-server.ts";
 import { AwsError, jsonError, type RawRequest, type RawResponse, type RawService } from "../aws/service.ts";
 import { sha256Hex } from "../aws/signature/canonical.ts";
@@ -55,14 +56,24 @@ function run(request: RawRequest, form: URLSearchParams, options: StsOptions): R
   return respond(call(verdict, form, options));
 }
 
+/** The error of STS for a fault; its throttling error has no "Exception" in its name. */
+function faultError(fault: CallFault): AwsError {
+  if (fault.kind === "refused") return new AwsError(fault.code, "The call was refused.");
+  if (fault.kind === "failed") return new AwsError("InternalFailure", "The service failed.", 500);
+  return new AwsError("Throttling", "Rate exceeded");
+}
+
 /** STS with its query protocol; requests without a valid signature get 403. */
 export function stsService(options: StsOptions): RawService {
   return async (request) => {
     const form = stsForm(request);
     if (!form) return undefined;
+    const input = form.toString();
+    const fault = options.faults?.({ service: "STS", operation: form.get("Action") ?? "", input });
     try {
-      return run(request, form, options);
+      return await runWithFault(fault, async () => run(request, form, options), faultError);
     } catch (error) {
+      if (error instanceof AnswerLost) throw error;
       return errorAnswer(error);
     }
   };

@@ -23,6 +23,16 @@ export function nodeApp(body: string, before = ""): Record<string, string> {
 export const upload = (url: string, bytes: Uint8Array<ArrayBuffer>, contentType = "application/zip") =>
   fetch(url, { method: "PUT", headers: { "content-type": contentType }, body: bytes });
 
+/** Repeats an upload that S3 answers with a temporary error, as clients do. */
+export async function uploadPatiently(url: string, bytes: Uint8Array<ArrayBuffer>): Promise<Response> {
+  for (let tries = 1; ; tries += 1) {
+    const put = await upload(url, bytes);
+    if (put.status < 500 || tries === 5) return put;
+    await put.arrayBuffer();
+    await sleep(100 * tries);
+  }
+}
+
 /** Polls until the build is finished. */
 export async function finished(running: Running, buildId: string, project = running.project): Promise<Answer["body"]> {
   for (;;) {
@@ -50,7 +60,7 @@ export async function begin(running: Running, files: Record<string, string | Buf
   });
   if (created.status !== 201)
     throw new Error(`create-build answered ${created.status}: ${JSON.stringify(created.body)}`);
-  const put = await upload(created.body.url, await zipOf(files));
+  const put = await uploadPatiently(created.body.url, await zipOf(files));
   if (put.status !== 200) throw new Error(`The upload answered ${put.status}: ${await put.text()}`);
   return created.body.build.id;
 }

@@ -1,6 +1,7 @@
 import { mkdtempSync, readFileSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
+import { setTimeout as sleep } from "node:timers/promises";
 import * as z from "zod";
 import { type LocalService, type ServiceOptions, startService } from "../../local/service.ts";
 import { invokeFunction } from "./signing.ts";
@@ -68,6 +69,15 @@ export async function callAt(
   return { status: response.status, headers: response.headers, body: text === "" ? undefined : JSON.parse(text) };
 }
 
+/** Like `callAt`, but repeats a call that is answered with a temporary 503, as its Retry-After says. */
+async function callPatiently(...call: Parameters<typeof callAt>): Promise<Answer> {
+  for (let tries = 1; ; tries += 1) {
+    const answer = await callAt(...call);
+    if (answer.status !== 503 || tries === 5) return answer;
+    await sleep(Number(answer.headers.get("retry-after") ?? 1) * 1_000);
+  }
+}
+
 /** Starts the whole local service in this process, on free ports, with a data folder that `stop` deletes. */
 export async function startRunning(
   home = mkdtempSync(join(tmpdir(), "slipway-test-")),
@@ -76,11 +86,12 @@ export async function startRunning(
   const service: LocalService = await startService({ home, port: 0, ...options });
   const seed = localFile.parse(JSON.parse(readFileSync(join(home, "local.json"), "utf8")));
   const key = `${seed.accessKey}:${seed.secretKey}`;
+  const send = (options.behavior ?? "kind") === "kind" ? callAt : callPatiently;
   return {
     seed,
     home,
     project: `/organizations/${seed.organizationId}/projects/${seed.projectId}`,
-    call: (method, path, options) => callAt(seed.baseUrl, key, method, path, options),
+    call: (method, path, options) => send(seed.baseUrl, key, method, path, options),
     async operator(command, input) {
       const answer = operatorAnswer.parse(await invokeFunction(home, "operator", { command, input }));
       if (!answer.ok) throw Object.assign(new Error(answer.error?.message), answer.error);

@@ -1,6 +1,6 @@
 import { setTimeout as sleep } from "node:timers/promises";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
-import { awsBehavior } from "../../local/ecs/behavior.ts";
+import { type Behavior, cloud } from "../../local/behavior.ts";
 import { address, begin, deploy, finished, nodeApp } from "../harness/app.ts";
 import { type Running, startRunning } from "../harness/service.ts";
 import { startTraffic } from "../harness/traffic.ts";
@@ -10,16 +10,17 @@ const body = async (url: string) => (await fetch(url)).text();
 /** Shorter than a cloud task needs from its start until its hook opens. */
 const healthTimeoutSeconds = 2;
 
-describe("on an ECS with the delays and refusals of AWS", () => {
+describe("on services with the delays, refusals and faults of AWS", () => {
   let running: Running;
   const calls = new Map<string, number>();
   beforeAll(async () => {
-    const behavior = {
-      ...awsBehavior,
-      firstServiceMs: 3_000,
-      throttles: (call: string) => {
-        calls.set(call, (calls.get(call) ?? 0) + 1);
-        return false;
+    const { ecs, faults, ...others } = cloud();
+    const behavior: Behavior = {
+      ...others,
+      ecs: { ...ecs, firstServiceMs: 3_000 },
+      faults(call) {
+        calls.set(call.operation, (calls.get(call.operation) ?? 0) + 1);
+        return faults?.(call);
       },
     };
     running = await startRunning(undefined, { behavior, healthTimeoutSeconds });

@@ -1,6 +1,7 @@
 import * as z from "zod";
 import { AwsError, type Operation, operation } from "../../aws/service.ts";
 import { describeDeployment, describeDeploymentBriefly, describeRevision } from "../describe/deployment.ts";
+import { describeService } from "../describe/service.ts";
 import { type DeploymentRecord, isRunning, type RevisionRecord } from "../records.ts";
 import type { ServiceController } from "../service-controller.ts";
 import { endedStatuses, findService, invalid, type Services } from "./known-services.ts";
@@ -70,6 +71,14 @@ function refuseToNothing({ behavior }: Services, { source }: DeploymentRecord): 
     throw invalid("The service deployment has no earlier service revision to roll back to.");
 }
 
+/** Descriptions and lists of the service show the state of now for some time. */
+function keepView({ staleViews, arns }: Services, service: ServiceController): void {
+  staleViews.keep(service.record.name, () => ({
+    service: describeService(arns, service),
+    deployments: service.record.deployments,
+  }));
+}
+
 function proceed(services: Services): Operation {
   const schema = z.object({
     serviceDeploymentArn: z.string().min(1),
@@ -82,6 +91,7 @@ function proceed(services: Services): Operation {
     if (!hook || !isRunning(deployment) || hook.status !== "AWAITING_ACTION")
       throw new AwsError("InvalidParameterException", "The lifecycle hook is not awaiting an action.");
     if (action === "ROLLBACK") refuseToNothing(services, deployment);
+    keepView(services, service);
     if (action === "CONTINUE") {
       hook.status = "SUCCEEDED";
       await service.act(deployment);
@@ -104,6 +114,7 @@ function stop(services: Services): Operation {
     if (endedStatuses.has(deployment.status))
       throw new AwsError("ConflictException", `The service deployment is in the ${deployment.status} state.`);
     refuseToNothing(services, deployment);
+    keepView(services, service);
     if (isRunning(deployment)) service.rollBack("Service deployment rollback was requested.");
     await service.save();
     return { serviceDeploymentArn };

@@ -13,6 +13,10 @@ function remove(services: Services): Operation {
     services.arns.requireCluster(cluster);
     const service = activeService(services, reference);
     if (!force && service.desiredCount > 0) throw invalid("The service cannot be stopped while it is scaled above 0.");
+    services.staleViews.keep(service.record.name, () => ({
+      service: describeService(services.arns, service),
+      deployments: service.record.deployments,
+    }));
     service.delete().catch(() => {});
     await service.save();
     return { service: describeService(services.arns, service) };

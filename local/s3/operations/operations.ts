@@ -1,3 +1,4 @@
+import { type CallFault, type Faults, runWithFault } from "../../aws/call-faults.ts";
 import { S3Error } from "../errors.ts";
 import type { S3Reply } from "../reply.ts";
 import type { BucketSettings, S3Request } from "../request.ts";
@@ -59,11 +60,18 @@ function objectCall(request: S3Request): CallName {
   throw new S3Error("MethodNotAllowed", { fields: [["Method", request.method]] });
 }
 
+/** The error of S3 for a fault. */
+function faultError(fault: CallFault): S3Error {
+  if (fault.kind === "refused") return new S3Error({ code: fault.code, status: 400, message: "The call was refused." });
+  return new S3Error(fault.kind === "failed" ? "InternalError" : "SlowDown");
+}
+
 /** Runs the operation of a request; unsupported operations are refused. */
 export async function runOperation(
   request: S3Request,
   store: ObjectStore,
   buckets: ReadonlyMap<string, BucketSettings>,
+  faults?: Faults,
 ): Promise<S3Reply> {
   refuseUnsupportedHeaders(request);
   if (request.query.get("fetch-owner") === "true") {
@@ -71,6 +79,8 @@ export async function runOperation(
   }
   const other = otherOperations.find((name) => request.query.has(name));
   if (other !== undefined) throw new S3Error("NotImplemented", { fields: [["Parameter", other]] });
-  const call: Call = s3Calls[request.key === "" ? bucketCall(request) : objectCall(request)];
-  return call(request, store, buckets);
+  const name = request.key === "" ? bucketCall(request) : objectCall(request);
+  const call: Call = s3Calls[name];
+  const fault = faults?.({ service: "S3", operation: name, input: request.path });
+  return runWithFault(fault, async () => call(request, store, buckets), faultError);
 }

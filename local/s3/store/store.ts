@@ -2,6 +2,7 @@ import { randomBytes } from "node:crypto";
 import { mkdir } from "node:fs/promises";
 import { join } from "node:path";
 import { DatabaseSync } from "node:sqlite";
+import type { S3Behavior } from "../behavior.ts";
 import type { BucketSettings } from "../request.ts";
 import { type Blobs, openBlobs } from "./blobs.ts";
 import { type Arrival, type ObjectCreated, objectCreated } from "./object-created.ts";
@@ -38,6 +39,7 @@ export interface StoreOptions {
   now: () => Date;
   onObjectCreated: (event: ObjectCreated) => Promise<void>;
   onError: (error: unknown) => void;
+  behavior: S3Behavior;
 }
 
 const newVersionId = () => randomBytes(24).toString("base64url");
@@ -55,7 +57,11 @@ export async function openStore(options: StoreOptions): Promise<ObjectStore> {
   await mkdir(dir, { recursive: true, mode: 0o700 });
   const database = openDatabase(join(dir, "index.sqlite"));
   const index = openVersionIndex(database);
-  const outbox = openOutbox(database, { deliver: options.onObjectCreated, onError: options.onError });
+  const outbox = openOutbox(database, {
+    deliver: options.onObjectCreated,
+    onError: options.onError,
+    behavior: options.behavior,
+  });
   const blobs = await openBlobs(join(dir, "blobs"));
   await blobs.removeUnknown(index.hasBlob);
 

@@ -1,4 +1,5 @@
 import { rmSync } from "node:fs";
+import type { StepFunctionsBehavior } from "../behavior.ts";
 import { type Archive, fileNameOf, openArchive } from "../store/archive.ts";
 import { type Identity, openJournal } from "../store/journal.ts";
 import { createOutbox } from "../store/outbox.ts";
@@ -46,6 +47,7 @@ export function createEngine(options: {
   clock: Clock;
   region: string;
   onStatusChange: (event: StatusChangeEvent) => Promise<void>;
+  behavior: StepFunctionsBehavior;
 }): Engine {
   const { clock } = options;
   const store = openStore(options.dir, options.machines, options.integrations);
@@ -68,6 +70,7 @@ export function createEngine(options: {
     deliver: options.onStatusChange,
     journalPath: store.journalPath,
     changed,
+    behavior: options.behavior,
   });
   const runtime: Runtime = { clock, integrations: options.integrations, calls: new Set(), changed };
 

@@ -1,4 +1,5 @@
 import { rmSync } from "node:fs";
+import type { StepFunctionsBehavior } from "../behavior.ts";
 import type { Clock } from "../interpreter/clock.ts";
 import { type Execution, recordNow } from "../interpreter/execution.ts";
 import { type StatusChangeEvent, statusEvent } from "../interpreter/status-event.ts";
@@ -21,6 +22,7 @@ export function createOutbox(options: {
   deliver: (event: StatusChangeEvent) => Promise<void>;
   journalPath: (file: string) => string;
   changed: () => void;
+  behavior: StepFunctionsBehavior;
 }): Outbox {
   const undelivered = new Map<Execution, Set<string>>();
   const timers = new Set<() => void>();
@@ -39,19 +41,34 @@ export function createOutbox(options: {
     options.changed();
   };
 
-  const attempt = async (execution: Execution, event: StatusChangeEvent, tries: number): Promise<void> => {
-    try {
-      await options.deliver(event);
-    } catch {
-      if (closed) return;
-      const delay = Math.min(BACKOFF_MAX_MS, BACKOFF_FIRST_MS * 2 ** tries);
-      const cancel = options.clock.at(options.clock.now() + delay, () => {
+  /** Resolves after this time; never if the outbox is closed before. */
+  const pause = (ms: number) =>
+    new Promise<void>((resolve) => {
+      const cancel = options.clock.at(options.clock.now() + ms, () => {
         timers.delete(cancel);
-        void attempt(execution, event, tries + 1);
+        resolve();
       });
       timers.add(cancel);
-      return;
+    });
+
+  /** Resolves when the event has been delivered; a rejection is retried with back-off. */
+  const untilDelivered = async (event: StatusChangeEvent): Promise<void> => {
+    for (let tries = 0; !closed; tries += 1) {
+      try {
+        return await options.deliver(event);
+      } catch {
+        if (!closed) await pause(Math.min(BACKOFF_MAX_MS, BACKOFF_FIRST_MS * 2 ** tries));
+      }
     }
+  };
+
+  /** All deliveries of an event, if it has any. */
+  const deliverAll = async (execution: Execution, event: StatusChangeEvent): Promise<void> => {
+    const deliveries = options.behavior.deliveriesMs(event.detail).map(async (ms) => {
+      if (ms > 0) await pause(ms);
+      await untilDelivered(event);
+    });
+    await Promise.all(deliveries);
     if (!closed) recordDelivered(execution, event.detail.status);
   };
 
@@ -65,7 +82,7 @@ export function createOutbox(options: {
         const { status } = event.detail;
         if (statuses.has(status) || execution.delivered.has(status)) continue;
         undelivered.set(execution, statuses.add(status));
-        void attempt(execution, event, 0);
+        void deliverAll(execution, event);
       }
       if (ending && !undelivered.has(execution)) rmSync(options.journalPath(execution.file), { force: true });
     },
