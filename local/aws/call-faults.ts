@@ -34,11 +34,6 @@ export type Faults = (call: AwsCall) => CallFault | undefined;
 /** The answer of a call is lost: the server closes the connection. */
 export class AnswerLost extends Error {}
 
-/** Waits before an answer; the timer does not keep the process running. */
-export async function answerLate(ms: number): Promise<void> {
-  await delay(ms, undefined, { ref: false });
-}
-
 /** Runs a call with a fault; `errorOf` gives the service's error of a call that is not executed. */
 export async function runWithFault<T>(
   fault: CallFault | undefined,
@@ -51,7 +46,7 @@ export async function runWithFault<T>(
       return run();
     case "late": {
       const answer = await run();
-      await answerLate(fault.ms);
+      await delay(fault.ms, undefined, { ref: false });
       return answer;
     }
     case "lost":

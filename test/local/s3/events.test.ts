@@ -103,3 +103,14 @@ describe("object events", () => {
     await s3.stop();
   });
 });
+
+describe("under cloud", () => {
+  it("each event is delivered twice, late, and is removed after the last delivery", async () => {
+    const s3 = await startFixture({ behavior: { deliveriesMs: () => [30, 60] } });
+    await s3.client.send(new PutObjectCommand({ Bucket: "archives", Key: "twice", Body: "x" }));
+    expect(s3.events).toEqual([]);
+    const again = await until(() => s3.events[1], "the second delivery");
+    expect(again).toEqual(s3.events[0]);
+    await s3.stop();
+  });
+});

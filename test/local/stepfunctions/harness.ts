@@ -10,6 +10,7 @@ import {
 } from "@aws-sdk/client-sfn";
 import { onTestFinished } from "vitest";
 import { startAwsServer } from "../../../local/aws/server.ts";
+import type { StepFunctionsBehavior } from "../../../local/stepfunctions/behavior.ts";
 import type { Schedule } from "../../../local/stepfunctions/interpreter/clock.ts";
 import { TaskError } from "../../../local/stepfunctions/interpreter/errors.ts";
 import { type Integrations, lambdaResult } from "../../../local/stepfunctions/interpreter/resources.ts";
@@ -105,6 +106,7 @@ export async function startLocal(options: {
   dir?: string;
   resume?: boolean;
   onStatusChange?: (event: StatusChangeEvent) => Promise<void>;
+  behavior?: StepFunctionsBehavior;
 }): Promise<Local> {
   const dir = options.dir ?? temporaryDir();
   const events: StatusChangeEvent[] = [];
@@ -116,6 +118,7 @@ export async function startLocal(options: {
       await options.onStatusChange?.(event);
       events.push(event);
     },
+    behavior: options.behavior,
     ...(options.clock && { now: options.clock.now, schedule: options.clock.schedule }),
   });
   const server = await startAwsServer({ json: [sfn.service], credentials: testKeys });

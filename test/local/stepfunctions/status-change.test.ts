@@ -76,3 +76,21 @@ test("only an event that was not accepted before the service closed is delivered
   expect(openJournals(first.dir)).toEqual([]);
   expect(await second.describe(arn)).toMatchObject({ status: "FAILED", error: "E", cause: "C" });
 });
+
+test("under cloud an event is delivered twice, late, or not at all", async () => {
+  const clock = virtualClock(true);
+  const times: [string, number][] = [];
+  const local = await startLocal({
+    definition: machine(states),
+    clock,
+    behavior: { deliveriesMs: ({ status }) => (status === "RUNNING" ? [] : [300, 1_200]) },
+    onStatusChange: async ({ detail }) => void times.push([detail.status, clock.now().getTime()]),
+  });
+  const began = clock.now().getTime();
+  await local.run();
+  expect(times.map(([status, at]) => [status, at - began])).toEqual([
+    ["FAILED", 300],
+    ["FAILED", 1_200],
+  ]);
+  expect(openJournals(local.dir)).toEqual([]);
+});
