@@ -39,6 +39,8 @@ export const capabilities = [
   "logs:read",
   /** Replay a deployed app's identity proof to STS. */
   "identity:prove",
+  /** Know the address of the console, for links to it. */
+  "console:locate",
   /** Sign upload and download addresses of stored files. */
   "files:sign",
   /** Look at and delete stored files. */

@@ -30,6 +30,7 @@ export const capabilityEnvironment = {
   "apps:switch": ["CLUSTER_NAME", "HEALTH_TIMEOUT_SECONDS", "PROBE_HEADER_NAME", "PROBE_HEADER_VALUE"],
   "logs:read": ["APP_LOG_GROUP", "BUILD_LOG_GROUP"],
   "identity:prove": ["APP_TASK_ROLE", "SERVICE_HOST"],
+  "console:locate": ["CONSOLE_ORIGIN"],
   "files:sign": ["FILES_BUCKET", "FILES_SIGNER_ROLE"],
   "files:manage": ["FILES_BUCKET"],
   "databases:run": ["DATABASE_ARN", "DATABASE_SECRET_ARN", "DATABASE_WAIT_SECONDS"],

@@ -18,6 +18,7 @@ export const limits = {
   sessionValidSeconds: 600,
   tokenValidDaysMax: 365,
   tokenOrganizationsMax: 1000,
+  signInLinkValidSeconds: 15 * 60,
   invitationValidSeconds: 7 * 24 * 3600,
   nameLengthMax: 128,
   projectsPageMax: 100,

@@ -46,6 +46,8 @@ export const capabilityAllowances: Record<Capability, (r: Resources) => Allowanc
   "logs:read": logStreams,
   /** The function only forwards the caller's signed request to STS, so it needs no permission. */
   "identity:prove": () => [],
+  /** The address is in the environment. */
+  "console:locate": () => [],
   "files:sign": (r) => assumeSigner(r.signers.files.roleArn),
   "files:manage": filesManage,
   "databases:run": databasesRun,
@@ -72,6 +74,7 @@ function environmentValues(r: Resources): Record<EnvironmentName, string> {
     PROBE_HEADER_VALUE: r.apps.probeHeader.value,
     BUILD_LOG_GROUP: r.imageBuild.output.logGroupName,
     SERVICE_HOST: r.serviceHost,
+    CONSOLE_ORIGIN: `https://${r.serviceHost}`,
     FILES_BUCKET: r.data.files.bucketName,
     FILES_SIGNER_ROLE: r.signers.files.roleArn,
     DATABASE_ARN: r.database?.cluster.clusterArn ?? "none",

@@ -42,6 +42,8 @@ function variablesFor(found: Endpoints): Record<string, string | undefined> {
     PROBE_HEADER_VALUE: testHeader.value,
     HEALTH_TIMEOUT_SECONDS: String(found.healthTimeoutSeconds),
     SERVICE_HOST: new URL(found.baseUrl).host,
+    // Browsers allow passkeys on localhost, but not on an IP address.
+    CONSOLE_ORIGIN: `http://localhost:${new URL(found.baseUrl).port}`,
     FILES_BUCKET: names.files,
     FILES_SIGNER_ROLE: roleArn("files-signer"),
     DATABASE_ARN: `arn:aws:rds:${region}:${account}:cluster:slipway`,

@@ -163,4 +163,4 @@ export const imageBuildServices = {
 } as const satisfies Record<string, StepDefinition>;
 
 /** The capabilities of the operator Lambda (docs/api.md, Operator commands). */
-export const operatorUses = ["table:read", "table:write"] as const satisfies readonly Capability[];
+export const operatorUses = ["table:read", "table:write", "console:locate"] as const satisfies readonly Capability[];

@@ -41,9 +41,9 @@ export function newSession(organizationId: string): { sessionId: string; token: 
   return { sessionId, token: sealed(`slt_${idBody(organizationId)}${sessionId}${randomText(32)}`) };
 }
 
-/** A new code of a one-time sign-in link. */
+/** A new code of a one-time sign-in link: 260 random bits. */
 export function newSignInCode(): string {
-  return sealed(`sll_${randomText(40)}`);
+  return sealed(`sll_${randomText(52)}`);
 }
 
 /** SHA-256 of a secret in base64url: the only form in which a secret is stored. */

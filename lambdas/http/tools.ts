@@ -19,6 +19,13 @@ import type { TableReader } from "../table/reader.ts";
 import type { RowUpdater } from "../table/updater.ts";
 import type { TableWriter } from "../table/writer.ts";
 
+export interface ConsoleAddress {
+  /** Scheme, host and port. */
+  origin: string;
+  /** The console's address, without a slash at its end. */
+  address: string;
+}
+
 /** The tools that each capability gives to a handler. */
 interface ToolsOf {
   "table:read": { table: TableReader };
@@ -39,6 +46,7 @@ interface ToolsOf {
   "apps:switch": { traffic: AppSwitch };
   "logs:read": { logs: LogReader };
   "identity:prove": { identity: IdentityProver };
+  "console:locate": { console: ConsoleAddress };
   "files:sign": { addresses: FileAddresses };
   "files:manage": { files: StoredFiles };
   "databases:run": { databases: DatabaseRunner };
@@ -93,6 +101,9 @@ const loaders: { [C in Capability]: Loader<C> } = {
   "apps:switch": async (e) => ({ traffic: (await import("../aws/apps.ts")).appSwitch(e) }),
   "logs:read": async (e) => ({ logs: (await import("../aws/logs.ts")).logReader(e) }),
   "identity:prove": async (e) => ({ identity: (await import("../aws/identity.ts")).identityProver(e) }),
+  "console:locate": async (e) => ({
+    console: { origin: e.CONSOLE_ORIGIN, address: `${e.CONSOLE_ORIGIN}/console` },
+  }),
   "files:sign": async (e) => ({ addresses: (await import("../aws/file-addresses.ts")).fileAddresses(e) }),
   "files:manage": async (e) => ({ files: (await import("../aws/files.ts")).storedFiles(e) }),
   "databases:run": async (e) => ({ databases: (await import("../aws/databases.ts")).databaseRunner(e) }),

@@ -2,11 +2,13 @@ import * as z from "zod";
 import { isStorableText, lengthOf } from "../../api/common.ts";
 import { limits } from "../../api/limits.ts";
 import { invalid } from "../http/problem.ts";
+import type { ConsoleAddress } from "../http/tools.ts";
 import type { TableReader } from "../table/reader.ts";
 import type { TableWriter } from "../table/writer.ts";
 
 export interface OperatorTools {
   table: TableReader & TableWriter;
+  console: ConsoleAddress;
   now: Date;
 }
 

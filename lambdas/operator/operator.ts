@@ -5,7 +5,7 @@ import { errorFields, log } from "../http/log.ts";
 import { Problem } from "../http/problem.ts";
 import { prepareTools } from "../http/tools.ts";
 import type { Command } from "./command.ts";
-import { addMember, createOrganization, createToken, createUser, revokeToken } from "./people.ts";
+import { addMember, createOrganization, createSignInLink, createToken, createUser, revokeToken } from "./people.ts";
 import { activateDomain, addDomain, createCredential, createProject, removeDomain, setManagers } from "./projects.ts";
 import { createDatabase, createStorage } from "./stores.ts";
 
@@ -14,6 +14,7 @@ const commands = new Map<string, Command>([
   ["create-user", createUser],
   ["create-token", createToken],
   ["revoke-token", revokeToken],
+  ["create-sign-in-link", createSignInLink],
   ["create-organization", createOrganization],
   ["add-member", addMember],
   ["create-project", createProject],

@@ -1,10 +1,12 @@
 import * as z from "zod";
+import { limits } from "../../api/limits.ts";
 import { role } from "../../api/organizations.ts";
 import { tokenBounds } from "../../api/tokens.ts";
 import { Membership, Token, TokenOwner } from "../http/model/credentials.ts";
 import { notFound } from "../http/problem.ts";
 import { newTokenOf } from "../me/model/new-token.ts";
 import { Organization, User } from "../organizations/model/rows.ts";
+import { newSignInLink } from "../sign-in/model/link.ts";
 import { absent, present } from "../table/entity.ts";
 import { newId } from "../table/ids.ts";
 import { command, description, name } from "./command.ts";
@@ -33,6 +35,16 @@ export const revokeToken = command(z.object({ tokenId: z.string() }), async ({ t
     owner: TokenOwner.delete({ id: tokenId }),
   });
   return { token: tokenId };
+});
+
+/** A link that signs the user in once: for the first sign-in, and for a user who has lost every passkey. */
+export const createSignInLink = command(z.object({ userId: z.string() }), async ({ userId }, tools) => {
+  const validSeconds = limits.signInLinkValidSeconds;
+  const link = newSignInLink({ userId, validSeconds, consoleAddress: tools.console.address }, tools.now);
+  const { url, expiresAt, write } = link;
+  const outcome = await tools.table.write({ user: User.check({ id: userId }, { pk: present }), link: write });
+  if (!outcome.ok) throw notFound();
+  return { url, expiresAt };
 });
 
 export const createOrganization = command(z.object({ name }), async (input, { table, now }) => {
