@@ -12,6 +12,9 @@ const settingsLimits = {
 } as const;
 
 const memorySizes = [512, 1024, 2048, 4096] as const;
+type MemoryMiB = (typeof memorySizes)[number];
+/** The processor units that come with each size of memory: ECS accepts only certain pairs of the two. */
+export const processorUnits: Readonly<Record<MemoryMiB, number>> = { 512: 256, 1024: 512, 2048: 1024, 4096: 2048 };
 
 /** The name of the file at an archive's root that holds settings. */
 export const settingsFileName = "slipway.json";
@@ -105,6 +108,19 @@ export type Settings = z.output<typeof settings>;
 
 /** The settings of a project for which none were set. */
 export const noSettings: Settings = settings.parse({});
+
+/** How an app is run where its settings do not say it. */
+const runDefaults = { healthPath: "/", memory: 512, instances: 1 } as const;
+
+/** How an app is run, by its settings or the defaults. */
+export function runOptions(given: Settings | undefined) {
+  const { healthPath, memory, instances } = given ?? noSettings;
+  return {
+    healthPath: healthPath ?? runDefaults.healthPath,
+    memory: memory ?? runDefaults.memory,
+    instances: instances ?? runDefaults.instances,
+  };
+}
 
 /** The stored settings after a change; a row from before there were settings has none. */
 export function changedSettings(stored: Settings | undefined, wanted: SettingsChange): Settings {

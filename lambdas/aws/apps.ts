@@ -13,14 +13,20 @@ import {
   StopServiceDeploymentCommand,
   UpdateServiceCommand,
 } from "@aws-sdk/client-ecs";
+import { processorUnits, type runOptions } from "../../api/settings.ts";
 import { containerName, familyOf, hookTimeoutMinutes, logPrefix, serviceName, taskIdOf } from "./app-names.ts";
 import { clientDefaults, isNamed, ownRegion, shortCallDefaults } from "./clients.ts";
 import { ServiceChangeRefused } from "./errors.ts";
 import { type ProbeResult, probe } from "./probe.ts";
 
+/** How a version of an app runs behind the gateway. */
+export type RunOptions = ReturnType<typeof runOptions>;
+
 export interface AppReader {
   /** The task definition of the project's ECS service; null if nothing should run. */
   live(projectId: string): Promise<string | null>;
+  /** The same with the number of tasks that the service should run. */
+  serving(projectId: string): Promise<{ taskDefinition: string; instances: number } | null>;
   /** The address of the project's app; `undefined` before the gateway knows one. */
   address(projectId: string): Promise<string | undefined>;
 }
@@ -42,9 +48,17 @@ export interface TaskState {
 
 export interface AppDeployer {
   /** Registers the task definition of a build. */
-  register(app: { projectId: string; buildId: string; digest: string; port: number }): Promise<string>;
+  register(app: {
+    projectId: string;
+    buildId: string;
+    digest: string;
+    port: number;
+    memory: RunOptions["memory"];
+  }): Promise<string>;
   /** Creates or updates the project's service; the new version starts beside the running one. */
-  apply(projectId: string, taskDefinition: string): Promise<void>;
+  apply(projectId: string, taskDefinition: string, run: Pick<RunOptions, "healthPath" | "instances">): Promise<void>;
+  /** Changes how many tasks of the live version run. */
+  scale(projectId: string, instances: number): Promise<void>;
   /** Deletes the project's service in any state; succeeds if it does not exist. */
   remove(projectId: string): Promise<void>;
 }
@@ -62,15 +76,16 @@ export interface AppSwitch {
   answer(deploymentArn: string, hookId: string, action: "CONTINUE" | "ROLLBACK"): Promise<boolean>;
   /** Rolls back a deployment that is not at its hook; false when ECS refuses. */
   rollBack(deploymentArn: string): Promise<boolean>;
-  /** Sends one GET / to the app: to the new version before the traffic moves, or to the public address. */
-  probe(address: string, version: "new" | "public"): Promise<ProbeResult>;
+  /** Sends one GET of the health path to the app: to the new version before the traffic moves, or to the public address. */
+  probe(address: string, version: "new" | "public", path: string): Promise<ProbeResult>;
 }
 
 export function appReader(environment: { CLUSTER_NAME: string }): AppReader {
   const ecs = new ECSClient(shortCallDefaults);
   const cluster = environment.CLUSTER_NAME;
-  return {
-    async live(projectId) {
+  const reader: AppReader = {
+    live: async (projectId) => (await reader.serving(projectId))?.taskDefinition ?? null,
+    async serving(projectId) {
       const output = await ecs.send(new DescribeServicesCommand({ cluster, services: [serviceName(projectId)] }));
       const service = output.services?.[0];
       if (!service) {
@@ -79,9 +94,9 @@ export function appReader(environment: { CLUSTER_NAME: string }): AppReader {
         return null;
       }
       if (service.status !== "ACTIVE" || !service.desiredCount) return null;
-      return (
-        service.deployments?.find((one) => one.status === "PRIMARY")?.taskDefinition ?? service.taskDefinition ?? null
-      );
+      const taskDefinition =
+        service.deployments?.find((one) => one.status === "PRIMARY")?.taskDefinition ?? service.taskDefinition;
+      return taskDefinition === undefined ? null : { taskDefinition, instances: service.desiredCount };
     },
     async address(projectId) {
       const routes = await ecs.send(new ListGatewayRoutesCommand({ cluster, service: serviceName(projectId) }));
@@ -91,6 +106,7 @@ export function appReader(environment: { CLUSTER_NAME: string }): AppReader {
       return route.gatewayRoute?.serviceUrl;
     },
   };
+  return reader;
 }
 
 export function taskIdentifier({ CLUSTER_NAME: cluster }: { CLUSTER_NAME: string }): TaskIdentifier {
@@ -118,7 +134,7 @@ interface DeployEnvironment {
 
 type Shared = Pick<CreateServiceCommandInput, "deploymentConfiguration" | "gatewayConnectors" | "networkConfiguration">;
 
-function serviceShape(environment: DeployEnvironment): Shared {
+function serviceShape(environment: DeployEnvironment, healthPath: string): Shared {
   return {
     networkConfiguration: {
       awsvpcConfiguration: {
@@ -144,7 +160,7 @@ function serviceShape(environment: DeployEnvironment): Shared {
       {
         portName: "http",
         healthCheck: {
-          healthCheckPath: "/",
+          healthCheckPath: healthPath,
           healthCheckIntervalSeconds: 6,
           healthCheckTimeoutSeconds: 5,
           healthyThresholdCount: 2,
@@ -170,14 +186,13 @@ function refusedChange(error: unknown): unknown {
 export function appDeployer(environment: DeployEnvironment): AppDeployer {
   const ecs = new ECSClient(clientDefaults);
   const cluster = environment.CLUSTER_NAME;
-  const shape = serviceShape(environment);
   return {
-    async register({ projectId, buildId, digest, port }) {
+    async register({ projectId, buildId, digest, port, memory }) {
       const output = await ecs.send(
         new RegisterTaskDefinitionCommand({
           family: familyOf(buildId),
-          cpu: "256",
-          memory: "512",
+          cpu: String(processorUnits[memory]),
+          memory: String(memory),
           networkMode: "awsvpc",
           requiresCompatibilities: ["FARGATE"],
           runtimePlatform: { cpuArchitecture: "ARM64", operatingSystemFamily: "LINUX" },
@@ -211,8 +226,9 @@ export function appDeployer(environment: DeployEnvironment): AppDeployer {
       if (!arn) throw new Error("ECS registered no task definition");
       return arn;
     },
-    async apply(projectId, taskDefinition) {
-      const service = { cluster, taskDefinition, desiredCount: 1, ...shape };
+    async apply(projectId, taskDefinition, { healthPath, instances }) {
+      const shape = serviceShape(environment, healthPath);
+      const service = { cluster, taskDefinition, desiredCount: instances, ...shape };
       try {
         await ecs.send(new UpdateServiceCommand({ ...service, service: serviceName(projectId) }));
       } catch (error) {
@@ -231,6 +247,12 @@ export function appDeployer(environment: DeployEnvironment): AppDeployer {
             throw refusedChange(refused);
           });
       }
+    },
+    async scale(projectId, instances) {
+      const service = serviceName(projectId);
+      await ecs.send(new UpdateServiceCommand({ cluster, service, desiredCount: instances })).catch((error) => {
+        throw refusedChange(error);
+      });
     },
     async remove(projectId) {
       try {
@@ -294,7 +316,11 @@ export function appSwitch(environment: {
       accepted(ecs.send(new ContinueServiceDeploymentCommand({ serviceDeploymentArn, hookId, action }))),
     rollBack: (serviceDeploymentArn) =>
       accepted(ecs.send(new StopServiceDeploymentCommand({ serviceDeploymentArn, stopType: "ROLLBACK" }))),
-    probe: (address, version) =>
-      probe(address, version === "new" ? { [environment.PROBE_HEADER_NAME]: environment.PROBE_HEADER_VALUE } : {}),
+    probe: (address, version, path) =>
+      probe(
+        address,
+        path,
+        version === "new" ? { [environment.PROBE_HEADER_NAME]: environment.PROBE_HEADER_VALUE } : {},
+      ),
   };
 }

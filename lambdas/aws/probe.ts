@@ -6,9 +6,10 @@ const probeSeconds = 5;
 
 export type ProbeResult = { status: number } | { failure: "refused" | "timeout" | "broken" };
 
-/** One `GET /`; the body is not read. Redirects are not followed and count as responses. */
-export function probe(address: string, headers: Record<string, string>): Promise<ProbeResult> {
-  const url = new URL("/", address);
+/** One GET of a path of the app; the body is not read. Redirects are not followed and count as responses. */
+export function probe(address: string, path: string, headers: Record<string, string>): Promise<ProbeResult> {
+  // A path such as //a/b is not the name of another host.
+  const url = new URL(`${new URL(address).origin}${path}`);
   const request = url.protocol === "https:" ? httpsRequest : httpRequest;
   return new Promise((resolve) => {
     const sent = request(

@@ -1,5 +1,6 @@
 import { setTimeout as sleep } from "node:timers/promises";
 import type * as z from "zod";
+import { runOptions } from "../../api/settings.ts";
 import type { steps } from "../../statemachines/steps.ts";
 import { taskLog } from "../aws/app-names.ts";
 import type { AppReader, AppSwitch, TaskState } from "../aws/apps.ts";
@@ -54,6 +55,8 @@ const exitsEveryMs = 1_000;
 /** Most apps are healthy before this; ECS allows few looks at events, so they are rare. */
 const earlySeconds = 3;
 const placeEveryMs = 5_000;
+
+const pathOf = (build: BuildRow) => runOptions(build.settings).healthPath;
 
 const waiting: Verdict = { verdict: "waiting", reason: null, ready: null };
 const movedStages = ["POST_PRODUCTION_TRAFFIC_SHIFT", "BAKE_TIME", "CLEAN_UP"];
@@ -133,7 +136,7 @@ async function checkListening(watch: Watch, tools: Tools): Promise<Verdict> {
  */
 async function checkTime(watch: Watch, hook: DeploymentState["hook"], tools: Tools): Promise<Verdict> {
   const { lastProbe: probe, build } = watch;
-  const healthySeconds = tools.traffic.healthTimeoutSeconds;
+  const healthySeconds = build.settings?.healthTimeoutSeconds ?? tools.traffic.healthTimeoutSeconds;
   const openSeconds = hook && secondsSince(hook.openedAt ?? watch.since);
   if (openSeconds === undefined ? secondsSince(watch.since) < healthySeconds : openSeconds < healthySeconds) {
     return checkListening(watch, tools);
@@ -150,7 +153,7 @@ async function checkTime(watch: Watch, hook: DeploymentState["hook"], tools: Too
   const runsLong = secondsSince(task.startedAt) >= healthySeconds;
   if (hook === undefined && !isLate && !(isFound && runsLong)) return waiting;
   return unhealthy(watch, task, tools, (output) =>
-    unhealthyReason({ probe, events, output, port: build.port ?? 8080 }),
+    unhealthyReason({ probe, events, output, port: build.port ?? 8080, path: pathOf(build) }),
   );
 }
 
@@ -165,10 +168,10 @@ async function confirmed(watch: Watch, address: string, tools: Tools): Promise<V
   const { build, lastProbe, successes } = watch;
   const [answer, [task]] = await Promise.all([
     // Another invocation may have seen the answer that let the traffic move.
-    lastProbe && isHealthyAnswer(lastProbe) ? lastProbe : tools.traffic.probe(address, "public"),
+    lastProbe && isHealthyAnswer(lastProbe) ? lastProbe : tools.traffic.probe(address, "public", pathOf(build)),
     tools.traffic.runningTasks(build.id),
   ]);
-  const warning = [build.warning, answerWarning(answer)].filter(Boolean).join("\n") || null;
+  const warning = [build.warning, answerWarning(answer, pathOf(build))].filter(Boolean).join("\n") || null;
   const appLog = task === undefined ? null : taskLog(task);
   return { verdict: "healthy", reason: null, ready: { warning, appLog, successes: [...successes] } };
 }
@@ -182,7 +185,7 @@ async function look(watch: Watch, arn: string, url: string | null, tools: Tools)
   const address = url ?? (await tools.apps.address(watch.build.projectId));
   if (address !== undefined && isMoved(state)) return confirmed(watch, address, tools);
   if (address !== undefined && state.hook) {
-    watch.lastProbe = await tools.traffic.probe(address, "new");
+    watch.lastProbe = await tools.traffic.probe(address, "new", pathOf(watch.build));
     if (isHealthyAnswer(watch.lastProbe)) {
       const isAccepted = await tools.traffic.answer(arn, state.hook.id, "CONTINUE");
       return isAccepted ? undefined : waiting;

@@ -1,4 +1,5 @@
 import { setTimeout as sleep } from "node:timers/promises";
+import { runOptions } from "../../api/settings.ts";
 import { buildOf } from "../aws/app-names.ts";
 import type { AppDeployer, AppReader } from "../aws/apps.ts";
 import type { Rollouts } from "../aws/rollouts.ts";
@@ -6,26 +7,40 @@ import { RetriesExhausted } from "../aws/transient.ts";
 import { Addresses, Build, type BuildRow } from "../builds/model/rows.ts";
 import { advance } from "../builds/model/transitions.ts";
 import { BuildCanceled, step } from "../http/step.ts";
+import type { TableReader } from "../table/reader.ts";
 import type { TableWriter } from "../table/writer.ts";
 
 /** What the new version runs as, what serves now, and what the image build said. */
 async function prepared(
   build: BuildRow,
   image: { digest: string; log: string; warning: string | null; port: number },
-  tools: { apps: AppReader; deployer: AppDeployer },
+  tools: { table: TableReader; apps: AppReader; deployer: AppDeployer },
 ): Promise<Partial<BuildRow>> {
-  const [live, taskDefinition] = await Promise.all([
-    tools.apps.live(build.projectId),
+  const [previous, taskDefinition] = await Promise.all([
+    previousOf(build, tools),
     tools.deployer.register({
       projectId: build.projectId,
       buildId: build.id,
       digest: image.digest,
       port: image.port,
+      memory: runOptions(build.settings).memory,
     }),
   ]);
-  const previous = live === null ? null : { taskDefinition: live, buildId: buildOf(live) };
   const warning = [build.warning, image.warning].filter(Boolean).join("\n") || null;
   return { taskDefinition, previous, warning, buildLog: image.log };
+}
+
+/** What serves the project now and how it runs, so that a rollback restores all of it. */
+async function previousOf(
+  { projectId }: BuildRow,
+  { table, apps }: { table: TableReader; apps: AppReader },
+): Promise<BuildRow["previous"]> {
+  const taskDefinition = await apps.live(projectId);
+  if (taskDefinition === null) return null;
+  const buildId = buildOf(taskDefinition);
+  const { old } = buildId === null ? {} : await table.read({ old: Build.at({ projectId, id: buildId }) });
+  const { healthPath, instances } = runOptions(old?.settings);
+  return { taskDefinition, buildId, healthPath, instances };
 }
 
 /** Until when one invocation waits for ECS to list the deployment that it has just started. */
@@ -72,14 +87,14 @@ export const handler = step("deploy", async ({ deployment, image }, { table, app
   }
   let isRepeated = true;
   if (build?.status === "building") {
-    const set = await prepared(build, image, { apps, deployer });
+    const set = await prepared(build, image, { table, apps, deployer });
     const advanced = await advance(table, deployment, "building", "deploying", set, new Date());
     build = advanced.won ? { ...build, ...set, status: "deploying" } : advanced.build;
     isRepeated = !advanced.won;
   }
   if (build?.status !== "deploying" || !build.taskDefinition) throw new BuildCanceled();
   const isApplied = isRepeated && (await apps.live(projectId)) === build.taskDefinition;
-  if (!isApplied) await deployer.apply(projectId, build.taskDefinition);
+  if (!isApplied) await deployer.apply(projectId, build.taskDefinition, runOptions(build.settings));
   const known = stored.addresses?.url;
   const [serviceDeploymentArn, url] = await Promise.all([
     startedDeployment(build, build.taskDefinition, rollouts),

@@ -1,7 +1,7 @@
 import { type ClientRequest, type IncomingMessage, request as openRequest, type ServerResponse } from "node:http";
 import { pipeline } from "node:stream";
 import { requestHeaders, responseHeaders } from "./headers.ts";
-import type { Lease } from "./task-set.ts";
+import type { Lease } from "./instance.ts";
 
 export const headerBytesMax = 64 * 1024;
 
@@ -54,14 +54,15 @@ function sendBody(request: IncomingMessage, upstream: ClientRequest): void {
 /**
  * Forwards one request to a task and streams both bodies. Only requests that are safe to repeat use a pooled
  * connection: the app may close an idle connection at the moment it is chosen, and then the request is sent again on a
- * new one. If the connection is refused, `onRefused` is called instead of an answer; no part of the body was read then.
+ * new one. If the app cannot answer, `onFailure` is called instead of an answer: "refused" if the connection is refused, and
+ * no part of the body was read then; "lost" if the app ended before it answered a request that is safe to repeat.
  */
 export function forward(
   request: IncomingMessage,
   response: ServerResponse,
   lease: Lease,
   gatewayPort: number,
-  onRefused: () => void,
+  onFailure: (why: "refused" | "lost") => void,
 ): void {
   const body = hasBody(request);
   const repeatable = !body && safeMethods.has(request.method ?? "");
@@ -89,8 +90,9 @@ export function forward(
     });
     upstream.on("error", (error) => {
       if (answered) return;
-      if ("code" in error && error.code === "ECONNREFUSED" && !response.destroyed) onRefused();
+      if ("code" in error && error.code === "ECONNREFUSED" && !response.destroyed) onFailure("refused");
       else if (pooled && upstream.reusedSocket && !response.destroyed) send(false);
+      else if (repeatable && !response.destroyed) onFailure("lost");
       else answerError(response, 502);
     });
     const abandon = () => {

@@ -1,7 +1,8 @@
 import { createServer, type IncomingMessage, type Server } from "node:http";
 import type { AddressInfo } from "node:net";
 import { answerError, forward, headerBytesMax } from "./forward.ts";
-import type { Lease, TaskSet } from "./task-set.ts";
+import type { Lease } from "./instance.ts";
+import type { TaskSet } from "./task-set.ts";
 import { forwardUpgrade, refuseUpgrade } from "./upgrade.ts";
 
 /** The task sets that get a service's requests; the service controller changes them in one step. */
@@ -55,13 +56,18 @@ export async function openGateway(port: number, route: Route, testHeader: TestHe
     const closed = new AbortController();
     response.once("close", () => closed.abort());
     const deadline = performance.now() + refusedMsMax;
+    let isRepeated = false;
     const serve = async (): Promise<void> => {
       const lease = await acquire(route, isTest(request), closed.signal);
       if (!lease) return answerError(response, 503);
       if (response.destroyed) return lease.release();
-      forward(request, response, lease, ownPort, () => {
+      forward(request, response, lease, ownPort, (why) => {
+        response.off("close", lease.release);
         lease.release();
-        if (performance.now() > deadline) answerError(response, 502);
+        // A lost request goes to another task once; more could end every task if it is the request that ends them.
+        const mayRepeat = why === "refused" || (!isRepeated && (route.production?.openCount ?? 0) > 1);
+        if (why === "lost") isRepeated = true;
+        if (performance.now() > deadline || !mayRepeat) answerError(response, 502);
         else setTimeout(serve, refusedRetryMs);
       });
     };

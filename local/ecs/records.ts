@@ -96,6 +96,8 @@ const revisionRecord = z.object({
   startedBy: z.string(),
   taskDefinition: z.string(),
   gatewayConnectors: z.tuple([gatewayConnector]),
+  /** How many tasks it runs; absent in records of earlier versions, which ran one. */
+  count: z.int().optional(),
   createdAt: z.number(),
 });
 export type RevisionRecord = z.infer<typeof revisionRecord>;

@@ -53,7 +53,7 @@ export interface Ecs {
 
 const closeGraceMs = 3000;
 
-/** The part of ECS that the service uses: blue/green services of one task each, behind a gateway on 127.0.0.1. */
+/** The part of ECS that the service uses: blue/green services behind a gateway on 127.0.0.1. */
 export function createEcs(options: EcsOptions): Ecs {
   const { region = "us-east-1", accountId = "000000000000", clusterName } = options;
   const { resolveImage, taskCredentials, behavior = kindEcs } = options;

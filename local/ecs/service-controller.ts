@@ -178,6 +178,8 @@ export class ServiceController {
     this.route.production = this.#sets.find(source);
     if (source === undefined) delete this.record.live;
     else this.record.live = source;
+    // The service is described by the revision that serves again.
+    this.record.gatewayConnectors = this.revision(source)?.gatewayConnectors ?? this.record.gatewayConnectors;
     const now = this.#journal.now();
     deployment.status = end === "STOPPED" ? "STOP_REQUESTED" : "ROLLBACK_IN_PROGRESS";
     deployment.statusReason = reason;
@@ -199,6 +201,8 @@ export class ServiceController {
       this.route.production = undefined;
       void this.#sets.end(record.live, "drain");
     } else if (record.live && !this.#running) {
+      const revision = this.revision(record.live);
+      if (revision) revision.count = desiredCount;
       this.route.production = this.taskSet(record.live);
       this.route.production.start();
     }

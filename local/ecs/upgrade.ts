@@ -2,7 +2,7 @@ import { type IncomingMessage, request as openRequest } from "node:http";
 import type { Duplex } from "node:stream";
 import { headerBytesMax } from "./forward.ts";
 import { requestHeaders, responseHeaders } from "./headers.ts";
-import type { Lease } from "./task-set.ts";
+import type { Lease } from "./instance.ts";
 
 function head(answer: IncomingMessage, extra: string[]): string {
   const headers = [...responseHeaders(answer, false), ...extra];

@@ -42,7 +42,16 @@ const buildSchema = z.object({
   /** The task definition this build runs as. */
   taskDefinition: z.string().optional(),
   /** What served before the swap, recorded by the write that sets `deploying`; null when nothing did. */
-  previous: z.object({ taskDefinition: z.string(), buildId: z.string().nullable() }).nullable().optional(),
+  previous: z
+    .object({
+      taskDefinition: z.string(),
+      buildId: z.string().nullable(),
+      /** How it ran; absent in rows from before there were settings. */
+      healthPath: z.string().optional(),
+      instances: z.int().optional(),
+    })
+    .nullable()
+    .optional(),
   /** When the deployment first waited for an earlier one to finish; absent when it did not. */
   waitedAt: at.optional(),
   /** Log streams of the image build and of the app's first task. */

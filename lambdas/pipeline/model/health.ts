@@ -13,9 +13,10 @@ export function isHealthyAnswer(probe: Probe): boolean {
 }
 
 /** An answer that keeps the build `ready` but may mean that the app does not work; null otherwise (docs/api.md, Health check). */
-export function answerWarning(probe: Probe): string | null {
+export function answerWarning(probe: Probe, path: string): string | null {
   if (!("status" in probe) || probe.status < 400 || probe.status === 401 || probe.status === 403) return null;
-  return `The app runs, but GET / answered ${probe.status}. If that is not intended, check its routes.`;
+  const advice = path === "/" ? "check its routes" : "correct healthPath, or the app's routes";
+  return `The app runs, but GET ${path} answered ${probe.status}. If that is not intended, ${advice}.`;
 }
 
 export interface Exit {
@@ -51,11 +52,14 @@ export function unhealthyReason(input: {
   events: readonly string[];
   output: readonly string[];
   port: number;
+  path: string;
 }): string {
-  const { probe, events, output, port } = input;
+  const { probe, events, output, port, path } = input;
+  const set = path === "/" ? "" : ` The path is the setting healthPath: correct it if the app has another.`;
   const event = events.find((text) => text.includes("is unhealthy")) ?? "";
   const status = probe && "status" in probe ? probe.status : Number(/codes: \[(\d{3})/.exec(event)?.[1] ?? 0);
-  if (status >= 500) return `The last probe, GET /, was answered with ${status}; any answer below 500 is healthy.`;
+  if (status >= 500)
+    return `The last probe, GET ${path}, was answered with ${status}; any answer below 500 is healthy.${set}`;
   const place = listeningPlace(events);
   if (place && "loopback" in place) return loopbackReason(place.loopback);
   const elsewhere = place?.ports ?? announcedPort(output, port);
@@ -63,7 +67,7 @@ export function unhealthyReason(input: {
     return `Your app listens on ${elsewhere}, but requests arrive on port ${port}. Listen on the port in the environment variable PORT, on 0.0.0.0.`;
   }
   if (/timed out/i.test(event) || (probe && "failure" in probe && probe.failure === "timeout")) {
-    return "The last probe, GET /, got no answer within 5 s.";
+    return `The last probe, GET ${path}, got no answer within 5 s.${set}`;
   }
   return `Nothing is listening on port ${port}. Listen on the port in the environment variable PORT, on 0.0.0.0.`;
 }

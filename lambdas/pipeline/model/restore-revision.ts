@@ -1,4 +1,5 @@
 import { setTimeout as sleep } from "node:timers/promises";
+import { runOptions } from "../../../api/settings.ts";
 import type { AppDeployer, AppReader, AppSwitch } from "../../aws/apps.ts";
 import { isUnfinished, type Rollouts } from "../../aws/rollouts.ts";
 import { Addresses, type BuildRow, Lock } from "../../builds/model/rows.ts";
@@ -33,18 +34,26 @@ async function steer(arn: string, isWanted: boolean, { rollouts, traffic }: Rest
 /** One step towards the previous version of a build's project; true when it serves and the build's deployment is over. */
 async function restorePrevious(
   build: BuildRow,
-  wanted: string,
+  previous: NonNullable<BuildRow["previous"]>,
   mayBeUnlisted: boolean,
   tools: RestoreTools,
 ): Promise<boolean> {
   const { projectId } = build;
+  const { taskDefinition: wanted, healthPath, instances } = { ...runOptions(undefined), ...previous };
   const after = new Date(Date.parse(build.updatedAt) - clockSkewMs);
-  const [live, deployments] = await Promise.all([tools.apps.live(projectId), tools.rollouts.since(projectId, after)]);
+  const [live, deployments] = await Promise.all([
+    tools.apps.serving(projectId),
+    tools.rollouts.since(projectId, after),
+  ]);
   for (const { arn, taskDefinition } of deployments.filter(isUnfinished)) {
     if (await steer(arn, taskDefinition === wanted, tools)) return false;
   }
-  if (live !== wanted) {
-    await tools.deployer.apply(projectId, wanted).catch((error) => {
+  if (live?.taskDefinition !== wanted || live.instances !== instances) {
+    const changed =
+      live?.taskDefinition === wanted
+        ? tools.deployer.scale(projectId, instances)
+        : tools.deployer.apply(projectId, wanted, { healthPath, instances });
+    await changed.catch((error) => {
       // Something is still in progress: the next look finds out what.
       if (!(error instanceof Error && error.name === "ServiceChangeRefused")) throw error;
     });
@@ -69,16 +78,16 @@ async function removeService({ projectId }: BuildRow, { apps, deployer, table }:
  */
 export async function restoreRevision(build: BuildRow, tools: RestoreTools): Promise<boolean> {
   const { projectId, id } = build;
-  const wanted = build.previous?.taskDefinition ?? null;
+  const previous = build.previous ?? null;
   const start = Date.now();
   const secondsGone = () => (Date.now() - start) / 1000;
   for (let pauseMs = 20; secondsGone() < lookSeconds; pauseMs = Math.min(pauseMs * 2, 1_000)) {
     const { lock } = await tools.table.read({ lock: Lock.at({ projectId }) });
     if (lock?.buildId !== id) return true;
     const isRestored =
-      wanted === null
+      previous === null
         ? await removeService(build, tools)
-        : await restorePrevious(build, wanted, secondsGone() > listedWithinSeconds, tools);
+        : await restorePrevious(build, previous, secondsGone() > listedWithinSeconds, tools);
     if (isRestored) return true;
     await sleep(pauseMs);
   }

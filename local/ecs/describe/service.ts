@@ -4,11 +4,12 @@ import type { ServiceController } from "../service-controller.ts";
 import { seconds } from "./seconds.ts";
 
 /** The running, pending and wanted number of a revision's tasks. */
-export function countsOf(service: ServiceController, revision: RevisionRecord, wanted: number) {
+export function countsOf(service: ServiceController, revision: RevisionRecord, desired: number) {
+  const wanted = desired === 0 ? 0 : (revision.count ?? desired);
   const tasks = service.tasks.filter(({ record }) => record.startedBy === revision.startedBy);
   const running = tasks.filter(({ record }) => record.lastStatus === "RUNNING").length;
   const pending = tasks.filter(({ record }) => record.lastStatus === "PROVISIONING").length;
-  return { wanted, running, pending: Math.max(pending, Math.min(1, wanted) - running, 0) };
+  return { wanted, running, pending: Math.max(pending, wanted - running, 0) };
 }
 
 /** The revisions of a service that have tasks: first the target of a running deployment, then the live one. */

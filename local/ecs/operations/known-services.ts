@@ -62,6 +62,7 @@ export function newRevision(
     startedBy: `ecs-svc/${id}`,
     taskDefinition: definition.taskDefinitionArn,
     gatewayConnectors: service.gatewayConnectors,
+    count: service.desiredCount,
     createdAt: services.host.now(),
   };
 }

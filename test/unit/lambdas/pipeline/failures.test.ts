@@ -214,7 +214,7 @@ describe("an unhealthy app's reason", () => {
     [[], ["Server listening on http://localhost:3000"], "listens on port 3000, but"],
     [unhealthy("Request timed out"), [], "no answer within 5 s"],
   ])("%j %j", (events, output, expected) => {
-    expect(unhealthyReason({ probe: refused, events, output, port: 8080 })).toContain(expected);
+    expect(unhealthyReason({ probe: refused, events, output, port: 8080, path: "/" })).toContain(expected);
   });
 
   test("comes with advice, what was detected and the last output", () => {
