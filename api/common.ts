@@ -37,7 +37,7 @@ export const pageLimit = (max: number, standard: number) =>
     });
 
 /** The opaque position that a list gave out as `nextCursor`. */
-export const cursor = z.string().min(1, { error: "must be a cursor that this list gave out" }).max(1024).optional();
+export const cursor = z.string().min(1, { error: "must be a cursor that this list returned" }).max(1024).optional();
 
 export const timestamp = z.iso.datetime({ precision: 3 });
 

@@ -25,7 +25,7 @@ const created = z.object({
 const credentials = "/organizations/{orgId}/projects/{projectId}/credentials" as const;
 
 export const createCredential = route("create-credential", `POST ${credentials}`, {
-  summary: "Issues an app key; its secret is shown this once.",
+  summary: "Creates an app key; only this answer contains its secret.",
   body: z.object({
     description,
   }),

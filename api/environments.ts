@@ -14,7 +14,9 @@ const environment = z.object({
 const name = z
   .string({ error: "must be a string" })
   .max(limits.variableNameLengthMax, { error: `must have at most ${limits.variableNameLengthMax} characters` })
-  .regex(/^[A-Za-z_][A-Za-z0-9_]*$/, { error: "must be letters, digits and underscores, and not begin with a digit" })
+  .regex(/^[A-Za-z_][A-Za-z0-9_]*$/, {
+    error: "must contain only letters, digits and underscores, and not begin with a digit",
+  })
   .refine((text) => text !== "PORT", { error: "PORT is set by the service and cannot be a variable" });
 
 const utf8 = new TextEncoder();

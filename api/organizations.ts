@@ -7,7 +7,7 @@ export const role = z.enum(roles, { error: "must be owner, admin or member" });
 export const organization = z.object({ id: z.string(), name: z.string(), role: role.nullable() });
 
 export const ping = route("ping", "GET /ping", {
-  summary: "Tells whether the credential is good.",
+  summary: "Answers pong if the credential is valid.",
   reply: z.literal("pong"),
   status: 200,
   errors: [],

@@ -73,7 +73,7 @@ export const listFiles = route("list-files", `GET ${files}`, {
 });
 
 export const createFiles = route("create-files", `POST ${files}`, {
-  summary: "Prepares files, all or none, and the address that each is uploaded to within one hour.",
+  summary: "Prepares files, all or none; each gets an upload address that is valid for one hour.",
   body: z.object({ files: newFiles }),
   reply: z.object({ files: z.array(file.extend({ url: z.string(), expiresAt: timestamp })) }),
   status: 201,
@@ -90,7 +90,7 @@ export const getFile = route("get-file", `GET ${files}/{fileId}`, {
 });
 
 export const deleteFile = route("delete-file", `DELETE ${files}/{fileId}`, {
-  summary: "Deletes a file for good: an address issued before can no longer bring it back.",
+  summary: "Deletes a file permanently: an earlier upload address can no longer restore it.",
   reply: z.object({ file: z.string() }),
   status: 200,
   errors: [],

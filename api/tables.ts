@@ -42,7 +42,7 @@ export function isTableName(text: string): boolean {
 const name = z
   .string({ error: "must be a string" })
   .max(tableLimits.nameLengthMax, { error: `must have at most ${tableLimits.nameLengthMax} characters` })
-  .regex(namePattern, { error: "must be letters, digits and underscores, and begin with a letter" });
+  .regex(namePattern, { error: "must contain only letters, digits and underscores, and begin with a letter" });
 
 const ownName = name.refine((text) => !isManagedName(text), { error: "is managed automatically and cannot be named" });
 
@@ -150,7 +150,11 @@ function distinct<T>(nameOf: (item: T) => string, field: string) {
       const folded = nameOf(item).toLowerCase();
       if (seen.has(folded)) {
         const path = field === "" ? [index] : [index, field];
-        context.addIssue({ code: "custom", path, message: "is named twice; case does not tell names apart" });
+        context.addIssue({
+          code: "custom",
+          path,
+          message: "is named twice; names that differ only in case count as the same",
+        });
       }
       seen.add(folded);
     }
@@ -258,7 +262,7 @@ export const updateTable = route("update-table", `PUT ${tables}/{tableName}`, {
 });
 
 export const deleteTable = route("delete-table", `DELETE ${tables}/{tableName}`, {
-  summary: "Removes the table and its rows for good.",
+  summary: "Deletes the table and its rows permanently.",
   reply: z.object({ table: z.string() }),
   status: 200,
   errors: ["database_resuming"],
@@ -277,7 +281,7 @@ export const listRows = route("list-rows", `GET ${rows}`, {
 });
 
 export const createRow = route("create-row", `POST ${rows}`, {
-  summary: "Stores a row; columns that it does not name take their default.",
+  summary: "Stores a row; columns that are not named get their default.",
   body: rowInput,
   reply: z.object({ row }),
   status: 201,
@@ -303,7 +307,7 @@ export const updateRow = route("update-row", `PUT ${rows}/{rowId}`, {
 });
 
 export const deleteRow = route("delete-row", `DELETE ${rows}/{rowId}`, {
-  summary: "Removes a row for good.",
+  summary: "Deletes a row permanently.",
   reply: z.object({ row: z.int() }),
   status: 200,
   errors: ["database_resuming"],

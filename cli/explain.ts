@@ -20,7 +20,7 @@ async function missingThing(client: Client, named: Named): Promise<string | unde
   const { organizations } = await client.listOrganizations();
   if (!organizations.some(({ id }) => id === orgId)) {
     const known = organizations.map(({ id, name }) => `${id} (${name})`).join(", ");
-    const yours = known === "" ? "" : ` This key reaches: ${known}.`;
+    const yours = known === "" ? "" : ` This key has access to: ${known}.`;
     return `There is no organization ${orgId} for this key. Check --organization or SLIPWAY_ORGANIZATION.${yours}`;
   }
   if (projectId === undefined) return undefined;

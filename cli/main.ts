@@ -13,9 +13,9 @@ function overview(): string {
     "",
     ...rows,
     "",
-    "slipway <command> --help tells more. Which service and project: options, then the variables SLIPWAY_URL,",
+    "Run slipway <command> --help for details. The service and the project come from options, then from SLIPWAY_URL,",
     "SLIPWAY_ACCESS_KEY and SLIPWAY_SECRET_KEY (or SLIPWAY_TOKEN), SLIPWAY_ORGANIZATION and SLIPWAY_PROJECT,",
-    "then the local service's own file, local.json in SLIPWAY_HOME (.slipway).",
+    "then from the local service's file, local.json in SLIPWAY_HOME (.slipway).",
   ].join("\n");
 }
 

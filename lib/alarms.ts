@@ -31,7 +31,7 @@ export class Alarms extends Construct {
     else {
       Annotations.of(topic).addWarningV2(
         "slipway:alarmEmail",
-        "Alarms are sent to nobody. Deploy with -c alarmEmail=name@example.com and confirm the message that AWS sends there.",
+        "The alarms have no recipient. Deploy with -c alarmEmail=name@example.com and confirm the message that AWS sends there.",
       );
     }
     return topic;

@@ -10,7 +10,7 @@ export function readBaseUrl(baseUrl: string | undefined): string {
   if (!baseUrl) throw new TypeError(usage);
   const url = URL.canParse(baseUrl) ? new URL(baseUrl) : undefined;
   if (url === undefined || !/^https?:$/.test(url.protocol) || url.username || url.password || url.search || url.hash) {
-    throw new TypeError("baseUrl must be an http or https address without user name, query and fragment.");
+    throw new TypeError("baseUrl must be an http or https address without user name, query or fragment.");
   }
   return `${url.origin}${url.pathname.replace(/\/+$/, "")}`;
 }
@@ -22,7 +22,7 @@ export function readAuthorization(configuration: { accessKey: string; secretKey:
   const parts = "token" in configuration ? [configuration.token] : [configuration.accessKey, configuration.secretKey];
   if (parts.some((part) => !part)) throw new TypeError(usage);
   if (!parts.every((part) => keyPart.test(part))) {
-    throw new TypeError("A key or token holds a character that none of them has: a space, a colon or a line break.");
+    throw new TypeError("A key or token contains an invalid character: a space, a colon or a line break.");
   }
   return `Bearer ${parts.join(":")}`;
 }

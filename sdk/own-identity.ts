@@ -26,7 +26,7 @@ async function taskCredentials(environment: NodeJS.ProcessEnv): Promise<TaskCred
   });
   if (!response.ok) throw noIdentity(`The task's credentials could not be read: status ${response.status}.`);
   const found = containerCredentials.safeParse(await response.json().catch(() => undefined));
-  if (!found.success) throw noIdentity("The task's credentials could not be read: the answer has another form.");
+  if (!found.success) throw noIdentity("The task's credentials could not be read: the answer has an unexpected form.");
   const { AccessKeyId: accessKeyId, SecretAccessKey: secretAccessKey, Token: sessionToken } = found.data;
   return { accessKeyId, secretAccessKey, sessionToken };
 }
@@ -60,7 +60,7 @@ export function ownIdentity(baseUrl: string, environment: NodeJS.ProcessEnv): ()
     const { status } = response;
     if (status !== 201) throw noIdentity(`The service did not accept this app's identity: status ${status}.`, status);
     const answer = createSession.definition.reply.safeParse(await response.json().catch(() => undefined));
-    if (!answer.success) throw noIdentity("The service answered with no session.", status);
+    if (!answer.success) throw noIdentity("The service's answer contains no session.", status);
     const { token, expiresAt } = answer.data.session;
     session = { authorization: `Bearer ${token}`, renewAt: Date.parse(expiresAt) - renewSecondsBefore * 1000 };
     return session.authorization;

@@ -85,7 +85,7 @@ export async function send(
   });
   const reply = check(connection.replies?.[route.id], body);
   if (!reply.success) {
-    const message = `The service answered ${route.id} with something that its contract does not know.`;
+    const message = `The service's answer to ${route.id} does not match the contract.`;
     throw new SlipwayError("unexpected_reply", message, { ...answer, body, cause: reply.error });
   }
   options.onAnswer?.(answer);

@@ -67,7 +67,7 @@ async function put(address: URL, source: { stream: Readable; size: number }, opt
   const headers = { "content-type": contentType, "content-length": size, expect: "100-continue" };
   const outgoing = request(address, { method: "PUT", headers, ...(signal && { signal }) });
   outgoing.setTimeout(silenceSecondsMax * 1000, () => {
-    outgoing.destroy(new ConnectionError("timeout", `The upload stood still for ${silenceSecondsMax} s.`));
+    outgoing.destroy(new ConnectionError("timeout", `The upload made no progress for ${silenceSecondsMax} s.`));
   });
   const answered = answerTo(outgoing);
   try {
@@ -83,7 +83,7 @@ async function put(address: URL, source: { stream: Readable; size: number }, opt
   } catch (error) {
     signal?.throwIfAborted();
     if (error instanceof SlipwayError) throw error;
-    throw new ConnectionError("network", `The upload broke off (${connectionCode(error)}).`, { cause: error });
+    throw new ConnectionError("network", `The upload was interrupted (${connectionCode(error)}).`, { cause: error });
   } finally {
     stream.destroy();
     outgoing.destroy();
@@ -140,7 +140,7 @@ function counted(size: number, onProgress: UploadOptions["onProgress"]): Transfo
 function refusal({ status, text, retryAfter }: UploadAnswer): SlipwayError {
   const code = /<Code>([A-Za-z]{1,64})<\/Code>/.exec(text)?.[1];
   const reason = code === undefined ? String(status) : `${status} ${code}`;
-  const advice = status === 403 ? " The address is valid for an hour only, and for one build." : "";
+  const advice = status === 403 ? " The address is valid for one hour and for one build." : "";
   return new SlipwayError("upload_refused", `The archive was not accepted (${reason}).${advice}`, {
     status,
     retryAfterSeconds: parseRetryAfter(retryAfter, new Date()),

@@ -9,7 +9,7 @@ export const analyze = command({
   summary: "Prints what the service would detect in folders and zips, one JSON line each, without a service.",
   operands: { shown: "<folder|zip>…", min: 1, max: Number.POSITIVE_INFINITY },
   options: {
-    "as-deployed": { type: "boolean", describe: "look at what deploy would send of a folder, not at all of it" },
+    "as-deployed": { type: "boolean", describe: "analyze only the files of a folder that deploy would send" },
   },
   run: async (args, { terminal, workingFolder, signal }) => {
     // Loaded here, because loading the secret scanner would slow down the other commands.

@@ -8,7 +8,7 @@ export const builds = command({
   name: "builds",
   summary: "Lists the newest builds of the project.",
   options: {
-    limit: { type: "string", value: "number", describe: "how many, 1 to 100; 20 when not given" },
+    limit: { type: "string", value: "number", describe: "how many, 1 to 100 (default 20)" },
     ...serviceOptions,
   },
   run: async (args, context) => {

@@ -20,7 +20,7 @@ export const deploy = command({
   name: "deploy",
   summary:
     "Uploads a folder, builds it and puts it live; prints its address.\n" +
-    "Left out: what .gitignore and .dockerignore name, .git, node_modules, .venv, __pycache__, .slipway and .env files.",
+    "Not sent: files that .gitignore and .dockerignore name, .git, node_modules, .venv, __pycache__, .slipway and .env files.",
   operands: { shown: "<folder>", min: 1, max: 1 },
   options: {
     title: { type: "string", value: "text", describe: "the build's title, at most 128 characters" },
@@ -64,7 +64,7 @@ async function pack(selection: Selection, { terminal, signal }: Context): Promis
   if (selection.environmentFiles.length > 0) {
     const [first, ...others] = selection.environmentFiles.map(printable);
     const names = others.length === 0 ? first : `${first} and ${others.length} more`;
-    terminal.note(`Left out ${names}: variables come from slipway env set, or --env-file.`);
+    terminal.note(`Not sent: ${names}. Set variables with slipway env set or --env-file.`);
   }
   return archive;
 }

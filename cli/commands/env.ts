@@ -31,7 +31,7 @@ export const envSet = command({
   summary: "Creates or changes variables; a NAME without a value reads it from standard input, as it is.",
   operands: { shown: "NAME=value… | NAME | --env-file <file>", min: 0, max: 500 },
   options: {
-    "env-file": { type: "string", value: "file", describe: "take the variables from this file" },
+    "env-file": { type: "string", value: "file", describe: "read the variables from this file" },
     ...serviceOptions,
   },
   run: async (args, context) => {

@@ -26,7 +26,7 @@ export const keysList = command({
 /** `slipway keys create`: the only command that prints a secret, because the service shows it only once. */
 export const keysCreate = command({
   name: "keys create",
-  summary: "Issues an app key and prints it; its secret is shown only once.",
+  summary: "Creates an app key and prints it; its secret is shown only once.",
   options: {
     description: { type: "string", value: "text", describe: "what the key is for" },
     ...serviceOptions,

@@ -13,7 +13,7 @@ export const logs = command({
   name: "logs",
   summary: "Prints the output of a build, the newest one when none is named.",
   operands: { shown: "[build-id]", min: 0, max: 1 },
-  options: { follow: { type: "boolean", describe: "go on until the build is finished" }, ...serviceOptions },
+  options: { follow: { type: "boolean", describe: "keep printing until the build is finished" }, ...serviceOptions },
   run: async (args, context) => {
     const { terminal, signal } = context;
     const target = await openTarget(args, context);

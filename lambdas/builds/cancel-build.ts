@@ -14,7 +14,7 @@ type CancelWrites = { build: Update<BuildRow>; lock: Delete<LockRow> | undefined
 function refusal(build: BuildRow): Problem | undefined {
   switch (build.status) {
     case "deploying":
-      return new Problem("build_deploying", "The build is being swapped in and checked; it can no longer be canceled.");
+      return new Problem("build_deploying", "The build is being deployed and checked; it can no longer be canceled.");
     case "ready":
     case "error":
       return new Problem("build_finished", "The build is finished and cannot be canceled.");

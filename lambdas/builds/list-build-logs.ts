@@ -67,7 +67,7 @@ export const handler = endpoint(
     let from = { index: 0, token: "" };
     if (query.cursor !== undefined) {
       if (!isGenuine(project.secret, list, query.cursor)) {
-        throw invalid([{ path: "cursor", message: "must be a cursor that this list gave out" }]);
+        throw invalid([{ path: "cursor", message: "must be a cursor that this list returned" }]);
       }
       const [index = "0", ...token] = claimedPosition(query.cursor).split(":");
       from = { index: Number(index), token: token.join(":") };

@@ -25,7 +25,7 @@ export const handler = endpoint(listBuilds, async ({ params, query, access }, to
   ]);
   if (!project) throw notFound();
   if (query.cursor !== undefined && !(readable && isGenuine(project.secret, list, query.cursor))) {
-    throw invalid([{ path: "cursor", message: "must be a cursor that this list gave out" }]);
+    throw invalid([{ path: "cursor", message: "must be a cursor that this list returned" }]);
   }
   const live = await liveBuild(cachedLive, projectId, tools);
   const successes = redeployable?.buildIds ?? [];

@@ -58,7 +58,7 @@ export function unavailable(cause?: unknown): Problem {
 
 /** A paused database did not wake up within the request's time. */
 export function databaseResuming(cause: { retryAfterSeconds: number }): Problem {
-  return new Problem("database_resuming", "The database was asleep and is waking up; please retry.", {
+  return new Problem("database_resuming", "The database was paused and is resuming; please retry.", {
     retryAfterSeconds: cause.retryAfterSeconds,
     cause,
   });

@@ -22,7 +22,7 @@ export const handler = endpoint(
     ]);
     if (!storage) throw notFound();
     if (query.cursor !== undefined && !(readable && isGenuine(storage.secret, list, query.cursor))) {
-      throw invalid([{ path: "cursor", message: "must be a cursor that this list gave out" }]);
+      throw invalid([{ path: "cursor", message: "must be a cursor that this list returned" }]);
     }
     const files = page.rows.map(fileReply);
     const last = files.at(-1);

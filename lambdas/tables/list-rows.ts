@@ -23,7 +23,7 @@ export const handler = endpoint(
     // The table's number distinguishes it from an earlier table with the same name.
     const list = `rows:${session.schema}:${table}`;
     if (cursor !== undefined && !isGenuine(session.secret, list, cursor)) {
-      throw invalid([{ path: "cursor", message: "must be a cursor that this list gave out" }]);
+      throw invalid([{ path: "cursor", message: "must be a cursor that this list returned" }]);
     }
     const page = rows.slice(0, limit);
     const last = page.at(-1);

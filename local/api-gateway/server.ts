@@ -68,7 +68,7 @@ export async function startApiGateway(options: { port: number; functions: Functi
   });
   server.on("clientError", (_error, socket) => {
     const { status, title, headers, body } = ownError("invalid_request", notHttp, {
-      issues: [{ path: "", message: "must be a whole request of HTTP/1.1" }],
+      issues: [{ path: "", message: "must be a complete HTTP/1.1 request" }],
     });
     const lines = Object.entries(headers).map(([name, value]) => `${name}: ${value}\r\n`);
     const head = `HTTP/1.1 ${status} ${title}\r\n${lines.join("")}content-length: ${Buffer.byteLength(body)}\r\n`;

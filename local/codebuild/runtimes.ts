@@ -53,7 +53,7 @@ export function createRuntimes(dir: string): Runtimes {
     put: (line: string) => void,
     signal: AbortSignal,
   ): Promise<void> {
-    put(`Fetching Node.js ${major} from npm; this is done once.`);
+    put(`Downloading Node.js ${major} from npm. This is done only once.`);
     const temporary = `${target}.${process.pid}.new`;
     await rm(temporary, { recursive: true, force: true });
     await mkdir(temporary, { recursive: true });
@@ -72,7 +72,7 @@ export function createRuntimes(dir: string): Runtimes {
         onOutput: (_, chunk) => put(chunk.toString("utf8").trimEnd()),
       },
     );
-    if (result.exitCode !== 0) throw new RuntimeMissing(`Node.js ${major} could not be fetched from npm.`);
+    if (result.exitCode !== 0) throw new RuntimeMissing(`Node.js ${major} could not be downloaded from npm.`);
     await rm(target, { recursive: true, force: true });
     await rename(temporary, target);
   }
@@ -140,7 +140,7 @@ export function createRuntimes(dir: string): Runtimes {
       if (!nearest) {
         throw new RuntimeMissing(`Python ${version} is not installed on this machine, and no other Python 3 is.`);
       }
-      const warning = `Python ${version} is not installed on this machine; its python3 runs the app instead. In AWS, Python ${version} will.`;
+      const warning = `Python ${version} is not installed on this machine; its python3 runs the app instead. On AWS, Python ${version} runs it.`;
       return { path: [], program: nearest, warning };
     },
   };

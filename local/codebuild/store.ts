@@ -63,7 +63,7 @@ export async function openBuildRuns(options: BuildRunsOptions): Promise<BuildRun
       put(
         error instanceof BuildFailed
           ? error.message
-          : `The build broke: ${error instanceof Error ? error.message : String(error)}`,
+          : `The build failed: ${error instanceof Error ? error.message : String(error)}`,
       );
       await ended(run, run.abort.signal.aborted ? "STOPPED" : "FAILED");
     } finally {

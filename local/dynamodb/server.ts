@@ -48,7 +48,7 @@ async function untilServing(client: DynamoDBClient, hasEnded: () => boolean): Pr
     try {
       return (await client.send(new ListTablesCommand({}))).TableNames ?? [];
     } catch (error) {
-      if (hasEnded()) throw new Error("The embedded DynamoDB ended while it started", { cause: error });
+      if (hasEnded()) throw new Error("The embedded DynamoDB exited while it started", { cause: error });
       if (Date.now() > deadline) throw new Error("The embedded DynamoDB does not answer", { cause: error });
       await sleep(10);
     }
@@ -122,16 +122,16 @@ class EmbeddedDynamoDb {
     if (this.#isClosing) return;
     const now = Date.now();
     this.#deaths = [...this.#deaths.filter((at) => at > now - 60_000), now];
-    log("error", "The embedded DynamoDB ended and is started again", { deaths: this.#deaths.length });
+    log("error", "The embedded DynamoDB exited and is restarted", { deaths: this.#deaths.length });
     try {
       if (this.#deaths.length > deathsPerMinuteMax)
-        throw new Error(`It ended ${this.#deaths.length} times in a minute`);
+        throw new Error(`It exited ${this.#deaths.length} times in a minute`);
       await this.start();
     } catch (error) {
       if (this.#isClosing) return;
-      log("error", "The embedded DynamoDB could not be started again", errorFields(error));
+      log("error", "The embedded DynamoDB could not be restarted", errorFields(error));
       this.#options.onLost?.(
-        `The embedded DynamoDB ended and could not be started again. Its data is in ${this.#options.file}.`,
+        `The embedded DynamoDB exited and could not be restarted. Its data is in ${this.#options.file}.`,
       );
     }
   }

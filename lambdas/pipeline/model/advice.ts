@@ -64,24 +64,24 @@ const outOfMemory =
 const ofBuilds: Rule[] = [
   {
     pattern: /`npm ci` can only install packages when your package\.json and package-lock\.json/,
-    advice: () => "package-lock.json does not agree with package.json: run npm install and commit package-lock.json.",
+    advice: () => "package-lock.json does not match package.json: run npm install and commit package-lock.json.",
   },
   {
     pattern: /ERR_PNPM_OUTDATED_LOCKFILE/,
-    advice: () => "pnpm-lock.yaml does not agree with package.json: run pnpm install and commit pnpm-lock.yaml.",
+    advice: () => "pnpm-lock.yaml does not match package.json: run pnpm install and commit pnpm-lock.yaml.",
   },
   {
     pattern: /Your lockfile needs to be updated|YN0028: .*lockfile would have been/,
-    advice: () => "yarn.lock does not agree with package.json: run yarn install and commit yarn.lock.",
+    advice: () => "yarn.lock does not match package.json: run yarn install and commit yarn.lock.",
   },
   {
     pattern: /The lockfile at `uv\.lock` needs to be updated|pyproject\.toml changed significantly since poetry\.lock/,
-    advice: () => "The lock file does not agree with pyproject.toml: run uv lock or poetry lock and commit the file.",
+    advice: () => "The lock file does not match pyproject.toml: run uv lock or poetry lock and commit the file.",
   },
   {
     pattern: /npm (?:error|ERR!) code ERESOLVE/,
     advice: () =>
-      "Two dependencies need different versions of the same package: change one of them, or put legacy-peer-deps=true into a file .npmrc.",
+      "Two dependencies need different versions of the same package: change one of them, or put the line legacy-peer-deps=true into the file .npmrc.",
   },
   {
     pattern: /npm (?:error|ERR!) code (?:EBADENGINE|ENOTSUP)/,
@@ -90,7 +90,7 @@ const ofBuilds: Rule[] = [
   },
   {
     pattern: /npm (?:error|ERR!) notarget No matching version found for (\S+?)\.?$/m,
-    advice: ([wanted = ""]) => `${wanted} does not exist: name a version that was published in package.json.`,
+    advice: ([wanted = ""]) => `${wanted} does not exist: set a published version in package.json.`,
   },
   {
     pattern:
@@ -106,7 +106,7 @@ const ofBuilds: Rule[] = [
   {
     pattern: /(?:^|: )(?:sh: )?(?:line )?(?:\d+: )?([\w.@/-]+): (?:command )?not found$/m,
     advice: ([program = ""]) =>
-      `The program ${program} is not installed: add the package that brings it to the app's dependencies.`,
+      `The program ${program} is not installed: add the package that contains it to the app's dependencies.`,
   },
   {
     pattern: outOfMemory,
@@ -118,7 +118,7 @@ const ofBuilds: Rule[] = [
 const ofApps: Rule[] = [
   {
     pattern: outOfMemory,
-    advice: () => "The app ran out of memory: let it keep less of its data in memory at a time.",
+    advice: () => "The app ran out of memory: keep less data in memory at a time.",
   },
 ];
 

@@ -29,9 +29,9 @@ export function caughtReason(caught: Caught): string {
     case "BuildRejected":
       return causeMessage(caught.Cause) ?? "The archive cannot be deployed.";
     case "States.Timeout":
-      return "A step of the deployment took longer than it may.";
+      return "A step of the deployment timed out. Please create the build again.";
     case "CodeBuild.AccountLimitExceededException":
-      return "The account's limit of concurrent image builds is reached. Retry later, or have the CodeBuild quota raised.";
+      return "The account's limit of concurrent image builds is reached. Retry later, or request a higher CodeBuild quota.";
     default:
       return "The deployment failed on our side. Please create the build again.";
   }

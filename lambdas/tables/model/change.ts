@@ -82,7 +82,10 @@ function ordered(columns: Column[], order: string[] | undefined): Stage {
   return {
     columns: sorted,
     steps: isSame ? [] : [{ do: "order", path: "order", columns: order }],
-    refusals: left.length > 0 ? [invalid("order", `must name every own column once; it lacks ${left.join(", ")}`)] : [],
+    refusals:
+      left.length > 0
+        ? [invalid("order", `must name each of the table's own columns once; missing: ${left.join(", ")}`)]
+        : [],
   };
 }
 

@@ -7,7 +7,10 @@ import { isContended } from "./retry.ts";
 import type { Refusal } from "./steps.ts";
 
 export function tableExists(name: string): Problem {
-  return new Problem("table_exists", `A table named ${name} exists; case does not tell names apart.`);
+  return new Problem(
+    "table_exists",
+    `A table named ${name} exists already; names that differ only in case count as the same.`,
+  );
 }
 
 /** The error response for a change that cannot be planned. */
@@ -18,9 +21,13 @@ export function refusalProblem(refusal: Refusal): Problem {
     case "invalid":
       return invalid(refusal.issues);
     case "exists":
-      return new Problem("column_exists", `A column named ${refusal.name} exists; case does not tell names apart.`, {
-        fields: { path: refusal.path },
-      });
+      return new Problem(
+        "column_exists",
+        `A column named ${refusal.name} exists already; names that differ only in case count as the same.`,
+        {
+          fields: { path: refusal.path },
+        },
+      );
   }
 }
 
@@ -38,14 +45,19 @@ function dataConflict(path: string, reason: string, row: number | null): Problem
   const where = row === null ? "" : ` (row ${row})`;
   const fields = { path, ...(row !== null && { row }) };
   const what = path === "" ? "the change" : path;
-  return new Problem("data_conflict", `${reason}${where}; ${what} is not possible and nothing is changed.`, { fields });
+  return new Problem("data_conflict", `${reason}${where}; ${what} is not possible, and nothing was changed.`, {
+    fields,
+  });
 }
 
 /** The error response for a change that failed in the database; PostgreSQL's message is not included. */
 export function changeProblem({ code, statement, row }: Refused, statements: { path: string }[]): Error {
   if (isContended(code) || code === ownStates.tooLate) return unavailable(new DatabaseError(code, null));
   if (code === tooManyColumns) {
-    return new Problem("limit_reached", "The table has been given too many columns over time; create it anew.");
+    return new Problem(
+      "limit_reached",
+      "Too many columns have been added to this table over time. Create a new table.",
+    );
   }
   const reason = dataReasons[code] ?? dataReasons[code.slice(0, 2)];
   if (reason === undefined) return new DatabaseError(code, null);

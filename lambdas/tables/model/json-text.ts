@@ -42,10 +42,10 @@ export function jsonLoss(text: string): string | undefined {
     else if (token === ":") {
       const keys = objects.at(-1);
       const key: unknown = JSON.parse(before);
-      if (keys?.has(key)) return "must not name a key twice in one object";
+      if (keys?.has(key)) return "must not contain a key twice in one object";
       keys?.add(key);
     } else if (/^[-\d]/.test(token) && !isExactNumber(token)) {
-      return "must hold only numbers that JavaScript can hold without rounding";
+      return "must contain only numbers that JavaScript can represent without rounding";
     }
     before = token;
   }

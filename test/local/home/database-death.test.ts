@@ -51,7 +51,7 @@ describe.skipIf(process.platform !== "linux")("when the embedded DynamoDB is kil
     }
     expect(await service.ended).toBe(1);
     expect(Date.now() - began).toBeLessThan(10_000);
-    expect(service.stderr()).toMatch(/^The embedded DynamoDB ended and could not be started again\. .*\n$/);
+    expect(service.stderr()).toMatch(/^The embedded DynamoDB exited and could not be restarted\. .*\n$/);
     expect(databaseProcesses(home)).toEqual([]);
   }, 30_000);
 });

@@ -89,8 +89,8 @@ test("a key's only organization is found out", async () => {
 test.each([
   [{ SLIPWAY_SECRET_KEY: "" }, "One of SLIPWAY_ACCESS_KEY and SLIPWAY_SECRET_KEY is missing. Set both."],
   [{ SLIPWAY_PROJECT: "" }, "No project is selected. Use --project <id>, or set SLIPWAY_PROJECT."],
-  [{ SLIPWAY_URL: "slipway" }, "baseUrl must be an http or https address without user name, query and fragment."],
-  [{ SLIPWAY_SECRET_KEY: "5ec3e7 x" }, "A key or token holds a character that none of them has"],
+  [{ SLIPWAY_URL: "slipway" }, "baseUrl must be an http or https address without user name, query or fragment."],
+  [{ SLIPWAY_SECRET_KEY: "5ec3e7 x" }, "A key or token contains an invalid character"],
 ])("a wrong setting is a sentence that repeats no secret: %j", async (wrong, sentence) => {
   await using service = await contractService();
   const { code, stderr } = await slipway(["endpoints"], { environment: { ...service.environment, ...wrong } });
@@ -144,7 +144,7 @@ test.each<[string, [string, 401 | 404][], Record<string, string>, string]>([
     "organization",
     [],
     { SLIPWAY_ORGANIZATION: "org_9" },
-    "There is no organization org_9 for this key. Check --organization or SLIPWAY_ORGANIZATION. This key reaches: org_1 (One).",
+    "There is no organization org_9 for this key. Check --organization or SLIPWAY_ORGANIZATION. This key has access to: org_1 (One).",
   ],
   [
     "project",

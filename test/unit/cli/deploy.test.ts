@@ -38,7 +38,7 @@ test("a folder becomes an address: the address is all that stdout holds", async 
   await using service = await contractService({ statuses: [...statuses, { status: "ready", ...advice }] });
   const { code, stdout, stderr } = await deploy(service, ["--title", "One", "--description", "Two"]);
   expect([code, stdout]).toEqual([0, "http://127.0.0.1:9/\n"]);
-  expect(stderr).toMatch(/^Packed 2 files, \d+ bytes\.\nLeft out \.env: .*\nBuild bld_1\.\nUploaded \d+ bytes in /);
+  expect(stderr).toMatch(/^Packed 2 files, \d+ bytes\.\nNot sent: \.env\. .*\nBuild bld_1\.\nUploaded \d+ bytes in /);
   expect(stderr).toMatch(
     / {2}queued +\d.*\n {2}analyzing +\d.*\n {2}building +\d.*\n {2}deploying +\d.*\nReady after /,
   );

@@ -108,7 +108,7 @@ test("an answer that is not the service's own is an error with its status", asyn
   expect(error).toMatchObject({ status: 500, code: "unexplained", requestId: "req_2" });
 });
 
-test("a success that the contract does not know is an error, an added field is not", async () => {
+test("a successful answer that does not match the contract is an error, an additional field is not", async () => {
   await using service = await farEnd({ body: "ping" }, { body: { endpoints: ["a"], extra: 1 } });
   const client = createClient({ baseUrl: service.baseUrl, ...keys });
   expect(await caught(client.ping())).toMatchObject({ code: "unexpected_reply", status: 200 });

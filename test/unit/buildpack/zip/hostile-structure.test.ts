@@ -24,10 +24,10 @@ describeRefusals({
     ["nothing at all", Buffer.alloc(0), "not_a_zip"],
     ["text", Buffer.from("#!/bin/sh\necho hello, this is no archive\n"), "not_a_zip"],
     ["a gzip file", Buffer.from("1f8b0800000000000003cb48cdc9c95728cf2fca49010047b5", "hex"), "not_a_zip"],
-    ["an upload that broke off in the files", forge([a, b]).subarray(0, 60), "truncated"],
-    ["an upload that broke off in the end record", forge([a, b]).subarray(0, -5), "truncated"],
+    ["an upload that was interrupted in the files", forge([a, b]).subarray(0, 60), "truncated"],
+    ["an upload that was interrupted in the end record", forge([a, b]).subarray(0, -5), "truncated"],
     [
-      "an upload that broke off in the comment",
+      "an upload that was interrupted in the comment",
       forge([a], { comment: "a longer comment" }).subarray(0, -3),
       "truncated",
     ],

@@ -104,7 +104,7 @@ describe("a failed build's reason", () => {
     const reason = buildFailedReason(npmUsage, "Detected: nodejs24.x, started with: node server.js");
     expect(reason.split("\n")).toEqual([
       "The image could not be built: npm ci failed with exit code 1.",
-      "package-lock.json does not agree with package.json: run npm install and commit package-lock.json.",
+      "package-lock.json does not match package.json: run npm install and commit package-lock.json.",
       "Detected: nodejs24.x, started with: node server.js",
       "Output:",
       "npm error code EUSAGE",

@@ -7,8 +7,8 @@ const nested = (depth: number, inner = "") => `${"[".repeat(depth)}${inner}${"]"
 const objects = (depth: number) => `${'{"a":'.repeat(depth)}1${"}".repeat(depth)}`;
 
 const deep = "must not be nested deeper than 256";
-const rounded = "must hold only numbers that JavaScript can hold without rounding";
-const repeated = "must not name a key twice in one object";
+const rounded = "must contain only numbers that JavaScript can represent without rounding";
+const repeated = "must not contain a key twice in one object";
 
 describe("a JSON text", () => {
   test.each([
