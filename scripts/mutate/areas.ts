@@ -24,7 +24,12 @@ export const areas: Record<string, Area> = {
   zip: { files: ["buildpack/zip/*.ts"], tests: ["test/unit/buildpack/zip/*.test.ts"] },
   access: {
     files: ["lambdas/http/{access,authenticate,idempotency,key-use,proof}.ts", "lambdas/credentials/**/*.ts"],
-    tests: ["test/api/security.test.ts", "test/api/faults/{idempotency,managers,table-faults}.test.ts"],
+    tests: [
+      "test/unit/lambdas/http/*.test.ts",
+      "test/api/security.test.ts",
+      "test/api/{round-trips,api-gateway}.test.ts",
+      "test/api/faults/{idempotency,managers,table-faults,concurrency}.test.ts",
+    ],
   },
   sessions: {
     files: ["lambdas/sessions/*.ts", "lambdas/aws/{identity,identity-proof}.ts"],

@@ -18,7 +18,7 @@ const switches: Switches = Reflect.get(globalThis, "__stryker__") ?? {};
 Reflect.set(globalThis, "__stryker__", switches);
 
 /** More visits of one changed place than any test makes: the change has made a loop endless. */
-const hitLimit = 1_000_000;
+const hitLimit = 300_000;
 
 /** What the repetitions of one test still have to do. */
 interface Progress {

@@ -1,0 +1,126 @@
+import type { Result } from "./protocol.ts";
+import { passesWith, runPlan } from "./run-tests.ts";
+
+/** What is known of the changes of one area. */
+export interface Verdicts {
+  noticed: Set<string>;
+  tried: Set<string>;
+}
+
+interface Test {
+  name: string;
+  milliseconds: number;
+  /** The changes that it reaches. */
+  mutants: string[];
+}
+
+/** A file of tests, and which of an area's changes were tried with each of its tests. */
+export class TestFile {
+  readonly file: string;
+  readonly #copy: string;
+  readonly #verdicts: Verdicts;
+  readonly #tests = new Map<string, Test>();
+  /** Changes that only a run of the whole file can try. */
+  readonly #whole = new Set<string>();
+  readonly #done = new Set<string>();
+  /** Changes to try first in a new process: in the last one, the test failed after the change was off again. */
+  readonly #suspects: string[] = [];
+  /** Tests that fail after their neighbors have run more than once, so that they need a process of their own. */
+  readonly #alone = new Set<string>();
+  readonly #unrepeatable = new Set<string>();
+
+  constructor(copy: string, file: string, verdicts: Verdicts) {
+    this.#copy = copy;
+    this.file = file;
+    this.#verdicts = verdicts;
+  }
+
+  /** Runs the file without a change and records what each test reaches. */
+  async look(): Promise<void> {
+    let looked = await runPlan(this.#copy, this.file, {});
+    // On a busy machine a service may not start in time.
+    if (!looked.passed) looked = await runPlan(this.#copy, this.file, {});
+    if (!looked.passed) throw new Error(`${this.file} fails without a change`);
+    for (const result of looked.results) {
+      if ("hits" in result) {
+        const { test, name, milliseconds, hits } = result;
+        this.#tests.set(test, { name, milliseconds, mutants: Object.keys(hits) });
+      }
+      if ("static" in result) for (const mutant of result.static) this.#whole.add(mutant);
+    }
+  }
+
+  /** Tries what the tests of up to this duration reach, again in a new process wherever a change spoils the services. */
+  async tryInPlace(millisecondsMax: number): Promise<void> {
+    const milliseconds = Object.fromEntries([...this.#tests].map(([id, test]) => [id, test.milliseconds]));
+    for (;;) {
+      const left = this.#left(millisecondsMax);
+      const together = Object.entries(left).filter(([id]) => !this.#alone.has(id));
+      const next = together.length > 0 ? together : Object.entries(left).slice(0, 1);
+      if (next.length === 0) return;
+      const { results } = await runPlan(this.#copy, this.file, { mutants: Object.fromEntries(next), milliseconds });
+      // A process that ends without a result will not give one the next time either.
+      if (!this.#read(results)) for (const [id] of next) this.#unrepeatable.add(id);
+    }
+  }
+
+  /** The changes that are still open, by test. */
+  #left(millisecondsMax: number): Record<string, string[]> {
+    const rank = (mutant: string) => -this.#suspects.indexOf(mutant);
+    const open = [...this.#tests]
+      .filter(([id, test]) => !this.#unrepeatable.has(id) && test.milliseconds <= millisecondsMax)
+      .map(([id, { mutants }]): [string, string[]] => {
+        const left = mutants.filter((one) => !this.#verdicts.noticed.has(one) && !this.#done.has(`${id} ${one}`));
+        return [id, left.sort((one, other) => rank(one) - rank(other))];
+      });
+    return Object.fromEntries(open.filter(([, mutants]) => mutants.length > 0));
+  }
+
+  #note(test: string, mutant: string, noticed: boolean): void {
+    this.#done.add(`${test} ${mutant}`);
+    this.#verdicts.tried.add(mutant);
+    if (noticed) this.#verdicts.noticed.add(mutant);
+  }
+
+  /** Takes over what a process reported; false if it reported nothing. */
+  #read(results: Result[]): boolean {
+    let isProgress = false;
+    let running: { test: string; mutant: string } | undefined;
+    for (const result of results) {
+      if ("started" in result) {
+        running = result;
+        continue;
+      }
+      if ("killed" in result) this.#note(result.test, result.mutant, result.killed);
+      else if ("failed" in result) this.#noteFailure(result.test, result.failed);
+      else continue;
+      isProgress = true;
+      running = undefined;
+    }
+    if (!running) return isProgress;
+    // The process ended while this change was on: it has made the test endless, or ended the process.
+    this.#note(running.test, running.mutant, true);
+    return true;
+  }
+
+  #noteFailure(test: string, failed: string): void {
+    if (failed !== "first" && failed !== "second") this.#suspects.push(failed);
+    else if (failed === "first" && !this.#alone.has(test)) this.#alone.add(test);
+    else this.#unrepeatable.add(test);
+  }
+
+  /** Tries the rest with one run of the whole file for each change. */
+  async tryWhole(): Promise<void> {
+    for (const id of this.#unrepeatable) {
+      const test = this.#tests.get(id);
+      console.log(`  cannot be repeated: ${test?.name}`);
+      for (const mutant of test?.mutants ?? []) this.#whole.add(mutant);
+    }
+    const left = [...this.#whole].filter((mutant) => !this.#verdicts.noticed.has(mutant));
+    if (left.length > 0) console.log(`  ${left.length} changes with a run of all of ${this.file}`);
+    for (const mutant of left) {
+      this.#verdicts.tried.add(mutant);
+      if (!(await passesWith(this.#copy, this.file, mutant))) this.#verdicts.noticed.add(mutant);
+    }
+  }
+}
