@@ -27,13 +27,13 @@ export const areas: Record<string, Area> = {
     tests: [
       "test/unit/lambdas/http/*.test.ts",
       "test/api/security.test.ts",
-      "test/api/{round-trips,api-gateway}.test.ts",
+      "test/api/{access-rules,round-trips}.test.ts",
       "test/api/faults/{idempotency,managers,table-faults,concurrency}.test.ts",
     ],
   },
   sessions: {
     files: ["lambdas/sessions/*.ts", "lambdas/aws/{identity,identity-proof}.ts"],
-    tests: ["test/pipeline/own-identity.test.ts", "test/pipeline/faults/identity.test.ts"],
+    tests: ["test/local/sts/identity-proof.test.ts", "test/pipeline/faults/identity.test.ts"],
   },
   builds: {
     files: ["lambdas/builds/*.ts", "lambdas/builds/model/{copy-build,live-build,start-build,transitions}.ts"],

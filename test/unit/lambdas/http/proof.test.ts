@@ -1,14 +1,20 @@
 import { describe, expect, test } from "vitest";
+import { roles } from "../../../../api/role.ts";
+import { tokenAccesses } from "../../../../api/route.ts";
 import type { PresentedCredential } from "../../../../lambdas/http/presented-credential.ts";
+import { Problem } from "../../../../lambdas/http/problem.ts";
 import {
+  type CallerRule,
+  callerOf,
   isPlausible,
+  laterChecks,
   type ProofRequest,
   type ProofRows,
   proofChecks,
   proofPlaces,
   proveCaller,
+  provePermission,
   proveProject,
-  refusalOf,
 } from "../../../../lambdas/http/proof.ts";
 import { newId } from "../../../../lambdas/table/ids.ts";
 
@@ -59,18 +65,24 @@ const good: Record<PresentedCredential["kind"], ProofRows> = {
   session: { ...none, "proof:session": sessionRow },
   token: { ...none, "proof:token": tokenRow, "proof:membership": membership },
 };
-const asks = (credential: PresentedCredential, more: Partial<ProofRequest> = {}): ProofRequest => ({
-  credential,
-  orgId,
+const openRule: CallerRule = {
+  usersOnly: false,
+  tokens: tokenAccesses,
+  role: "member",
+  orSelf: false,
   managed: false,
-  now,
-  ...more,
-});
+};
+const asks = (
+  credential: PresentedCredential,
+  { rule, ...more }: Partial<Omit<ProofRequest, "rule">> & { rule?: Partial<CallerRule> } = {},
+): ProofRequest => ({ credential, orgId, rule: { ...openRule, ...rule }, now, ...more });
+type Asked = NonNullable<Parameters<typeof asks>[1]>;
 const refused = (work: () => void) => {
   try {
     work();
   } catch (error) {
-    return (error as { code: string }).code;
+    if (error instanceof Problem) return error.code;
+    throw error;
   }
   return undefined;
 };
@@ -144,10 +156,23 @@ describe.each(everyKind)("a %s", (kind, credential) => {
   });
 });
 
-test("a session ends at its instant, not after it", () => {
-  const until = (expiresAt: string) => ({ ...none, "proof:session": { ...sessionRow, expiresAt } });
-  expect(refused(() => proveCaller(asks(session), until(at)))).toBe("unauthorized");
-  expect(refused(() => proveCaller(asks(session), until(later)))).toBeUndefined();
+test("a session and a token end at their instant, not after it", () => {
+  const session_ = (expiresAt: string) => ({ ...none, "proof:session": { ...sessionRow, expiresAt } });
+  const token_ = (expiresAt: string) => ({ ...good.token, "proof:token": { ...tokenRow, expiresAt } });
+  for (const [credential, until] of [
+    [session, session_],
+    [token, token_],
+  ] as const) {
+    expect(refused(() => proveCaller(asks(credential), until(at)))).toBe("unauthorized");
+    expect(refused(() => proveCaller(asks(credential), until(later)))).toBeUndefined();
+  }
+});
+
+test("a token for named organizations is good in these only", () => {
+  const rows = (organizationIds: string[]) => ({ ...good.token, "proof:token": { ...tokenRow, organizationIds } });
+  expect(refused(() => proveCaller(asks(token), rows([otherOrg, orgId])))).toBeUndefined();
+  expect(refused(() => proveCaller(asks(token), rows([otherOrg])))).toBe("not_found");
+  expect(refused(() => proveCaller(asks(token, { orgId: undefined }), rows([otherOrg])))).toBeUndefined();
 });
 
 test("another organization is a 404: for a key and a session by their own row, for a user by the membership", () => {
@@ -156,91 +181,160 @@ test("another organization is a 404: for a key and a session by their own row, f
   expect(refused(() => proveCaller(asks(token), { ...good.token, "proof:membership": undefined }))).toBe("not_found");
 });
 
-describe("a project in the path", () => {
-  const prove = (credential: PresentedCredential, row: object | undefined, more: Partial<ProofRequest> = {}) =>
-    refused(() =>
-      proveProject(asks(credential, { projectId, ...more }), {
-        ...none,
-        "proof:project": row && { ...project, ...row },
-      }),
-    );
-
-  test("must exist and be the organization's", () => {
-    expect(prove(key, {})).toBeUndefined();
-    expect(prove(key, undefined)).toBe("not_found");
-    expect(prove(key, { organizationId: otherOrg })).toBe("not_found");
-    expect(prove(key, undefined, { projectId: undefined })).toBeUndefined();
-  });
-
-  test("that only its managers may change refuses every other user, and no key or session", () => {
-    const restricted = { managerIds: managers.map(({ id }) => id), managers };
-    const managed = true;
-    expect(prove(token, restricted, { managed })).toBe("not_a_manager");
-    expect(prove(token, restricted)).toBeUndefined();
-    expect(prove(token, { managerIds: [userId] }, { managed })).toBeUndefined();
-    expect(prove(token, {}, { managed })).toBeUndefined();
-    expect(prove(key, restricted, { managed })).toBeUndefined();
-    expect(prove(session, restricted, { managed })).toBeUndefined();
-  });
-
-  test("is a condition of a write by a user, where managers are asked for", () => {
-    const conditionOf = (credential: PresentedCredential, managed: boolean) =>
-      proofChecks(asks(credential, { projectId, managed }))["proof:project"]?.when;
-    const open = { organizationId: orgId };
-    expect(conditionOf(token, true)).toEqual({ ...open, managerIds: { is: "absentOrContains", value: userId } });
-    for (const [credential, managed] of [
-      [token, false],
-      [key, true],
-      [session, true],
-    ] as const)
-      expect(conditionOf(credential, managed)).toEqual(open);
-  });
+test("a project in the path must exist and be the organization's", () => {
+  const prove = (row: object | undefined, more: Asked = { projectId }) =>
+    refused(() => proveProject(asks(key, more), { ...none, "proof:project": row && { ...project, ...row } }));
+  expect(prove({})).toBeUndefined();
+  expect(prove(undefined)).toBe("not_found");
+  expect(prove({ organizationId: otherOrg })).toBe("not_found");
+  expect(prove(undefined, {})).toBeUndefined();
 });
 
-describe("a write that its proof refuses", () => {
-  const failed = { old: undefined };
-  const meaning = (checks: object) => refusalOf(checks, asks(token, { projectId }));
+describe("permission", () => {
+  const permit = (credential: PresentedCredential, more: Asked, rows: object = {}) =>
+    refused(() => provePermission(asks(credential, more), { ...good[credential.kind], ...rows }));
+  const withRole = (role: (typeof roles)[number]) => ({ "proof:membership": { ...membership, role } });
+
+  test.each(everyKind)("for users only: a %s", (kind, credential) => {
+    expect(permit(credential, { rule: { usersOnly: true } })).toBe(kind === "token" ? undefined : "users_only");
+    expect(permit(credential, {})).toBeUndefined();
+  });
+
+  test.each(tokenAccesses)("a token that was made for %s, or for everything without a word", (access) => {
+    const row = { "proof:token": { ...tokenRow, access } };
+    for (const asked of tokenAccesses) {
+      expect(permit(token, { rule: { tokens: [asked] } }, row)).toBe(access === asked ? undefined : "token_scope");
+    }
+    expect(permit(token, { rule: { tokens: ["all"] } })).toBeUndefined();
+    expect(permit(token, { rule: { tokens: ["read"] } })).toBe("token_scope");
+    expect(permit(key, { rule: { tokens: ["read"] } })).toBeUndefined();
+  });
 
   test.each([
-    ["proof:key", "unauthorized"],
-    ["proof:session", "unauthorized"],
-    ["proof:token", "unauthorized"],
-    ["proof:membership", "not_found"],
-    ["proof:project", "not_found"],
-  ])("is by %s alone %s", (check, code) => {
-    expect(meaning({ [check]: failed })?.code).toBe(code);
-  });
-
-  test("is judged in the order 401, 404, 403", () => {
-    const restricted = { old: { ...project, managerIds: [], managers: [] } };
-    expect(meaning({ "proof:token": failed, "proof:membership": failed, "proof:project": restricted })?.code).toBe(
-      "unauthorized",
-    );
-    expect(meaning({ "proof:membership": failed, "proof:project": restricted })?.code).toBe("not_found");
-    expect(meaning({ "proof:project": restricted })?.code).toBe("not_a_manager");
-    expect(meaning({ "proof:project": { old: { ...project, organizationId: otherOrg } } })?.code).toBe("not_found");
-    expect(meaning({})).toBeUndefined();
-  });
-
-  test("names the managers, or says that there are none", () => {
-    const named = meaning({ "proof:project": { old: { ...project, managerIds: [], managers } } });
-    expect(named?.message).toBe("Only the managing members of this project can do this: Mara, Max.");
-    expect(named?.fields).toEqual({ managers });
-    for (const list of [{}, { managers: [] }]) {
-      const nobody = meaning({ "proof:project": { old: { ...project, managerIds: [], ...list } } });
-      expect(nobody?.message).toBe("This project has no managing members, so only API keys can do this.");
-      expect(nobody?.fields).toEqual({ managers: [] });
+    ["member", ["member", "admin", "owner"]],
+    ["admin", ["admin", "owner"]],
+    ["owner", ["owner"]],
+  ] as const)("of the role %s", (role, enough) => {
+    for (const own of roles) {
+      const allowed = (enough as readonly string[]).includes(own);
+      expect(permit(token, { rule: { role } }, withRole(own))).toBe(allowed ? undefined : "forbidden");
     }
+    expect(permit(token, { rule: { role } }, { "proof:membership": undefined })).toBeUndefined();
+    expect(permit(key, { rule: { role } })).toBeUndefined();
+  });
+
+  test("of a role is not needed for what members may do to themselves", () => {
+    const owners = { role: "owner", orSelf: true } as const;
+    expect(permit(token, { rule: owners, userId }, withRole("member"))).toBeUndefined();
+    expect(permit(token, { rule: owners, userId: newId("usr", now) }, withRole("member"))).toBe("forbidden");
+    expect(permit(token, { rule: { role: "owner" }, userId }, withRole("member"))).toBe("forbidden");
+  });
+
+  test("where only the managers may: every other user is refused, and no key or session", () => {
+    const listed = (managerIds?: string[]) => ({ "proof:project": { ...project, managerIds } });
+    const rule = { managed: true };
+    expect(permit(token, { rule }, listed(managers.map(({ id }) => id)))).toBe("not_a_manager");
+    expect(permit(token, {}, listed([]))).toBeUndefined();
+    expect(permit(token, { rule }, listed([userId]))).toBeUndefined();
+    expect(permit(token, { rule }, listed())).toBeUndefined();
+    expect(permit(token, { rule })).toBeUndefined();
+    expect(permit(key, { rule }, listed([]))).toBeUndefined();
+    expect(permit(session, { rule }, listed([]))).toBeUndefined();
+  });
+
+  test("refused says what would be enough, and who may", () => {
+    const problem = (more: Asked, rows: object = {}): Problem => {
+      try {
+        provePermission(asks(token, more), { ...good.token, ...withRole("member"), ...rows });
+      } catch (error) {
+        if (error instanceof Problem) return error;
+      }
+      throw new Error("It was permitted");
+    };
+    expect(problem({ rule: { role: "admin" } })).toMatchObject({
+      message: "Only admins and owners of the organization can do this.",
+      fields: { requiredRole: "admin" },
+    });
+    expect(problem({ rule: { role: "owner" } })).toMatchObject({
+      message: "Only owners of the organization can do this.",
+      fields: { requiredRole: "owner" },
+    });
+    expect(problem({ rule: { tokens: ["read", "deploy"] } }).message).toContain("access read or deploy.");
+    const restricted = (list: object) => ({ "proof:project": { ...project, managerIds: [], ...list } });
+    expect(problem({ rule: { managed: true } }, restricted({ managers }))).toMatchObject({
+      message: "Only the managing members of this project can do this: Mara, Max.",
+      fields: { managers },
+    });
+    for (const list of [{}, { managers: [] }])
+      expect(problem({ rule: { managed: true } }, restricted(list))).toMatchObject({
+        message: "This project has no managing members, so only API keys can do this.",
+        fields: { managers: [] },
+      });
   });
 });
 
-test.each<[string, PresentedCredential, Partial<ProofRequest>, boolean]>([
+describe("the conditions of a write", () => {
+  const checks = (credential: PresentedCredential, more: Asked = {}) => proofChecks(asks(credential, more));
+
+  test("ask for the managers' list where a user must be on it", () => {
+    const when = (credential: PresentedCredential, managed: boolean) =>
+      checks(credential, { projectId, rule: { managed } })["proof:project"]?.when;
+    const open = { organizationId: orgId };
+    expect(when(token, true)).toEqual({ ...open, managerIds: { is: "absentOrContains", value: userId } });
+    expect(when(token, false)).toEqual(open);
+    expect(when(key, true)).toEqual(open);
+    expect(when(session, true)).toEqual(open);
+  });
+
+  test("ask for the role where more than a member is needed", () => {
+    const when = (more: Asked) => checks(token, more)["proof:membership"]?.when;
+    const member = { organizationId: orgId };
+    const owner = { ...member, role: { is: "oneOf", values: ["owner"] } };
+    expect(when({})).toEqual(member);
+    expect(when({ rule: { role: "admin" } })).toEqual({ ...member, role: { is: "oneOf", values: ["admin", "owner"] } });
+    expect(when({ rule: { role: "owner", orSelf: true }, userId })).toEqual(member);
+    expect(when({ rule: { role: "owner", orSelf: true }, userId: otherOrg })).toEqual(owner);
+    expect(when({ rule: { role: "owner" }, userId })).toEqual(owner);
+  });
+
+  test("ask what a token is bounded to", () => {
+    const when = (more: Asked) => checks(token, more)["proof:token"]?.when;
+    const good = { hash: "hash", expiresAt: { is: "absentOrAbove", value: at } };
+    const inOrganization = { ...good, organizationIds: { is: "absentOrContains", value: orgId } };
+    expect(when({ orgId: undefined })).toEqual(good);
+    expect(when({})).toEqual(inOrganization);
+    expect(when({ rule: { tokens: ["deploy", "all"] } })).toEqual({
+      ...inOrganization,
+      access: { is: "absentOrOneOf", values: ["deploy", "all"] },
+    });
+  });
+
+  test("after the caller was proved are that the project is still there", () => {
+    const { "proof:project": check } = laterChecks(asks(token, { projectId, rule: { managed: true } }));
+    expect(check).toMatchObject({ kind: "check", key: { pk: `PRJ#${projectId}`, sk: "PRJ" } });
+    expect(check?.when).toEqual({ organizationId: orgId });
+    expect(laterChecks(asks(token))["proof:project"]).toBeUndefined();
+    expect(laterChecks(asks(token, { orgId: undefined, projectId }))["proof:project"]).toBeUndefined();
+  });
+});
+
+test("a proved caller is the user with role and bounds, or the organization of the key or session", () => {
+  const bounds = { organizationIds: [orgId], expiresAt: later };
+  const rows = { ...good.token, "proof:token": { ...tokenRow, ...bounds } };
+  expect(callerOf(asks(token), rows)).toEqual({ kind: "user", userId, role: "owner", bounds });
+  expect(callerOf(asks(key), good.key)).toEqual({ kind: "organization", organizationId: orgId });
+  expect(callerOf(asks(session), good.session)).toEqual({ kind: "organization", organizationId: orgId });
+});
+
+test.each<[string, PresentedCredential, Asked, boolean]>([
   ["a key in its own organization", key, {}, true],
   ["a key and a project", key, { projectId }, true],
   ["a key without an organization in the path", key, { orgId: undefined }, true],
   ["a key in another organization", key, { orgId: otherOrg }, false],
   ["a session in another organization", session, { orgId: otherOrg }, false],
   ["a token in any organization", token, { orgId: otherOrg }, true],
+  ["a key where only users may", key, { rule: { usersOnly: true } }, false],
+  ["a token where only users may", token, { rule: { usersOnly: true } }, true],
   ["a token where the organization is none", token, { orgId: "org_x" }, false],
   ["a token where the project is none", token, { projectId: "prj_x" }, false],
   ["a token where the project is an organization", token, { projectId: orgId }, false],
