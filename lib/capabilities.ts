@@ -79,8 +79,8 @@ function environmentValues(r: Resources): Record<EnvironmentName, string> {
     FILES_SIGNER_ROLE: r.signers.files.roleArn,
     DATABASE_ARN: r.database?.cluster.clusterArn ?? "none",
     DATABASE_SECRET_ARN: r.database?.secretArn ?? "none",
-    // API Gateway ends a request after 29 s; a paused database usually resumes in 15 s.
-    DATABASE_WAIT_SECONDS: "20",
+    // A request's deadline is 22 s, and a statement's answer is waited for 2 s longer; a paused database usually resumes in 15 s.
+    DATABASE_WAIT_SECONDS: "19",
     IMAGE_BUILD_PROJECT: r.imageBuild.project.projectName,
     IMAGE_BUILD_ROLE: r.imageBuild.sessions.roleArn,
     IMAGE_KEY: r.data.key.keyArn,

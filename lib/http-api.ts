@@ -9,7 +9,7 @@ import { roleFor } from "./allow.ts";
 import { type Functions, functionArn } from "./functions.ts";
 import { apiDefinition, type Connection } from "./http-api-definition.ts";
 
-/** API Gateway ends a request after 30 s, so the function must answer before that for the client to see the error. */
+/** A request's deadline is 3 s before this (`lambdas/http/deadline.ts`), and API Gateway gives up after 29 s. */
 const routeTimeoutSeconds = 25;
 /** In MiB. More memory also means more CPU, which shortens a cold start. */
 const routeMemory = 1024;

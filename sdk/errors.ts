@@ -118,7 +118,16 @@ function problemOf(body: unknown) {
   return { message: text(message), code: text(code), requestId: text(requestId), issues: listed };
 }
 
-/** The error of a refused call; of a response that is not the service's own (a proxy's page) only the status is kept. */
+/** The codes of answers that API Gateway gives by itself, in a shape of its own (docs/api.md, Errors). */
+const gatewayCodes: Readonly<Record<number, string>> = {
+  413: "body_too_large",
+  429: "too_many_requests",
+  502: "unavailable",
+  503: "unavailable",
+  504: "unavailable",
+};
+
+/** The error of a refused call. An answer that is not the service's own (API Gateway's, a proxy's page) gets the code of its status. */
 export function errorOfAnswer(
   answer: { status: number; requestId: string | undefined; retryAfterSeconds: number | undefined },
   body: unknown,
@@ -126,7 +135,7 @@ export function errorOfAnswer(
   const { status, retryAfterSeconds } = answer;
   const { message, code, issues, requestId } = problemOf(body);
   return new (classOf(status))(
-    code ?? "unexplained",
+    code ?? gatewayCodes[status] ?? "unexplained",
     message ?? `The service answered ${status} without an explanation.`,
     {
       status,

@@ -81,7 +81,7 @@ export interface AppSwitch {
 }
 
 export function appReader(environment: { CLUSTER_NAME: string }): AppReader {
-  const ecs = new ECSClient(shortCallDefaults);
+  const ecs = new ECSClient(shortCallDefaults());
   const cluster = environment.CLUSTER_NAME;
   const reader: AppReader = {
     live: async (projectId) => (await reader.serving(projectId))?.taskDefinition ?? null,
@@ -110,7 +110,7 @@ export function appReader(environment: { CLUSTER_NAME: string }): AppReader {
 }
 
 export function taskIdentifier({ CLUSTER_NAME: cluster }: { CLUSTER_NAME: string }): TaskIdentifier {
-  const ecs = new ECSClient(shortCallDefaults);
+  const ecs = new ECSClient(shortCallDefaults());
   return {
     async projectOf(taskId) {
       const output = await ecs.send(new DescribeTasksCommand({ cluster, tasks: [taskId] }));
@@ -184,7 +184,7 @@ function refusedChange(error: unknown): unknown {
 }
 
 export function appDeployer(environment: DeployEnvironment): AppDeployer {
-  const ecs = new ECSClient(clientDefaults);
+  const ecs = new ECSClient(clientDefaults());
   const cluster = environment.CLUSTER_NAME;
   return {
     async register({ projectId, buildId, digest, port, memory }) {
@@ -281,7 +281,7 @@ export function appSwitch(environment: {
   PROBE_HEADER_NAME: string;
   PROBE_HEADER_VALUE: string;
 }): AppSwitch {
-  const ecs = new ECSClient(clientDefaults);
+  const ecs = new ECSClient(clientDefaults());
   const cluster = environment.CLUSTER_NAME;
 
   async function taskArnsOf(buildId: string, desiredStatus: "RUNNING" | "STOPPED"): Promise<string[]> {

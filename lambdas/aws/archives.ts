@@ -25,8 +25,7 @@ export interface ArchiveCopier {
 
 function client(): S3Client {
   return new S3Client({
-    ...clientDefaults,
-    requestHandler: { connectionTimeout: 1_000, requestTimeout: 30_000, throwOnRequestTimeout: true },
+    ...clientDefaults({ requestTimeout: 30_000 }),
     requestChecksumCalculation: "WHEN_REQUIRED",
     responseChecksumValidation: "WHEN_REQUIRED",
     forcePathStyle: process.env.AWS_ENDPOINT_URL_S3 !== undefined,

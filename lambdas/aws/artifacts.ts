@@ -10,7 +10,7 @@ export interface Artifacts {
 
 export function artifacts(environment: { ARTIFACTS_BUCKET: string }): Artifacts {
   const s3 = new S3Client({
-    ...clientDefaults,
+    ...clientDefaults(),
     requestChecksumCalculation: "WHEN_REQUIRED",
     forcePathStyle: process.env.AWS_ENDPOINT_URL_S3 !== undefined,
   });

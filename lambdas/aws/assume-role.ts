@@ -16,7 +16,7 @@ export type AssumeRole = (roleArn: string, sessionPolicy?: object) => Promise<Se
  * one hour is the longest session that AWS allows when one role assumes another.
  */
 export function roleAssumer(): AssumeRole {
-  const sts = new STSClient(shortCallDefaults);
+  const sts = new STSClient(shortCallDefaults());
   return async (roleArn, sessionPolicy) => {
     const { Credentials: session } = await sts.send(
       new AssumeRoleCommand({

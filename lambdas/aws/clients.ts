@@ -1,17 +1,25 @@
-/**
- * Bounds for every SDK client of a Lambda: the number of attempts and the time of each are limited. Without
- * `throwOnRequestTimeout` the SDK only logs a warning at the time-out and continues to wait.
- */
-export const clientDefaults = {
-  maxAttempts: 4,
-  requestHandler: { connectionTimeout: 1_000, requestTimeout: 10_000, throwOnRequestTimeout: true },
-} as const;
+import { BoundedHttpHandler } from "./deadline.ts";
+
+interface Bounds {
+  /** In milliseconds; the time until an attempt's answer begins. */
+  requestTimeout?: number;
+  /** In milliseconds; the longest silence on the connection. */
+  socketTimeout?: number;
+}
+
+/** Without `throwOnRequestTimeout` the SDK only logs a warning at the time-out and continues to wait. */
+const httpHandler = (bounds: Bounds) =>
+  new BoundedHttpHandler({ connectionTimeout: 1_000, throwOnRequestTimeout: true, ...bounds });
+
+/** Bounds for every SDK client of a Lambda: the number of attempts and the time of each are limited. */
+export function clientDefaults(bounds: Bounds = {}) {
+  return { maxAttempts: 4, requestHandler: httpHandler({ requestTimeout: 10_000, ...bounds }) };
+}
 
 /** Tighter bounds for calls that an HTTP request waits for, and that can be reported as temporarily unavailable. */
-export const shortCallDefaults = {
-  maxAttempts: 2,
-  requestHandler: { connectionTimeout: 1_000, requestTimeout: 3_000, throwOnRequestTimeout: true },
-} as const;
+export function shortCallDefaults() {
+  return { maxAttempts: 2, requestHandler: httpHandler({ requestTimeout: 3_000 }) };
+}
 
 /** The region that Lambda runs this function in. */
 export const ownRegion = () => process.env.AWS_REGION ?? "us-east-1";

@@ -60,9 +60,8 @@ export function databaseRunner(environment: {
 }): DatabaseRunner {
   // One attempt: the SDK would repeat an insert whose answer got lost.
   const client = new RDSDataClient({
-    ...clientDefaults,
+    ...clientDefaults({ requestTimeout: statementMs + answerMs }),
     maxAttempts: 1,
-    requestHandler: { ...clientDefaults.requestHandler, requestTimeout: statementMs + answerMs },
   });
   const target = { resourceArn: environment.DATABASE_ARN, secretArn: environment.DATABASE_SECRET_ARN };
 

@@ -20,7 +20,7 @@ export interface DeploymentResumer {
 }
 
 export function deploymentStarter(environment: { STATE_MACHINE_ARN: string }): DeploymentStarter {
-  const sfn = new SFNClient(clientDefaults);
+  const sfn = new SFNClient(clientDefaults());
   const stateMachineArn = environment.STATE_MACHINE_ARN;
   return {
     async start(input) {
@@ -42,7 +42,7 @@ export function deploymentStarter(environment: { STATE_MACHINE_ARN: string }): D
 const notWaiting = (error: unknown) => isNamed(error, "TaskTimedOut", "TaskDoesNotExist", "InvalidToken");
 
 export function deploymentResumer(): DeploymentResumer {
-  const sfn = new SFNClient(clientDefaults);
+  const sfn = new SFNClient(clientDefaults());
   return {
     async succeed(taskToken, output) {
       try {

@@ -1,5 +1,5 @@
 import { DeleteObjectCommand, HeadObjectCommand, S3Client } from "@aws-sdk/client-s3";
-import { isNamed } from "./clients.ts";
+import { clientDefaults, isNamed } from "./clients.ts";
 
 /** An object's metadata in S3. In a versioned bucket, `version` distinguishes two writes of the same bytes within one second. */
 export interface SeenObject {
@@ -18,8 +18,7 @@ export interface StoredFiles {
 
 export function storedFiles(environment: { FILES_BUCKET: string }): StoredFiles {
   const s3 = new S3Client({
-    maxAttempts: 4,
-    requestHandler: { connectionTimeout: 1_000, requestTimeout: 3_000, throwOnRequestTimeout: true },
+    ...clientDefaults({ requestTimeout: 3_000 }),
     requestChecksumCalculation: "WHEN_REQUIRED",
     responseChecksumValidation: "WHEN_REQUIRED",
     forcePathStyle: process.env.AWS_ENDPOINT_URL_S3 !== undefined,

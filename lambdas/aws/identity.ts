@@ -11,7 +11,7 @@ export interface IdentityProver {
 
 /** The STS addresses that a proof may be made for: the one of this region, and outside of tests the global one. */
 async function stsOrigins(): Promise<string[]> {
-  const { config } = new STSClient(shortCallDefaults);
+  const { config } = new STSClient(shortCallDefaults());
   const { url } = await getEndpointFromInstructions({}, GetCallerIdentityCommand, { ...config });
   return process.env.AWS_ENDPOINT_URL_STS ? [url.origin] : [url.origin, "https://sts.amazonaws.com"];
 }
@@ -19,7 +19,7 @@ async function stsOrigins(): Promise<string[]> {
 /** Sends GetCallerIdentity with the proof's headers in place of a signature of our own; returns the signer's ARN. */
 async function callerArn(endpoint: string, headers: Record<string, string>): Promise<string | undefined> {
   const sts = new STSClient({
-    ...shortCallDefaults,
+    ...shortCallDefaults(),
     endpoint,
     signer: {
       async sign(request) {

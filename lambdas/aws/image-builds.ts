@@ -37,8 +37,8 @@ export function buildAccessGranter(environment: {
   IMAGE_KEY: string;
   IMAGE_REPOSITORIES: string;
 }): BuildAccessGranter {
-  const codeBuild = new CodeBuildClient(clientDefaults);
-  const ecr = new ECRClient(clientDefaults);
+  const codeBuild = new CodeBuildClient(clientDefaults());
+  const ecr = new ECRClient(clientDefaults());
   const assumeRole = roleAssumer();
   const repositoryArn = (projectId: string) => `${environment.IMAGE_REPOSITORIES}/${projectId}`;
 

@@ -19,7 +19,7 @@ export interface LogReader {
 }
 
 export function logReader(environment: { APP_LOG_GROUP: string; BUILD_LOG_GROUP: string }): LogReader {
-  const logs = new CloudWatchLogsClient(clientDefaults);
+  const logs = new CloudWatchLogsClient(clientDefaults());
   const groups = { build: environment.BUILD_LOG_GROUP, app: environment.APP_LOG_GROUP };
 
   async function read(input: {

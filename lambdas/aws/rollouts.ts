@@ -55,7 +55,7 @@ function openedAt(expiresAt: Date | undefined): Date | undefined {
 }
 
 export function rolloutReader({ CLUSTER_NAME: cluster }: { CLUSTER_NAME: string }): Rollouts {
-  const ecs = new ECSClient(clientDefaults);
+  const ecs = new ECSClient(clientDefaults());
   /** Revisions never change, so each is described once. */
   const taskDefinitions = new Map<string, string>();
 

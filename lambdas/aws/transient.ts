@@ -16,6 +16,8 @@ export function isTransient(error: unknown): boolean {
   if (isServerError(error)) return true;
   if ("$retryable" in error && error.$retryable) return true;
   if ("code" in error && (transientCodes.test(String(error.code)) || error.code === "unavailable")) return true;
+  // The request's deadline aborted the call.
+  if (error.name === "AbortError") return true;
   return transientNames.test(error.name);
 }
 

@@ -6,6 +6,7 @@ import type { PathParams, Route } from "../../api/route.ts";
 import type { Places } from "../table/reader.ts";
 import type { Access, ReadAccess } from "./access.ts";
 import { type AuthenticatedContext, authenticate, inputProblem, validate } from "./authenticate.ts";
+import { withDeadline } from "./deadline.ts";
 import { httpErrors, problemOf } from "./errors.ts";
 import { idempotency } from "./idempotency.ts";
 import { errorFields, type LogEntry, logErrors } from "./log.ts";
@@ -82,7 +83,9 @@ export function endpoint<const R extends Route>(
     return { statusCode: route.definition.status, body: JSON.stringify(await work(call, tools)), headers };
   }
 
-  return middy<APIGatewayProxyEventV2, APIGatewayProxyStructuredResultV2, Error, Context>()
+  const chain = middy<APIGatewayProxyEventV2, APIGatewayProxyStructuredResultV2, Error, Context>({
+    timeoutEarlyInMillis: 0,
+  })
     .use(httpErrors())
     .use(logErrors(serverFault))
     .use(parse((event: APIGatewayProxyEventV2) => httpInput(route, event)))
@@ -95,6 +98,7 @@ export function endpoint<const R extends Route>(
     .use(withTools(ready))
     .use(validate(route))
     .handler((_event: APIGatewayProxyEventV2, context: Context) => answer(context, handle));
+  return withDeadline((event, context) => chain(event, context as Context));
 }
 
 /** What the log says of an error that is the service's own, and of no other. */

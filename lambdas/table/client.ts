@@ -16,11 +16,9 @@ const backoff = {
  * when nothing of its answer comes for `silenceMs`.
  */
 export function documentClient(silenceMs = 3_000): DynamoDBDocumentClient {
-  const client = new DynamoDBClient({
-    ...clientDefaults,
-    retryStrategy: new StandardRetryStrategy({ maxAttempts: clientDefaults.maxAttempts, backoff }),
-    requestHandler: { ...clientDefaults.requestHandler, requestTimeout: silenceMs, socketTimeout: silenceMs },
-  });
+  const defaults = clientDefaults({ requestTimeout: silenceMs, socketTimeout: silenceMs });
+  const retryStrategy = new StandardRetryStrategy({ maxAttempts: defaults.maxAttempts, backoff });
+  const client = new DynamoDBClient({ ...defaults, retryStrategy });
   return DynamoDBDocumentClient.from(client, { marshallOptions: { removeUndefinedValues: true } });
 }
 

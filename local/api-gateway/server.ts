@@ -38,6 +38,9 @@ export interface ApiGateway {
   close(): Promise<void>;
 }
 
+/** The time is longer than on AWS: the first use of a database creates it, which takes minutes on a slow machine. */
+const newContext = () => ({ getRemainingTimeInMillis: () => 250_000 });
+
 /** The public address of the local service: routes requests as API Gateway does and calls the same handlers as on AWS. */
 export async function startApiGateway(options: { port: number; functions: Functions }): Promise<ApiGateway> {
   const route = createRouter();
@@ -53,7 +56,7 @@ export async function startApiGateway(options: { port: number; functions: Functi
       handlers.set(id, handler);
     }
     const event = eventOf(request, body, target?.params ?? {});
-    const result = (await handler(event, {})) as APIGatewayProxyStructuredResultV2;
+    const result = (await handler(event, newContext())) as APIGatewayProxyStructuredResultV2;
     response.writeHead(result.statusCode ?? 200, result.headers as Record<string, string>);
     response.end(request.method === "HEAD" ? undefined : result.body);
   }

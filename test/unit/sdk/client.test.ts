@@ -108,6 +108,16 @@ test("an answer that is not the service's own is an error with its status", asyn
   expect(error).toMatchObject({ status: 500, code: "unexplained", requestId: "req_2" });
 });
 
+test.each([
+  [429, "Too Many Requests", "too_many_requests"],
+  [503, "Service Unavailable", "unavailable"],
+  [413, "Request Entity Too Large", "body_too_large"],
+])("an answer %i of API Gateway itself has the code that the service would give", async (status, message, code) => {
+  await using service = await farEnd({ status, body: { message } });
+  const client = createClient({ baseUrl: service.baseUrl, ...keys }, { attemptsMax: 1 });
+  expect(await caught(client.ping())).toMatchObject({ status, code, message });
+});
+
 test("a successful answer that does not match the contract is an error, an additional field is not", async () => {
   await using service = await farEnd({ body: "ping" }, { body: { endpoints: ["a"], extra: 1 } });
   const client = createClient({ baseUrl: service.baseUrl, ...keys });
