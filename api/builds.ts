@@ -102,7 +102,7 @@ export const getBuild = route("get-build", `GET ${project}/builds/{buildId}`, {
 });
 
 export const cancelBuild = route("cancel-build", `POST ${project}/builds/{buildId}/cancel`, {
-  summary: "Marks a build as canceled and frees the project at once.",
+  summary: "Marks a build as canceled; the project can be built again at once.",
   reply: z.object({ build: canceledBuild }),
   status: 200,
   errors: ["build_finished", "build_deploying", "idempotency_mismatch"],

@@ -47,7 +47,7 @@ export const capabilities = [
   "files:manage",
   /** Run statements in the organization's databases. */
   "databases:run",
-  /** Look at a running image build, make its project's repository, and sign it in to its inputs and that repository. */
+  /** Look up a running image build, create its project's repository, and give the build access to its inputs and that repository. */
   "image-builds:grant",
 ] as const;
 

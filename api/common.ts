@@ -12,7 +12,7 @@ export function isStorableText(text: string): boolean {
   return !text.includes("\u0000") && text.isWellFormed();
 }
 
-/** Free text that may be absent: trimmed, then measured; the empty string and null stand for none (docs/api.md, Build fields). */
+/** Free text that may be absent: trimmed, then measured; the empty string and null mean none (docs/api.md, Build fields). */
 export const optionalText = (lengthMax: number) =>
   z
     .union([z.string(), z.null()], { error: "must be a string or null" })
@@ -36,7 +36,7 @@ export const pageLimit = (max: number, standard: number) =>
       return z.NEVER;
     });
 
-/** The opaque position that a list gave out as `nextCursor`. */
+/** The `nextCursor` of a list's earlier answer; clients do not interpret it. */
 export const cursor = z.string().min(1, { error: "must be a cursor that this list returned" }).max(1024).optional();
 
 export const timestamp = z.iso.datetime({ precision: 3 });

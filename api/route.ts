@@ -34,7 +34,7 @@ export interface RouteDefinition {
   callers?: "users";
   /** "deploy": tokens for deployments may call it, beside those for everything. Every GET is open to all tokens. */
   tokens?: "deploy";
-  /** Whether the handler itself refuses a bad input, after it has looked whether what the path names exists. */
+  /** Whether the handler validates the input itself, after it has checked that the path's resources exist. */
   lateValidation?: true;
 }
 

@@ -55,7 +55,7 @@ export class Alarms extends Construct {
   /** Sends a message for each execution that failed, timed out or was aborted; alarms would need three metrics. */
   #deadExecutions(topic: sns.Topic, props: Monitored): void {
     const field = events.EventField.fromPath;
-    const message = `The execution ${field("$.detail.name")} ended as ${field("$.detail.status")}. Its build was ended and its project freed; the execution's history says why.`;
+    const message = `The execution ${field("$.detail.name")} ended as ${field("$.detail.status")}. Its build was ended and the project's lock released; the execution's history shows the cause.`;
     const rule = new events.Rule(this, "DeploymentsDied", { eventPattern: executionDied(props.resources) });
     rule.addTarget(
       new SnsTopic(topic, {

@@ -25,7 +25,7 @@ function refusal(build: BuildRow): Problem | undefined {
   }
 }
 
-/** Marks the build and frees the project, which a build that was canceled or ended in between no longer holds. */
+/** Marks the build as canceled and, if it still holds the project's lock, releases the lock. */
 function cancelWrites({ id, projectId, status }: BuildRow, canceledAt: string, holdsLock: boolean): CancelWrites {
   return {
     build: Build.update(

@@ -29,7 +29,7 @@ interface Line {
   text: string;
 }
 
-/** Reads on from stream `index` and token until the page is full or nothing more is there. */
+/** Continues at stream `index` and its token until the page is full or there are no more lines. */
 async function readPage(logs: LogReader, streams: Stream[], from: { index: number; token: string }, limit: number) {
   const lines: Line[] = [];
   let { index, token } = from;

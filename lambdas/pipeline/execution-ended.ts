@@ -15,7 +15,7 @@ const statusChange = z.object({
   }),
 });
 
-/** Ends the build of an execution that failed, timed out or was aborted, and frees its project. */
+/** Ends the build of an execution that failed, timed out or was aborted, and releases the project's lock. */
 export const handler = listener("execution-ended", statusChange, async ({ detail }, tools) => {
   await endOrphanedBuild(detail.input, tools);
 });

@@ -11,7 +11,7 @@ const afterEveryLease = "9";
 
 /**
  * Looks at every lock whose lease ended: an execution that was never started is started (its name makes that
- * idempotent), one that runs gets a new lease, and one that is over has its build ended and its project freed.
+ * idempotent), one that runs gets a new lease, and one that is over has its build ended and its lock released.
  */
 export const handler = listener(
   "reconcile-locks",

@@ -14,7 +14,7 @@ export type Requirement =
   | { is: "oneOf"; values: readonly (string | number | boolean)[] }
   | { is: "below" | "above"; value: string | number }
   | { is: "absentOrBelow" | "absentOrAbove"; value: string | number }
-  /** Holds where there is no row; a row that lacks the attribute does not meet it. */
+  /** True if there is no row; false for a row without the attribute. */
   | { is: "newRowOrBelow"; value: number }
   | { is: "absentOrContains"; value: string }
   | { is: "absentOrOneOf"; values: readonly string[] };
@@ -56,7 +56,7 @@ export interface List<R> extends Range {
 
 type Row = z.ZodType<object, Item>;
 
-/** Ties a kind of row to its schema and to its keys; `list` says where all rows of one owner are. */
+/** Defines a kind of row: its schema and its keys; `list` is the place of all rows of one owner. */
 export function entity<S extends Row, K, L = never>(
   schema: S,
   key: (id: K) => Key,

@@ -76,7 +76,7 @@ function updateText(expression: Expression, write: Update<unknown>): string {
 
 type TransactItem = NonNullable<TransactWriteCommandInput["TransactItems"]>[number];
 
-/** The write's condition with what it and the update's expression name; `expression` already holds the update's part. */
+/** The condition of a write, and all names and values; `expression` already contains those of the update. */
 function commonOf(tableName: string, write: Write, expression: Expression) {
   const condition = write.when ? conditionText(expression, write.when) : undefined;
   const { names, values } = expression;

@@ -7,11 +7,11 @@ import { rethrowWithoutQuotes, type TableConnection } from "./client.ts";
 import type { Update } from "./entity.ts";
 import { updateOf } from "./expression.ts";
 
-/** Changes single rows and can neither put nor delete one: for what a route that only reads records on the side. */
+/** Updates single rows, but cannot put or delete them; for routes that read and also record something, such as the last use of a key. */
 export interface RowUpdater {
   /** One update; if its condition does not hold, the row that was there. */
   update<R>(update: Update<R>): Promise<{ ok: true; row: R } | { ok: false; old: R | undefined }>;
-  /** One attempt whose failure the request survives; gives the row after it. */
+  /** One attempt, for updates that the request can do without; returns the row after the update. */
   updateBestEffort<R>(update: Update<R>): Promise<R | undefined>;
 }
 

@@ -42,7 +42,7 @@ export function tableWriter(client: TableConnection, tableName: string): TableWr
       } catch (error) {
         if (!(error instanceof TransactionCanceledException)) throw error;
         const reasons = error.CancellationReasons ?? [];
-        // Beside a conflict the result is incomplete: only the next attempt shows which other conditions fail.
+        // With a conflict the result is incomplete: only the next attempt shows which other conditions fail.
         const isComplete = reasons.every((reason) => reason.Code === "None" || isFailed(reason));
         if (reasons.some(isFailed) && (isComplete || attempt === attemptsMax - 1)) {
           return { ok: false, failed: failedOf(named, reasons) as Failed<W> };

@@ -1,4 +1,4 @@
-/** A stretch of a text, `to` exclusive. */
+/** A part of a text; `to` is exclusive. */
 export interface Range {
   from: number;
   to: number;
@@ -22,19 +22,19 @@ const start = 0;
 const none = -1;
 
 /**
- * Finds every occurrence of many patterns in one pass (Aho–Corasick). States are made when a text first reaches them, so that
- * patterns of megabytes cost little more than sorting them: their number grows with the text, never beyond the patterns' length.
+ * Finds every occurrence of many patterns in one pass (Aho–Corasick). A state is created when a text first reaches it, so
+ * patterns of megabytes cost little more than sorting them: the number of states grows with the text, up to the patterns' length.
  */
 export class Automaton {
   readonly #patterns: readonly string[];
   #states = new Int32Array(columns * 256);
   #count = 0;
   readonly #branches: Map<number, number>[] = [];
-  /** The states after the first one, plus one; most of a text that names no pattern stays there. */
+  /** For each first character, the number of its state plus one, or 0: most characters of a text match no pattern. */
   readonly #fromStart = new Int32Array(0x10000);
   /** Pairs of a state without a transition and the state made for it, or `none`; used by `#advance` alone. */
   readonly #passed: number[] = [];
-  /** States looked at to make transitions: what a text costs beyond its length. */
+  /** The number of states that were read to create transitions: the cost of a text beyond its length. */
   steps = 0;
 
   constructor(patterns: readonly string[]) {
@@ -83,7 +83,7 @@ export class Automaton {
     return index === none ? none : (this.#branches[index]?.get(unit) ?? none);
   }
 
-  /** The state after one more character, made with the states that it falls back on. */
+  /** The state after one more character; creates it and the states of its failure links if needed. */
   #advance(state: number, unit: number): number {
     let from = state;
     let reached = none;

@@ -1,9 +1,9 @@
 import type { Range } from "./automaton.ts";
 
-/** A text as one of its readers would understand it, and where its characters stand in the original. */
+/** A decoded text, and the place of its characters in the original. */
 export interface Reading {
   text: string;
-  /** The stretch of the original that a stretch of `text` was written as. */
+  /** The part of the original from which a part of `text` was decoded. */
   original(range: Range): Range;
 }
 
@@ -41,7 +41,7 @@ function decoded(written: string): string {
   }
 }
 
-/** JSON in JSON in JSON is as deep as loggers go. */
+/** Loggers nest JSON at most three levels deep. */
 const backslashLevelsMax = 3;
 
 /** A text as it is, and with its JSON or URL escapes replaced. */
@@ -61,7 +61,7 @@ export function readingsOf(text: string): Reading[] {
 function unescaped(reading: Reading, { pattern, meaning }: Escaping): Reading {
   let text = "";
   let at = 0;
-  /** Behind each escape, how much further the original is than the text. */
+  /** The offset after each escape, and how many characters more the original has up to there. */
   const behind = [0];
   const further = [0];
   for (const { 0: written, index } of reading.text.matchAll(pattern)) {
@@ -75,7 +75,7 @@ function unescaped(reading: Reading, { pattern, meaning }: Escaping): Reading {
   return { text, original: ({ from, to }) => reading.original({ from: original(from), to: original(to) }) };
 }
 
-/** The index of the last of some ascending numbers, of which the first is 0, that is at most `limit`. */
+/** The index of the last number that is at most `limit`; the numbers ascend from 0. */
 function lastUpTo(numbers: readonly number[], limit: number): number {
   let last = 0;
   for (let end = numbers.length; end - last > 1; ) {

@@ -39,10 +39,10 @@ export function redeployBlockOf(
   return redeployWindow(successes, liveBuildId).includes(build.id) ? null : "outside_window";
 }
 
-/** How many successes must be remembered so that the window can be told whichever of them is live. */
+/** One more than can be redeployed, because one of them may be live. */
 const successesKept = limits.redeployCandidatesMax + 1;
 
-/** The remembered successes after another one, newest first. */
+/** The kept successful builds after another one, newest first. */
 export function withSuccess(successes: readonly string[], buildId: string): string[] {
   return [...new Set([buildId, ...successes])].sort().reverse().slice(0, successesKept);
 }
@@ -101,12 +101,12 @@ export function canceledBuildReply(build: BuildRow): CanceledBuildReply {
   return { ...buildReply(build), canceledAt: build.canceledAt ?? null };
 }
 
-/** S3 key of a build's archive; it names its owner so that the upload's event leads to the row. */
+/** The S3 key of a build's archive. It contains the owner's ids, by which the upload's event is matched to the row. */
 export function archiveKey(build: { organizationId: string; projectId: string; id: string }): string {
   return `archives/${build.organizationId}/${build.projectId}/${build.id}.zip`;
 }
 
-/** The owner that an archive's key names. */
+/** The owner in an archive's key. */
 export function archiveOwner(key: string): { organizationId: string; projectId: string; buildId: string } | undefined {
   const match = /^archives\/(org_\w{26})\/(prj_\w{26})\/(bld_\w{26})\.zip$/.exec(key);
   if (!match?.[1] || !match[2] || !match[3]) return undefined;

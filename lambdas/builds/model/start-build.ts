@@ -5,7 +5,7 @@ import { Problem } from "../../http/problem.ts";
 import type { BuildRow, LockRow } from "./rows.ts";
 import type { BuildWrites } from "./transitions.ts";
 
-/** The 409 that names the build that holds the project (docs/api.md, Build states). */
+/** The 409 with the build that holds the project's lock (docs/api.md, Build states). */
 export function buildInProgress(lock: Pick<LockRow, "buildId" | "status" | "createdAt">): Problem {
   return new Problem(
     "build_in_progress",

@@ -81,8 +81,8 @@ export function newBuild(build: NewBuild, now: Date): { row: BuildRow; writes: B
 export type Advance = { won: true } | { won: false; build: BuildRow | undefined };
 
 /**
- * A stage boundary: one conditional write of the build and its lock. It is lost to a cancel, to an end, and to a lock
- * that has another owner; the build as it stands then tells which.
+ * A stage boundary: one conditional write of the build and its lock. It fails if the build was canceled or has ended, or
+ * if another build holds the lock; the returned build shows which.
  */
 export async function advance(
   table: Table,
@@ -111,7 +111,7 @@ export async function advance(
   return { won: false, build };
 }
 
-/** The build ends as `ready`, is live, and frees the project: one transaction (docs/data-model.md, Rules between rows). */
+/** The build ends as `ready`, is live, and releases the project's lock: one transaction (docs/data-model.md, Rules between rows). */
 export async function endReady(
   table: Table,
   key: BuildKey,
@@ -137,7 +137,7 @@ export async function endReady(
 }
 
 /**
- * The build ends as `error` and frees the project. A canceled build has freed it before and only takes the status
+ * The build ends as `error` and releases the project's lock. A canceled build has released it before and only gets the status
  * ("would have failed anyway", docs/api.md, Build states). Nothing happens to a build that has ended.
  */
 export async function endError(

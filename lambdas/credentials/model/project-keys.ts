@@ -3,7 +3,7 @@ import type { ProjectKeysRow } from "../../http/model/credentials.ts";
 
 const epochMs = Date.UTC(2026, 0, 1);
 
-/** A guess at the next credential id, right unless two keys are made in one second: ids only grow in a project. */
+/** The first credential id to try: seconds since 2026, so ids grow in a project. It is taken if two keys are created in one second. */
 export function firstCredentialId(now: Date): number {
   return Math.max(1, Math.floor((now.getTime() - epochMs) / 1000));
 }
