@@ -17,9 +17,9 @@ export interface ServiceProcess {
 }
 
 export function startServiceProcess(home: string): ServiceProcess {
-  const { PATH, HOME } = process.env;
+  const { PATH, HOME, NODE_COMPILE_CACHE } = process.env;
   const child = spawn(process.execPath, ["--disable-warning=ExperimentalWarning", "local/main.ts"], {
-    env: { PATH, HOME, SLIPWAY_HOME: home, PORT: "0" },
+    env: { PATH, HOME, NODE_COMPILE_CACHE, SLIPWAY_HOME: home, PORT: "0" },
     stdio: ["ignore", "pipe", "pipe"],
   });
   let [stdout, stderr] = ["", ""];
