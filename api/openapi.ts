@@ -2,78 +2,112 @@ import * as z from "zod";
 import { commonErrors, errorReply } from "./common.ts";
 import { type ErrorCode, errorTable } from "./errors.ts";
 import { routes } from "./index.ts";
-import { type Route, refusalsOf } from "./route.ts";
-import { settingsFileSchema } from "./settings.ts";
-
-type Json = Record<string, unknown>;
+import { hoistRepeated, type Json } from "./openapi-components.ts";
+import type { Route } from "./route.ts";
 
 /** JSON Schema of what a client sends, or of what it gets. */
 function schemaOf(schema: z.ZodType, io: "input" | "output"): Json {
-  const { $schema: _, ...rest } = z.toJSONSchema(schema, { target: "draft-2020-12", io, unrepresentable: "any" });
+  const { $schema: _, ...rest } = z.toJSONSchema(schema, {
+    target: "draft-2020-12",
+    io,
+    unrepresentable: "any",
+    override: ({ jsonSchema }) => {
+      // Later versions may add fields to an answer.
+      if (io === "output" && jsonSchema.additionalProperties === false) delete jsonSchema.additionalProperties;
+      // The bounds of JavaScript's exact integers say nothing about the field.
+      if (jsonSchema.minimum === Number.MIN_SAFE_INTEGER) delete jsonSchema.minimum;
+      if (jsonSchema.maximum === Number.MAX_SAFE_INTEGER) delete jsonSchema.maximum;
+    },
+  });
   return rest;
 }
 
 const jsonBody = (schema: Json) => ({ content: { "application/json": { schema } } });
 
-function parametersOf({ path, definition }: Route): Json[] {
-  const names = [...path.matchAll(/\{(\w+)\}/g)].map((match) => String(match[1]));
+const namesIn = (path: string) => [...path.matchAll(/\{(\w+)\}/g)].map((match) => String(match[1]));
+const parameter = (name: string) => ({ $ref: `#/components/parameters/${name}` });
+
+/** The parameters of one operation; those of its path are the path's. */
+function parametersOf({ definition, method }: Route): Json[] {
   const query = definition.query ? schemaOf(definition.query, "input") : { properties: {} };
   return [
-    ...names.map((name) => ({ name, in: "path", required: true, schema: { type: "string" } })),
-    ...Object.entries(query.properties ?? {}).map(([name, schema]) => ({ name, in: "query", required: false, schema })),
+    ...Object.entries(query.properties ?? {}).map(([name, schema]) => ({ name, in: "query", schema })),
+    ...(method === "POST" && definition.credential !== "none" ? [parameter("IdempotencyKey")] : []),
   ];
 }
 
+/** The errors of this route alone: one shared response for each status, with the codes in its description. */
 function errorsOf(route: Route): Record<string, Json> {
   const byStatus = new Map<number, ErrorCode[]>();
-  for (const code of [...commonErrors, ...refusalsOf(route), ...route.definition.errors]) {
+  for (const code of route.definition.errors) {
     const { status } = errorTable[code];
     byStatus.set(status, [...(byStatus.get(status) ?? []), code]);
   }
   return Object.fromEntries(
     [...byStatus].map(([status, codes]) => [
       String(status),
-      { description: codes.join(", "), ...jsonBody({ $ref: "#/components/schemas/Error" }) },
+      { $ref: "#/components/responses/Error", description: codes.join(", ") },
     ]),
   );
 }
 
 function operationOf(route: Route & { resource: string }): Json {
   const { definition } = route;
+  const parameters = parametersOf(route);
   return {
     operationId: route.id,
     summary: definition.summary,
     tags: [route.resource],
-    parameters: parametersOf(route),
+    ...(parameters.length > 0 && { parameters }),
     ...(definition.body && { requestBody: jsonBody(schemaOf(definition.body, "input")) }),
     responses: {
-      [definition.status]: { description: definition.summary, ...jsonBody(schemaOf(definition.reply, "output")) },
+      [definition.status]: { description: "Success", ...jsonBody(schemaOf(definition.reply, "output")) },
       ...errorsOf(route),
+      default: { $ref: "#/components/responses/Error" },
     },
     ...(definition.credential === "none" && { security: [] }),
   };
 }
 
+const everywhere = `The errors of every route are ${commonErrors.map((code) => `${code} (${errorTable[code].status})`).join(", ")}.`;
+
 /** The whole interface as an OpenAPI 3.1 document, derived from the route table. */
 export function openApi(): Json {
   const paths: Record<string, Json> = {};
+  const inPath: Record<string, Json> = {};
   for (const route of routes) {
-    paths[route.path] = { ...paths[route.path], [route.method.toLowerCase()]: operationOf(route) };
+    const names = namesIn(route.path);
+    const shared = names.length > 0 ? { parameters: names.map(parameter) } : {};
+    paths[route.path] = { ...shared, ...paths[route.path], [route.method.toLowerCase()]: operationOf(route) };
+    for (const name of names) inPath[name] = { name, in: "path", required: true, schema: { type: "string" } };
   }
+  const { document, schemas } = hoistRepeated(paths);
   return {
     openapi: "3.1.0",
     info: {
       title: "Slipway",
       version: "1.0.0",
-      summary: "Deploys applications from zip archives, and rolls back a deployment that fails its health check.",
+      summary: "Deploys a zip, checks its health, and restores the previous version if the new one is not healthy.",
+      description: everywhere,
     },
+    servers: [{ url: "/" }],
     security: [{ key: [] }],
-    paths,
+    paths: document,
     components: {
       securitySchemes: {
         key: { type: "http", scheme: "bearer", description: "<ACCESS_KEY>:<SECRET_KEY>, or a token" },
       },
-      schemas: { Error: schemaOf(errorReply, "output"), SettingsFile: settingsFileSchema() },
+      parameters: {
+        ...inPath,
+        IdempotencyKey: {
+          name: "Idempotency-Key",
+          in: "header",
+          description: "Makes the request safe to repeat for 24 hours.",
+          schema: { type: "string", maxLength: 255 },
+        },
+      },
+      responses: { Error: { description: "An error", ...jsonBody({ $ref: "#/components/schemas/Error" }) } },
+      schemas: { ...schemas, Error: schemaOf(errorReply, "output") },
     },
   };
 }
