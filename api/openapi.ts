@@ -1,6 +1,7 @@
 import * as z from "zod";
 import { commonErrors, errorReply } from "./common.ts";
 import { type ErrorCode, errorTable } from "./errors.ts";
+import { type Example, examples } from "./examples.ts";
 import { routes } from "./index.ts";
 import { hoistRepeated, type Json } from "./openapi-components.ts";
 import type { Route } from "./route.ts";
@@ -22,7 +23,11 @@ function schemaOf(schema: z.ZodType, io: "input" | "output"): Json {
   return rest;
 }
 
-const jsonBody = (schema: Json) => ({ content: { "application/json": { schema } } });
+const jsonBody = (schema: Json, example?: Json) => ({
+  content: { "application/json": { schema, ...(example && { example }) } },
+});
+
+const exampleOf = (id: string): Example | undefined => new Map<string, Example>(Object.entries(examples)).get(id);
 
 const namesIn = (path: string) => [...path.matchAll(/\{(\w+)\}/g)].map((match) => String(match[1]));
 const parameter = (name: string) => ({ $ref: `#/components/parameters/${name}` });
@@ -59,7 +64,9 @@ function operationOf(route: Route & { resource: string }): Json {
     summary: definition.summary,
     tags: [route.resource],
     ...(parameters.length > 0 && { parameters }),
-    ...(definition.body && { requestBody: jsonBody(schemaOf(definition.body, "input")) }),
+    ...(definition.body && {
+      requestBody: jsonBody(schemaOf(definition.body, "input"), exampleOf(route.id)?.body),
+    }),
     responses: {
       [definition.status]: { description: "Success", ...jsonBody(schemaOf(definition.reply, "output")) },
       ...errorsOf(route),

@@ -4,6 +4,7 @@ import * as apigateway from "aws-cdk-lib/aws-apigatewayv2";
 import * as iam from "aws-cdk-lib/aws-iam";
 import * as logs from "aws-cdk-lib/aws-logs";
 import { Construct } from "constructs";
+import { pages } from "../api/pages.ts";
 import { capabilitiesOf, type Route } from "../api/route.ts";
 import { roleFor } from "./allow.ts";
 import { type Functions, functionArn } from "./functions.ts";
@@ -74,6 +75,16 @@ export class ServiceApi extends Construct {
         description: route.definition.summary,
       });
     }
+    for (const { id, resource, summary } of pages) {
+      functions.add({
+        id,
+        folder: resource,
+        uses: [],
+        timeoutSeconds: routeTimeoutSeconds,
+        memory: routeMemory,
+        description: summary,
+      });
+    }
     functions.add({
       id: "not-found",
       folder: "service",
@@ -82,7 +93,7 @@ export class ServiceApi extends Construct {
       memory: 256,
       description: "Answers requests that match no route.",
     });
-    this.#define([...served, { id: "not-found" }]);
+    this.#define([...served, ...pages, { id: "not-found" }]);
   }
 
   /** Imports the routes as one definition: a resource for each route and integration would be a third of the stack. */

@@ -1,4 +1,5 @@
 import { routes } from "../../api/index.ts";
+import { pages } from "../../api/pages.ts";
 
 interface Target {
   id: string;
@@ -11,7 +12,7 @@ export function createRouter(): (
   path: string,
 ) => { id: string; params: Record<string, string> } | undefined {
   const byShape = new Map<string, Target>();
-  for (const { id, method, path } of routes) {
+  for (const { id, method, path } of [...routes, ...pages]) {
     const names = [...path.matchAll(/\{(\w+)\}/g)].map((match) => String(match[1]));
     byShape.set(`${method} ${path.replaceAll(/\{\w+\}/g, "*")}`, { id, names });
   }

@@ -58,7 +58,8 @@ export async function startApiGateway(options: { port: number; functions: Functi
     const event = eventOf(request, body, target?.params ?? {});
     const result = (await handler(event, newContext())) as APIGatewayProxyStructuredResultV2;
     response.writeHead(result.statusCode ?? 200, result.headers as Record<string, string>);
-    response.end(request.method === "HEAD" ? undefined : result.body);
+    const answer = Buffer.from(result.body ?? "", result.isBase64Encoded ? "base64" : "utf8");
+    response.end(request.method === "HEAD" ? undefined : answer);
   }
 
   const server = createServer({ maxHeaderSize: headerBytesMax }, (request, response) => {

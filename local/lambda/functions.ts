@@ -1,5 +1,6 @@
 import { randomUUID } from "node:crypto";
 import { routes } from "../../api/index.ts";
+import { pages } from "../../api/pages.ts";
 import { errorFields, log } from "../../lambdas/http/log.ts";
 import { listeners, steps } from "../../statemachines/steps.ts";
 import { AwsError } from "../aws/service.ts";
@@ -29,7 +30,7 @@ export interface Functions {
 const modules: Record<string, string> = {
   "not-found": "service/not-found",
   operator: "operator/operator",
-  ...Object.fromEntries(routes.map((route) => [route.id, `${route.resource}/${route.id}`])),
+  ...Object.fromEntries([...routes, ...pages].map(({ id, resource }) => [id, `${resource}/${id}`])),
   ...Object.fromEntries([...Object.keys(steps), ...Object.keys(listeners)].map((id) => [id, `pipeline/${id}`])),
 };
 

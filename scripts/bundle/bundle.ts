@@ -2,6 +2,7 @@ import { rm } from "node:fs/promises";
 import { join } from "node:path";
 import { build, type Metafile } from "esbuild";
 import { bundleStaticServer } from "../../buildpack/image/static-server/bundle.ts";
+import { bundleReference } from "../../reference/bundle.ts";
 import { handlerFiles, missingHandlers } from "./handlers.ts";
 import { environmentOnly, externals, quickBuiltins, yamlModules } from "./lean.ts";
 
@@ -41,8 +42,11 @@ export async function bundleLambdas(outdir: string, files: readonly string[] = h
     legalComments: "none",
     logLevel: "warning",
     banner: { js: requireBanner },
-    // The analysis passes the static server to the image build, and esbuild is not available in Lambda to bundle it there.
-    define: { STATIC_SERVER: JSON.stringify(await bundleStaticServer()) },
+    // Both are passed on as text, and esbuild is not available in Lambda to bundle them there.
+    define: {
+      STATIC_SERVER: JSON.stringify(await bundleStaticServer()),
+      REFERENCE_SCRIPT: JSON.stringify(await bundleReference()),
+    },
     alias: yamlModules,
     external: externals,
     plugins: [quickBuiltins, environmentOnly],

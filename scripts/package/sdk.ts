@@ -1,24 +1,13 @@
 import { cp, mkdir, readdir, readFile, rm, writeFile } from "node:fs/promises";
 import { join } from "node:path";
 import { fileURLToPath } from "node:url";
-import { type BuildOptions, build, type Plugin } from "esbuild";
+import { type BuildOptions, build } from "esbuild";
 import * as z from "zod";
-import { clientRoutes } from "../../sdk/routes.ts";
+import { plainRouteTable } from "../../sdk/plain-route-table.ts";
 import { run } from "./run.ts";
 
 const root = fileURLToPath(new URL("../..", import.meta.url));
 const own = z.object({ version: z.string(), license: z.string(), dependencies: z.record(z.string(), z.string()) });
-
-/** Puts the values of the route table into the bundle instead of the declarations, which bring all schemas along. */
-const plainRouteTable: Plugin = {
-  name: "plain-route-table",
-  setup(build) {
-    build.onLoad({ filter: /[/\\]sdk[/\\]routes\.ts$/ }, () => ({
-      contents: `export const clientRoutes = ${JSON.stringify(clientRoutes)};`,
-      loader: "js",
-    }));
-  },
-};
 
 /** The options of each bundle of the SDK. Signing comes along; zod stays a dependency, used where replies are checked. */
 const shared: BuildOptions = {

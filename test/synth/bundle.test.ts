@@ -10,6 +10,7 @@ import { afterAll, beforeAll, expect, it } from "vitest";
 import type { Capability } from "../../api/capabilities.ts";
 import { capabilityEnvironment } from "../../api/environment.ts";
 import { routes } from "../../api/index.ts";
+import { pages } from "../../api/pages.ts";
 import { capabilitiesOf } from "../../api/route.ts";
 import { staticServerText } from "../../buildpack/image/static-server/text.ts";
 import { newKeyPair } from "../../lambdas/http/presented-credential.ts";
@@ -35,6 +36,7 @@ const usesOf = new Map<string, readonly Capability[]>([
   ),
   ["operator/operator", operatorUses],
   ["service/not-found", []],
+  ...pages.map(({ id, resource }) => [`${resource}/${id}`, []] as const),
 ]);
 
 /** The output files that a function always loads: its entry, the tools of its capabilities, and their imports. */

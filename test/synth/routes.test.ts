@@ -1,6 +1,7 @@
 import { expect, it } from "vitest";
 import { capabilityEnvironment } from "../../api/environment.ts";
 import { routes } from "../../api/index.ts";
+import { pages } from "../../api/pages.ts";
 import { handlerFiles } from "../../scripts/bundle/handlers.ts";
 import { imageBuildServices, listeners, operatorUses, steps } from "../../statemachines/steps.ts";
 import { ofType, resources } from "./assembly.ts";
@@ -44,7 +45,7 @@ function answering(): Map<string, string | undefined> {
 const functionArnPrefix = "arn:<Partition>:lambda:<Region>:<AccountId>:function:<StackName>-";
 
 it("the API has exactly the contract's routes, and the file with the route's name handles each", () => {
-  const contract = routes.map(
+  const contract = [...routes, ...pages].map(
     ({ id, method, path, resource }) => [`${method} ${path}`, `${resource}/${id}.handler`] as const,
   );
   expect(answering()).toEqual(new Map([...contract, ["$default", "service/not-found.handler"]]));
@@ -81,7 +82,7 @@ it("API Gateway may invoke the routes' functions only, with a role that nothing 
   const grants = grantsOf(id);
   expect([...new Set(grants.map(({ action }) => action))]).toEqual(["lambda:InvokeFunction"]);
   expect(grants.map(({ resource }) => resource).sort()).toEqual(all.map(invoked).sort());
-  expect(grants).toHaveLength(routes.length + 1);
+  expect(grants).toHaveLength(routes.length + pages.length + 1);
   const trust = resources()[id]?.Properties.AssumeRolePolicyDocument.Statement;
   expect(trust).toEqual([
     { Action: "sts:AssumeRole", Effect: "Allow", Principal: { Service: "apigateway.amazonaws.com" } },
@@ -96,6 +97,7 @@ it("each function has exactly the variables of its capabilities", () => {
     ...Object.entries({ ...steps, ...listeners, ...imageBuildServices }).map(([id, step]) => [id, step.uses] as const),
     ["operator", operatorUses],
     ["not-found", []],
+    ...pages.map(({ id }) => [id, []] as const),
   ]);
   for (const { id, environment } of functions()) {
     const names = new Set((uses.get(id) ?? []).flatMap((capability) => capabilityEnvironment[capability]));

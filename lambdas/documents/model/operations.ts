@@ -1,0 +1,72 @@
+import type { Json } from "../../../api/openapi-components.ts";
+
+/** One operation of the OpenAPI document, as the reference page shows it. */
+export interface Operation {
+  id: string;
+  method: string;
+  path: string;
+  summary: string;
+  /** The names between braces in the path. */
+  params: string[];
+  query: Json | undefined;
+  body: Json | undefined;
+  reply: Json;
+  status: string;
+  errors: string[];
+  sdkMethod: string;
+}
+
+const isJson = (value: unknown): value is Json => typeof value === "object" && value !== null && !Array.isArray(value);
+const at = (value: unknown, ...path: string[]): unknown =>
+  path.reduce<unknown>((found, name) => (isJson(found) ? found[name] : undefined), value);
+const jsonAt = (value: unknown, ...path: string[]): Json => {
+  const found = at(value, ...path);
+  return isJson(found) ? found : {};
+};
+const textAt = (value: unknown, name: string): string => String(at(value, name) ?? "");
+
+function queryOf(operation: Json): Json | undefined {
+  const parameters = Array.isArray(operation.parameters) ? operation.parameters.filter(isJson) : [];
+  const query = parameters.filter((one) => one.in === "query");
+  if (query.length === 0) return undefined;
+  return {
+    type: "object",
+    properties: Object.fromEntries(query.map((one) => [textAt(one, "name"), jsonAt(one, "schema")])),
+  };
+}
+
+function operationOf(path: string, method: string, operation: Json): Operation {
+  const responses = jsonAt(operation, "responses");
+  const status = Object.keys(responses).find((one) => one.startsWith("2")) ?? "200";
+  const id = textAt(operation, "operationId");
+  const content = ["content", "application/json", "schema"];
+  return {
+    id,
+    method: method.toUpperCase(),
+    path,
+    summary: textAt(operation, "summary"),
+    params: [...path.matchAll(/\{(\w+)\}/g)].map(([, name]) => String(name)),
+    query: queryOf(operation),
+    body: at(operation, "requestBody") === undefined ? undefined : jsonAt(operation, "requestBody", ...content),
+    reply: jsonAt(responses, status, ...content),
+    status,
+    errors: Object.entries(responses).flatMap(([code, response]) =>
+      /^[45]/.test(code) ? textAt(response, "description").split(", ") : [],
+    ),
+    sdkMethod: id.replace(/-([a-z0-9])/g, (_, letter: string) => letter.toUpperCase()),
+  };
+}
+
+/** The operations of an OpenAPI document in its order, and its shared schemas. */
+export function operationsOf(document: Json): { operations: Operation[]; shared: [name: string, schema: Json][] } {
+  const operations = Object.entries(jsonAt(document, "paths")).flatMap(([path, item]) =>
+    Object.entries(isJson(item) ? item : {}).flatMap(([method, operation]) =>
+      method === "parameters" || !isJson(operation) ? [] : [operationOf(path, method, operation)],
+    ),
+  );
+  const schemas = Object.entries(jsonAt(document, "components", "schemas"));
+  return {
+    operations,
+    shared: schemas.flatMap(([name, schema]) => (isJson(schema) ? [[name, schema] as [string, Json]] : [])),
+  };
+}
