@@ -4,7 +4,7 @@ import { type ErrorCode, errorTable } from "./errors.ts";
 import { type Example, examples } from "./examples.ts";
 import { routes } from "./index.ts";
 import { hoistRepeated, type Json } from "./openapi-components.ts";
-import type { Route } from "./route.ts";
+import { type Route, refusalsOf } from "./route.ts";
 
 /** JSON Schema of what a client sends, or of what it gets. */
 function schemaOf(schema: z.ZodType, io: "input" | "output"): Json {
@@ -44,7 +44,7 @@ function parametersOf({ definition, method }: Route): Json[] {
 /** The errors of this route alone: one shared response for each status, with the codes in its description. */
 function errorsOf(route: Route): Record<string, Json> {
   const byStatus = new Map<number, ErrorCode[]>();
-  for (const code of route.definition.errors) {
+  for (const code of [...refusalsOf(route), ...route.definition.errors]) {
     const { status } = errorTable[code];
     byStatus.set(status, [...(byStatus.get(status) ?? []), code]);
   }

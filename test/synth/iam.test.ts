@@ -84,7 +84,10 @@ it("the capabilities of each function", () => {
     file-uploaded: files:follow files:manage table:read
     finish: table:read table:write
     get-build: apps:read keys:record-use live-build:cache table:read
+    get-docs: 
     get-file: files:follow files:manage files:sign keys:record-use table:read
+    get-llms: 
+    get-openapi: 
     get-row: databases:run keys:record-use table:read
     grant-build-access: image-builds:grant
     list-build-logs: keys:record-use logs:read table:read

@@ -3,6 +3,7 @@ declare const REFERENCE_SCRIPT: string | undefined;
 
 /** The script of the reference page, which calls the service through the client. */
 export async function referenceScript(): Promise<string> {
-  if (typeof REFERENCE_SCRIPT === "string") return REFERENCE_SCRIPT;
-  return (await import("../../../reference/bundle.ts")).bundleReference();
+  return typeof REFERENCE_SCRIPT === "string"
+    ? REFERENCE_SCRIPT
+    : (await import("../../../reference/bundle.ts")).bundleReference();
 }
