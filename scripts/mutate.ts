@@ -1,12 +1,12 @@
 import { setPriority } from "node:os";
 import { parseArgs } from "node:util";
 import { areas } from "./mutate/areas.ts";
-import { mutateCode } from "./mutate/code.ts";
-import { mutateMachine, mutateTemplate, type Outcome } from "./mutate/definitions.ts";
+import { mutateCode, mutateTemplate } from "./mutate/code.ts";
+import { mutateMachine, type Outcome } from "./mutate/definitions.ts";
 
 /**
  * Changes the code in small ways and counts the changes that no test notices:
- * `npm run mutate [-- area…] [--files pattern] [--fast] [--every n]`
+ * `npm run mutate [-- area…] [--files pattern] [--fast] [--slowest ms] [--every n]`
  * (docs/testing.md). One worker at low priority, because a full run takes hours.
  */
 const { positionals, values } = parseArgs({
@@ -15,21 +15,24 @@ const { positionals, values } = parseArgs({
     fast: { type: "boolean", default: false },
     every: { type: "string", default: "1" },
     files: { type: "string" },
+    slowest: { type: "string", default: "Infinity" },
   },
 });
 
-/** Of the machine's and the template's changes only each n-th is tried. */
+/** Which tests are tried. */
+const effort = { whole: !values.fast, millisecondsMax: Number(values.slowest) };
+/** Of the machine's changes only each n-th is tried. */
 const every = Number(values.every);
 
 const runs: Record<string, () => Promise<Outcome> | Outcome> = {
   ...Object.fromEntries(
     Object.entries(areas).map(([name, area]) => [
       name,
-      () => mutateCode(area, { files: values.files, whole: !values.fast }),
+      () => mutateCode(area, { files: values.files, ...effort }),
     ]),
   ),
   machine: () => mutateMachine({ fast: values.fast, every }),
-  template: () => mutateTemplate({ every }),
+  template: () => mutateTemplate(effort),
 };
 
 const unknown = positionals.filter((name) => !(name in runs));

@@ -52,3 +52,8 @@ export const areas: Record<string, Area> = {
     tests: ["test/api/tables/*.test.ts"],
   },
 };
+
+/** The tests that read the synthesized template; those of the bundle and of the scripts do not. */
+export const templateTests = [
+  "test/synth/{deployment,events,iam,integrations,network,removal,routes,settings,stateful,take-down}.test.ts",
+];

@@ -1,40 +1,71 @@
 import { globSync, rmSync } from "node:fs";
-import type { Area } from "./areas.ts";
+import { type Area, templateTests } from "./areas.ts";
 import { copyOfProject } from "./copy-of-project.ts";
 import type { Outcome } from "./definitions.ts";
 import { instrument } from "./instrument.ts";
+import type { Workplace } from "./run-tests.ts";
 import { TestFile, type Verdicts } from "./test-file.ts";
 
 /** Quick tests are tried first, in every file: they leave little to those that deploy an app. */
-const millisecondsMax = [1_000, 5_000, Number.POSITIVE_INFINITY];
+const limits = [300, 3_000, Number.POSITIVE_INFINITY];
+
+export interface Effort {
+  /** Whether what cannot be tried in place gets a run of the whole file. */
+  whole: boolean;
+  /** Slower tests are left out. */
+  millisecondsMax: number;
+}
+
+interface Changes extends Effort {
+  workplace: Workplace;
+  /** Patterns of files of tests. */
+  tests: string[];
+  /** The changes by number, in words; absent where the tests themselves say which there are. */
+  mutants?: Map<string, string>;
+}
+
+async function tryAll({ workplace, tests, mutants: known, whole, millisecondsMax }: Changes): Promise<Outcome> {
+  const verdicts: Verdicts = { noticed: new Set(), tried: new Set() };
+  const names = tests.flatMap((pattern) => globSync(pattern, { cwd: workplace.copy }).sort());
+  const files = [...new Set(names)].map((name) => new TestFile(workplace, name, verdicts));
+  for (const file of files) await file.look();
+  const mutants = known ?? new Map(files.flatMap(({ reached }) => reached).map((id) => [id, id]));
+  for (const limit of limits.map((one) => Math.min(one, millisecondsMax))) {
+    for (const file of files) {
+      await file.tryInPlace(limit);
+      const what = `${file.file}, tests of up to ${limit} ms`;
+      console.log(`${new Date().toISOString()} ${verdicts.noticed.size} of ${mutants.size} noticed after ${what}`);
+    }
+  }
+  if (whole) for (const file of files) await file.tryWhole();
+  const survivors = [...mutants]
+    .filter(([id]) => !verdicts.noticed.has(id))
+    .map(([id, what]) => `${what} (${verdicts.tried.has(id) ? "survived" : "not reached"})`);
+  return { count: mutants.size, survivors };
+}
 
 /** Tries every change of an area's files with the tests that reach it. */
 export async function mutateCode(
   area: Area,
-  options: { files?: string | undefined; whole: boolean },
+  { files, ...effort }: Effort & { files?: string | undefined },
 ): Promise<Outcome> {
   const copy = copyOfProject();
   try {
-    const mutants = await instrument(copy, options.files === undefined ? area.files : options.files.split(","));
-    const verdicts: Verdicts = { noticed: new Set(), tried: new Set() };
-    const names = area.tests.flatMap((pattern) => globSync(pattern, { cwd: copy }).sort());
-    const files = [...new Set(names)].map((name) => new TestFile(copy, name, verdicts));
-    const progress = (what: string) => {
-      const count = mutants.filter(({ id }) => verdicts.noticed.has(id)).length;
-      console.log(`${new Date().toISOString()} ${count} of ${mutants.length} noticed after ${what}`);
-    };
-    for (const file of files) await file.look();
-    for (const limit of millisecondsMax) {
-      for (const file of files) {
-        await file.tryInPlace(limit);
-        progress(`${file.file}, tests of up to ${limit} ms`);
-      }
-    }
-    if (options.whole) for (const file of files) await file.tryWhole();
-    const survivors = mutants
-      .filter(({ id }) => !verdicts.noticed.has(id))
-      .map(({ id, what }) => `${what} (${verdicts.tried.has(id) ? "survived" : "not reached"})`);
-    return { count: mutants.length, survivors };
+    const mutants = await instrument(copy, files === undefined ? area.files : files.split(","));
+    const named = new Map(mutants.map(({ id, what }) => [id, what]));
+    const workplace = { copy, config: "vitest.config.ts" } as const;
+    return await tryAll({ workplace, tests: area.tests, mutants: named, ...effort });
+  } finally {
+    rmSync(copy, { recursive: true, force: true });
+  }
+}
+
+/** Takes each condition, statement and protection out of the synthesized template. */
+export async function mutateTemplate(effort: Effort): Promise<Outcome> {
+  const copy = copyOfProject();
+  try {
+    const workplace = { copy, config: "template.config.ts" } as const;
+    return await tryAll({ workplace, tests: templateTests, ...effort });
   } finally {
     rmSync(copy, { recursive: true, force: true });
   }

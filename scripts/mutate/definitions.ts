@@ -1,9 +1,8 @@
 import { spawnSync } from "node:child_process";
-import { mkdtempSync, readFileSync, rmSync, writeFileSync } from "node:fs";
-import { tmpdir } from "node:os";
+import { readFileSync, rmSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { copyOfProject, root } from "./copy-of-project.ts";
-import { machineRemovals, type Removal, templateRemovals, without } from "./definition-mutants.ts";
+import { machineRemovals, type Removal, without } from "./definition-mutants.ts";
 
 /** How many parts were taken out of a definition, and those that no test missed. */
 export interface Outcome {
@@ -14,13 +13,12 @@ export interface Outcome {
 const minutesMax = 30;
 
 /** Whether the tests pass. Tests that do not end have noticed something. */
-function pass(folder: string, tests: string[], environment: Record<string, string> = {}): boolean {
+function pass(folder: string, tests: string[]): boolean {
   const { status } = spawnSync(
     join(root, "node_modules/.bin/vitest"),
     ["run", "--bail=1", "--maxWorkers=1", ...tests],
     {
       cwd: folder,
-      env: { ...process.env, ...environment },
       stdio: "ignore",
       timeout: minutesMax * 60_000,
     },
@@ -57,24 +55,6 @@ export function mutateMachine(options: { fast: boolean; every: number }): Outcom
       writeFileSync(join(work, machineFile), JSON.stringify(without(machine, path), null, 2));
       return suites.some((tests) => !pass(work, tests));
     });
-  } finally {
-    rmSync(work, { recursive: true, force: true });
-  }
-}
-
-/** Takes each condition, statement and protection out of the synthesized template. */
-export function mutateTemplate({ every }: { every: number }): Outcome {
-  const work = mkdtempSync(join(tmpdir(), "mutate-template-"));
-  const file = join(work, "template.json");
-  const tests = ["--config=scripts/mutate/template.config.ts"];
-  try {
-    if (!pass(root, tests, { MUTATE_TEMPLATE: file })) throw new Error("The tests fail without a change");
-    const template = JSON.parse(readFileSync(file, "utf8"));
-    return tryAll(
-      templateRemovals(template),
-      every,
-      ({ path }) => !pass(root, tests, { MUTATE_PATH: JSON.stringify(path) }),
-    );
   } finally {
     rmSync(work, { recursive: true, force: true });
   }

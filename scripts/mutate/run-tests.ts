@@ -12,16 +12,22 @@ function readResults(results: string): Result[] {
   return lines.slice(0, -1).map((line) => resultSchema.parse(JSON.parse(line)));
 }
 
+/** A copy of the project, and the configuration with which its tests run. */
+export interface Workplace {
+  copy: string;
+  config: "vitest.config.ts" | "template.config.ts";
+}
+
 /** Runs one file of tests in the copy. True if all of them passed; a process that reports nothing any more is ended. */
 function run(
-  copy: string,
+  { copy, config }: Workplace,
   file: string,
   environment: Record<string, string>,
   { results, milliseconds = {} }: Partial<Plan> = {},
 ): Promise<boolean> {
   const child = spawn(
     join(copy, "node_modules/.bin/vitest"),
-    ["run", "--config=scripts/mutate/vitest.config.ts", ...(results === undefined ? ["--bail=1"] : [])],
+    ["run", `--config=scripts/mutate/${config}`, ...(results === undefined ? ["--bail=1"] : [])],
     { cwd: copy, env: { ...process.env, MUTATE_TESTS: file, ...environment }, stdio: "ignore", detached: true },
   );
   const started = Date.now();
@@ -43,20 +49,20 @@ function run(
 }
 
 /** Whether all tests of a file pass while this change is on from the start. */
-export function passesWith(copy: string, file: string, mutant: string): Promise<boolean> {
-  return run(copy, file, { __STRYKER_ACTIVE_MUTANT__: mutant });
+export function passesWith(workplace: Workplace, file: string, mutant: string): Promise<boolean> {
+  return run(workplace, file, { __STRYKER_ACTIVE_MUTANT__: mutant });
 }
 
 /** Runs a file of tests as the plan says, in place. */
 export async function runPlan(
-  copy: string,
+  workplace: Workplace,
   file: string,
   plan: Omit<Plan, "results">,
 ): Promise<{ results: Result[]; passed: boolean }> {
-  const results = join(copy, "mutate-results.jsonl");
-  const planFile = join(copy, "mutate-plan.json");
+  const results = join(workplace.copy, "mutate-results.jsonl");
+  const planFile = join(workplace.copy, "mutate-plan.json");
   rmSync(results, { force: true });
   writeFileSync(planFile, JSON.stringify({ ...plan, results } satisfies Plan));
-  const passed = await run(copy, file, { MUTATE_PLAN: planFile }, { ...plan, results });
+  const passed = await run(workplace, file, { MUTATE_PLAN: planFile }, { ...plan, results });
   return { passed, results: readResults(results) };
 }

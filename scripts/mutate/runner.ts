@@ -11,6 +11,8 @@ interface Switches {
   currentTestId?: string | undefined;
   hitCount?: number | undefined;
   hitLimit?: number;
+  /** Changes that every test may notice, where no code is instrumented. */
+  everywhere?: string[];
   mutantCoverage?: { static: Record<string, number>; perTest: Record<string, Record<string, number>> };
 }
 /** The names are those of the instrumented code. */
@@ -73,7 +75,8 @@ export default class InPlaceRunner extends TestRunner {
       switches.currentTestId = undefined;
     }
     if (plan.mutants === undefined) {
-      const hits = switches.mutantCoverage?.perTest[test.id] ?? {};
+      const everywhere = Object.fromEntries((switches.everywhere ?? []).map((id) => [id, 1]));
+      const hits = switches.mutantCoverage?.perTest[test.id] ?? everywhere;
       report({ test: test.id, name: test.fullName, milliseconds: performance.now() - started, hits });
     }
   }

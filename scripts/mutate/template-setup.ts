@@ -1,13 +1,60 @@
-import { writeFileSync } from "node:fs";
 import { Template } from "aws-cdk-lib/assertions";
-import { without } from "./definition-mutants.ts";
+import { templateRemovals } from "./definition-mutants.ts";
 
-/** Before each file of tests of the template: takes one part out of every template that they synthesize. */
-const { MUTATE_PATH, MUTATE_TEMPLATE } = process.env;
+/**
+ * Before each file of tests of the template: remembers every template that they synthesize, so that the runner can take
+ * one part out of all of them and put it back. A part's number is its path.
+ */
+type Part = { parent: object; index: string | number; before: [string, unknown][] | unknown[] };
+
 const synthesized = Template.prototype.toJSON;
+const templates: object[] = [];
+let active: string | undefined = process.env.__STRYKER_ACTIVE_MUTANT__;
+let removed: Part[] = [];
+
+function remove(template: object, path: readonly (string | number)[]): void {
+  let parent: unknown = template;
+  for (const key of path.slice(0, -1)) parent = Reflect.get(Object(parent), key);
+  const index = path.at(-1) ?? "";
+  if (typeof parent !== "object" || parent === null || !(index in parent)) return;
+  removed.push({ parent, index, before: Array.isArray(parent) ? [...parent] : Object.entries(parent) });
+  if (Array.isArray(parent)) parent.splice(Number(index), 1);
+  else Reflect.deleteProperty(parent, index);
+}
+
+function restore(): void {
+  for (const { parent, before } of removed) {
+    if (Array.isArray(parent)) parent.splice(0, parent.length, ...before);
+    else {
+      for (const key of Object.keys(parent)) Reflect.deleteProperty(parent, key);
+      Object.assign(parent, Object.fromEntries(before as [string, unknown][]));
+    }
+  }
+  removed = [];
+}
 
 Template.prototype.toJSON = function () {
   const template = synthesized.call(this);
-  if (MUTATE_TEMPLATE) writeFileSync(MUTATE_TEMPLATE, JSON.stringify(template));
-  return MUTATE_PATH ? Object(without(template, JSON.parse(MUTATE_PATH))) : template;
+  if (active !== undefined) remove(template, JSON.parse(active));
+  templates.push(template);
+  return template;
 };
+
+const switches: object = Reflect.get(globalThis, "__stryker__") ?? {};
+Object.defineProperties(switches, {
+  activeMutant: {
+    get: () => active,
+    set(part: string | undefined) {
+      restore();
+      active = part;
+      if (part !== undefined) for (const template of templates) remove(template, JSON.parse(part));
+    },
+  },
+  // Each test may notice each part of the file's first template, which is that of the default settings.
+  everywhere: {
+    get: () =>
+      templates[0]
+        ? templateRemovals(JSON.parse(JSON.stringify(templates[0]))).map(({ path }) => JSON.stringify(path))
+        : [],
+  },
+});

@@ -1,12 +1,17 @@
+import { join } from "node:path";
 import { defineConfig } from "vitest/config";
 
-/** The tests that read the synthesized template; those of the bundle and of the scripts do not. */
+const here = import.meta.dirname;
+
+/** One file of the tests that read the synthesized template. */
 export default defineConfig({
   test: {
-    include: ["test/synth/*.test.ts"],
-    exclude: ["test/synth/{bundle,fresh-clone,scripts,sdk-calls,validation}.test.ts"],
-    setupFiles: ["scripts/mutate/template-setup.ts"],
-    testTimeout: 120_000,
-    hookTimeout: 120_000,
+    include: [process.env.MUTATE_TESTS ?? ""],
+    setupFiles: [join(here, "template-setup.ts")],
+    ...(process.env.MUTATE_PLAN !== undefined && { runner: join(here, "runner.ts") }),
+    maxConcurrency: 1,
+    maxWorkers: 1,
+    testTimeout: 900_000,
+    hookTimeout: 180_000,
   },
 });

@@ -1,5 +1,5 @@
 import type { Result } from "./protocol.ts";
-import { passesWith, runPlan } from "./run-tests.ts";
+import { passesWith, runPlan, type Workplace } from "./run-tests.ts";
 
 /** What is known of the changes of one area. */
 export interface Verdicts {
@@ -17,7 +17,7 @@ interface Test {
 /** A file of tests, and which of an area's changes were tried with each of its tests. */
 export class TestFile {
   readonly file: string;
-  readonly #copy: string;
+  readonly #workplace: Workplace;
   readonly #verdicts: Verdicts;
   readonly #tests = new Map<string, Test>();
   /** Changes that only a run of the whole file can try. */
@@ -29,17 +29,22 @@ export class TestFile {
   readonly #alone = new Set<string>();
   readonly #unrepeatable = new Set<string>();
 
-  constructor(copy: string, file: string, verdicts: Verdicts) {
-    this.#copy = copy;
+  constructor(workplace: Workplace, file: string, verdicts: Verdicts) {
+    this.#workplace = workplace;
     this.file = file;
     this.#verdicts = verdicts;
   }
 
+  /** What the tests reach. */
+  get reached(): string[] {
+    return [...this.#tests.values()].flatMap(({ mutants }) => mutants);
+  }
+
   /** Runs the file without a change and records what each test reaches. */
   async look(): Promise<void> {
-    let looked = await runPlan(this.#copy, this.file, {});
+    let looked = await runPlan(this.#workplace, this.file, {});
     // On a busy machine a service may not start in time.
-    if (!looked.passed) looked = await runPlan(this.#copy, this.file, {});
+    if (!looked.passed) looked = await runPlan(this.#workplace, this.file, {});
     if (!looked.passed) throw new Error(`${this.file} fails without a change`);
     for (const result of looked.results) {
       if ("hits" in result) {
@@ -58,7 +63,10 @@ export class TestFile {
       const together = Object.entries(left).filter(([id]) => !this.#alone.has(id));
       const next = together.length > 0 ? together : Object.entries(left).slice(0, 1);
       if (next.length === 0) return;
-      const { results } = await runPlan(this.#copy, this.file, { mutants: Object.fromEntries(next), milliseconds });
+      const { results } = await runPlan(this.#workplace, this.file, {
+        mutants: Object.fromEntries(next),
+        milliseconds,
+      });
       // A process that ends without a result will not give one the next time either.
       if (!this.#read(results)) for (const [id] of next) this.#unrepeatable.add(id);
     }
@@ -120,7 +128,7 @@ export class TestFile {
     if (left.length > 0) console.log(`  ${left.length} changes with a run of all of ${this.file}`);
     for (const mutant of left) {
       this.#verdicts.tried.add(mutant);
-      if (!(await passesWith(this.#copy, this.file, mutant))) this.#verdicts.noticed.add(mutant);
+      if (!(await passesWith(this.#workplace, this.file, mutant))) this.#verdicts.noticed.add(mutant);
     }
   }
 }
