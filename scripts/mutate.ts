@@ -26,10 +26,7 @@ const every = Number(values.every);
 
 const runs: Record<string, () => Promise<Outcome> | Outcome> = {
   ...Object.fromEntries(
-    Object.entries(areas).map(([name, area]) => [
-      name,
-      () => mutateCode(area, { files: values.files, ...effort }),
-    ]),
+    Object.entries(areas).map(([name, area]) => [name, () => mutateCode(area, { files: values.files, ...effort })]),
   ),
   machine: () => mutateMachine({ fast: values.fast, every }),
   template: () => mutateTemplate(effort),
