@@ -4,7 +4,7 @@ export interface Area {
   tests: string[];
 }
 
-/** What `npm run mutate` runs, in this order. The first four need unit tests only; the others start services. */
+/** What `npm run mutate` runs, in this order. `--files` narrows an area to a part of its files. */
 export const areas: Record<string, Area> = {
   keys: {
     files: ["lambdas/http/presented-credential.ts"],
@@ -33,20 +33,31 @@ export const areas: Record<string, Area> = {
   },
   sessions: {
     files: ["lambdas/sessions/*.ts", "lambdas/aws/{identity,identity-proof}.ts"],
-    tests: ["test/local/sts/identity-proof.test.ts", "test/pipeline/faults/identity.test.ts"],
-  },
-  builds: {
-    files: ["lambdas/builds/*.ts", "lambdas/builds/model/{copy-build,live-build,start-build,transitions}.ts"],
     tests: [
-      "test/api/faults/concurrency.test.ts",
-      "test/unit/lambdas/builds/*.test.ts",
-      "test/pipeline/faults/*.test.ts",
+      "test/local/sts/identity-proof.test.ts",
+      "test/api/security.test.ts",
+      "test/pipeline/faults/identity.test.ts",
     ],
   },
-  pipeline: {
-    files: ["lambdas/pipeline/**/*.ts"],
-    tests: ["test/unit/lambdas/pipeline/*.test.ts", "test/pipeline/**/*.test.ts"],
+  builds: {
+    files: ["lambdas/builds/*.ts", "lambdas/builds/model/{copy-build,live-build,replies,start-build,transitions}.ts"],
+    tests: [
+      "test/unit/lambdas/builds/{is-live,redeploy-window}.test.ts",
+      "test/local/builds/*.test.ts",
+      "test/api/{round-trips,texts}.test.ts",
+      "test/api/faults/{concurrency,idempotency,managers}.test.ts",
+      "test/pipeline/faults/{cancel,live-unknown}.test.ts",
+    ],
   },
+  "pipeline-rules": {
+    files: ["lambdas/pipeline/model/{advice,failures,health,output-excerpt}.ts"],
+    tests: ["test/unit/lambdas/pipeline/*.test.ts"],
+  },
+  pipeline: {
+    files: ["lambdas/pipeline/*.ts", "lambdas/pipeline/model/restore-revision.ts"],
+    tests: ["test/pipeline/*.test.ts", "test/pipeline/faults/*.test.ts"],
+  },
+  detection: { files: ["buildpack/analysis/**/*.ts"], tests: ["test/unit/buildpack/analysis/*.test.ts"] },
   "tables-sql": {
     files: ["lambdas/tables/*.ts", "lambdas/tables/model/*.ts", "lambdas/aws/databases.ts"],
     tests: ["test/api/tables/*.test.ts"],
