@@ -82,6 +82,7 @@ export const listBuilds = route("list-builds", `GET ${project}/builds`, {
 
 export const createBuild = route("create-build", `POST ${project}/builds`, {
   summary: "Creates a build and the address its archive is uploaded to.",
+  event: "commit",
   body: z.object({
     title: optionalText(limits.titleLengthMax),
     description: optionalText(limits.descriptionLengthMax),
@@ -102,6 +103,7 @@ export const getBuild = route("get-build", `GET ${project}/builds/{buildId}`, {
 });
 
 export const cancelBuild = route("cancel-build", `POST ${project}/builds/{buildId}/cancel`, {
+  event: "commit",
   summary: "Marks a build as canceled; the project can be built again at once.",
   reply: z.object({ build: canceledBuild }),
   status: 200,
@@ -112,6 +114,7 @@ export const cancelBuild = route("cancel-build", `POST ${project}/builds/{buildI
 
 export const rebuild = route("rebuild", `POST ${project}/rebuild`, {
   summary: "Builds the deployed source again, with the current environment variables.",
+  event: "commit",
   reply: z.object({ build }),
   status: 201,
   errors: [
@@ -129,6 +132,7 @@ export const rebuild = route("rebuild", `POST ${project}/rebuild`, {
 
 export const redeployBuild = route("redeploy-build", `POST ${project}/builds/{buildId}/redeploy`, {
   summary: "Runs the whole pipeline again on the archive of an earlier successful build.",
+  event: "commit",
   reply: z.object({ build }),
   status: 201,
   errors: [

@@ -25,6 +25,7 @@ const created = z.object({
 const credentials = "/organizations/{orgId}/projects/{projectId}/credentials" as const;
 
 export const createCredential = route("create-credential", `POST ${credentials}`, {
+  event: "commit",
   summary: "Creates an app key; only this answer contains its secret.",
   body: z.object({
     description,
@@ -45,6 +46,7 @@ export const listCredentials = route("list-credentials", `GET ${credentials}`, {
 
 export const deleteCredential = route("delete-credential", `DELETE ${credentials}/{credentialId}`, {
   summary: "Revokes an app key from the next request on.",
+  event: "commit",
   reply: z.object({ credential: z.int() }),
   status: 200,
   errors: [],

@@ -40,6 +40,7 @@ export const listEnvironments = route("list-environments", `GET ${environments}`
 
 export const createEnvironment = route("create-environment", `POST ${environments}`, {
   summary: "Stores a variable; the running app sees it after a rebuild.",
+  event: "commit",
   body: z.object({ name, value }),
   reply: z.object({ environment }),
   status: 201,
@@ -49,6 +50,7 @@ export const createEnvironment = route("create-environment", `POST ${environment
 
 export const updateEnvironment = route("update-environment", `PUT ${environments}/{envId}`, {
   summary: "Changes a variable's name, value or both.",
+  event: "commit",
   body: z
     .object({ name: name.optional(), value: value.optional() })
     .refine((body) => body.name !== undefined || body.value !== undefined, { error: "name or value is required" }),
@@ -60,6 +62,7 @@ export const updateEnvironment = route("update-environment", `PUT ${environments
 
 export const deleteEnvironment = route("delete-environment", `DELETE ${environments}/{envId}`, {
   summary: "Deletes a variable; the running app keeps it until a rebuild.",
+  event: "commit",
   reply: z.object({ environment: z.string() }),
   status: 200,
   errors: [],

@@ -1,4 +1,4 @@
-export type IdPrefix = "org" | "usr" | "prj" | "bld" | "env" | "sto" | "fil" | "dbs" | "tok" | "req";
+export type IdPrefix = "org" | "usr" | "prj" | "bld" | "env" | "sto" | "fil" | "dbs" | "tok" | "evt" | "req";
 
 const idPattern = /^[a-z]{3}_[0-9a-hjkmnp-tv-z]{26}$/;
 

@@ -10,8 +10,16 @@ export type PathParams<P extends string> = { [Name in Segment<P>]: string };
 
 export type Method = "GET" | "POST" | "PUT" | "DELETE";
 
+/**
+ * How the event of a change is recorded (ADR 0019). `commit`: by `access.commit`, in the same transaction. `around`: before
+ * work outside the table, and completed after it. `none`: not at all, with the reason.
+ */
+export type EventRule = "commit" | "around" | { none: string };
+
 export interface RouteDefinition {
   summary: string;
+  /** Every route that changes something declares it; `route` demands it of all methods but GET. */
+  event?: EventRule;
   /** How the query string parses; absent means that none is read. */
   query?: z.ZodObject;
   /** How the JSON body parses; absent means that none is read. */
@@ -80,10 +88,15 @@ export function refusalsOf(route: Pick<Route, "method" | "definition">): ErrorCo
 }
 
 /** Declares a route once; everything else (API Gateway, Lambda, local server, OpenAPI, client, tests) is derived from it. */
-export function route<const Id extends string, const P extends string, const D extends RouteDefinition>(
+export function route<
+  const Id extends string,
+  const M extends Method,
+  const P extends string,
+  const D extends RouteDefinition,
+>(
   id: Id,
-  at: `${Method} ${P}`,
-  definition: D,
+  at: `${M} ${P}`,
+  definition: D & (M extends "GET" ? { event?: never } : { event: EventRule }),
 ): Route<Id, P, D> {
   const [method, path] = at.split(" ", 2) as [Method, P];
   return { id, method, path, definition };

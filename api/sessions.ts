@@ -10,6 +10,7 @@ const proof = z.object({
 });
 
 export const createSession = route("create-session", "POST /sessions", {
+  event: { none: "A session changes nothing; the events of what is done with it name its key or app." },
   summary: "Exchanges a key, or a deployed app's identity proof, for a token that is valid for ten minutes.",
   body: z.object({ proof: proof.optional() }),
   reply: z.object({ session: z.object({ token: z.string(), organizationId: z.string(), expiresAt: timestamp }) }),

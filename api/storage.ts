@@ -73,6 +73,7 @@ export const listFiles = route("list-files", `GET ${files}`, {
 });
 
 export const createFiles = route("create-files", `POST ${files}`, {
+  event: "commit",
   summary: "Prepares files, all or none; each gets an upload address that is valid for one hour.",
   body: z.object({ files: newFiles }),
   reply: z.object({ files: z.array(file.extend({ url: z.string(), expiresAt: timestamp })) }),
@@ -90,6 +91,7 @@ export const getFile = route("get-file", `GET ${files}/{fileId}`, {
 });
 
 export const deleteFile = route("delete-file", `DELETE ${files}/{fileId}`, {
+  event: "commit",
   summary: "Deletes a file permanently: an earlier upload address can no longer restore it.",
   reply: z.object({ file: z.string() }),
   status: 200,

@@ -244,6 +244,7 @@ export const listTables = route("list-tables", `GET ${tables}`, {
 
 export const createTable = route("create-table", `POST ${tables}`, {
   summary: "Creates a table; id, created_at and updated_at are added to its columns.",
+  event: "around",
   body: newTable,
   reply: z.object({ table }),
   status: 201,
@@ -253,6 +254,7 @@ export const createTable = route("create-table", `POST ${tables}`, {
 
 export const updateTable = route("update-table", `PUT ${tables}/{tableName}`, {
   summary: "Changes a table, all or nothing: drop, rename, modify, add, order and comment, in this order.",
+  event: "around",
   query: z.object({ dryRun: z.enum(["true", "false"], { error: "must be true or false" }).optional() }),
   body: tableChange,
   reply: z.object({ table, plan: z.array(z.string()).optional(), destructive: z.boolean().optional() }),
@@ -262,6 +264,7 @@ export const updateTable = route("update-table", `PUT ${tables}/{tableName}`, {
 });
 
 export const deleteTable = route("delete-table", `DELETE ${tables}/{tableName}`, {
+  event: "around",
   summary: "Deletes the table and its rows permanently.",
   reply: z.object({ table: z.string() }),
   status: 200,
@@ -270,6 +273,9 @@ export const deleteTable = route("delete-table", `DELETE ${tables}/{tableName}`,
 });
 
 const rows = `${tables}/{tableName}/rows` as const;
+
+/** Rows are the apps' own data, written as often as the apps like (ADR 0019). */
+const rowEvents = { none: "Rows are the apps' own data." } as const;
 
 export const listRows = route("list-rows", `GET ${rows}`, {
   summary: "The rows of the table by id; a page of large rows may hold fewer than its limit.",
@@ -281,6 +287,7 @@ export const listRows = route("list-rows", `GET ${rows}`, {
 });
 
 export const createRow = route("create-row", `POST ${rows}`, {
+  event: rowEvents,
   summary: "Stores a row; columns that are not named get their default.",
   body: rowInput,
   reply: z.object({ row }),
@@ -299,6 +306,7 @@ export const getRow = route("get-row", `GET ${rows}/{rowId}`, {
 
 export const updateRow = route("update-row", `PUT ${rows}/{rowId}`, {
   summary: "Changes the named columns of a row.",
+  event: rowEvents,
   body: rowInput,
   reply: z.object({ row }),
   status: 200,
@@ -307,6 +315,7 @@ export const updateRow = route("update-row", `PUT ${rows}/{rowId}`, {
 });
 
 export const deleteRow = route("delete-row", `DELETE ${rows}/{rowId}`, {
+  event: rowEvents,
   summary: "Deletes a row permanently.",
   reply: z.object({ row: z.int() }),
   status: 200,

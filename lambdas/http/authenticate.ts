@@ -3,6 +3,7 @@ import type { APIGatewayProxyEventV2 } from "aws-lambda";
 import { callerCapabilities, type Route } from "../../api/route.ts";
 import type { Places } from "../table/reader.ts";
 import { type Access, accessFor } from "./access.ts";
+import { changeOf } from "./events.ts";
 import type { IdempotencyContext } from "./idempotency.ts";
 import type { HttpInput, ParsedContext } from "./parse.ts";
 import { type Issue, invalid, type Problem, unauthorized } from "./problem.ts";
@@ -44,6 +45,7 @@ export function authenticate(
         userId: params.userId,
         rule,
         exists: exists(params),
+        change: changeOf(route, params),
         idempotencyKey,
       };
       context.access = accessFor(request, { reader: caller.table, keyUses: caller.keyUses, writer: writer?.table });

@@ -11,7 +11,8 @@ const forms = {
   access: /^slk_([0-9a-z]{26})[0-9a-z]{10}[0-9a-z]{7}$/,
   secret: /^sls_[0-9a-z]{40}[0-9a-z]{7}$/,
   token: /^slp_([0-9a-z]{26})([0-9a-z]{26})[0-9a-z]{32}[0-9a-z]{7}$/,
-  session: /^slt_([0-9a-z]{26})([0-9a-z]{16})[0-9a-z]{32}[0-9a-z]{7}$/,
+  keySession: /^slt_([0-9a-z]{26})([0-9a-z]{16})([0-9a-z]{10})[0-9a-z]{32}[0-9a-z]{7}$/,
+  appSession: /^slt_([0-9a-z]{26})([0-9a-z]{16})([0-9a-z]{26})[0-9a-z]{32}[0-9a-z]{7}$/,
 } as const;
 type KeyKind = keyof typeof forms;
 
@@ -27,7 +28,7 @@ function unsealed(kind: KeyKind, text: string): RegExpExecArray | null {
 
 /** A new access key of an organization and its secret. */
 export function newKeyPair(organizationId: string): { access: string; secret: string } {
-  return { access: sealed(`slk_${idBody(organizationId)}${randomText(10)}`), secret: sealed(`sls_${randomText(40)}`) };
+  return { access: accessOf(organizationId, randomText(10)), secret: sealed(`sls_${randomText(40)}`) };
 }
 
 /** A new personal access token. The ids of the user and the token, which are its row's key, are part of it. */
@@ -35,10 +36,20 @@ export function newToken(userId: string, tokenId: string): string {
   return sealed(`slp_${idBody(userId)}${idBody(tokenId)}${randomText(32)}`);
 }
 
-/** A new session token, and the id of its row. */
-export function newSession(organizationId: string): { sessionId: string; token: string } {
+/** What a session was made for: a key, or the app of a project. */
+export type SessionOrigin = { access: string } | { projectId: string };
+
+const accessRandomAt = 30;
+
+function accessOf(organizationId: string, random: string): string {
+  return sealed(`slk_${idBody(organizationId)}${random}`);
+}
+
+/** A new session token, and the id of its row. The token tells its origin, which the events of its requests name. */
+export function newSession(organizationId: string, origin: SessionOrigin): { sessionId: string; token: string } {
   const sessionId = randomText(16);
-  return { sessionId, token: sealed(`slt_${idBody(organizationId)}${sessionId}${randomText(32)}`) };
+  const from = "access" in origin ? origin.access.slice(accessRandomAt, accessRandomAt + 10) : idBody(origin.projectId);
+  return { sessionId, token: sealed(`slt_${idBody(organizationId)}${sessionId}${from}${randomText(32)}`) };
 }
 
 /** A new code of a one-time sign-in link: 260 random bits. */
@@ -62,7 +73,7 @@ export function sameHash(one: string, other: string): boolean {
 export type PresentedCredential =
   | { kind: "key"; access: string; organizationId: string; hash: string }
   | { kind: "token"; userId: string; tokenId: string; hash: string }
-  | { kind: "session"; organizationId: string; sessionId: string; hash: string };
+  | { kind: "session"; organizationId: string; sessionId: string; origin: SessionOrigin; hash: string };
 
 /** The user that a credential stands for; keys and sessions of apps are of an organization. */
 export function userOf(credential: PresentedCredential): string | undefined {
@@ -75,14 +86,21 @@ function keyCredential(access: string, secret: string): PresentedCredential | un
   return { kind: "key", access, organizationId: `org_${match[1]}`, hash: secretHash(secret) };
 }
 
+function sessionCredential(bearer: string): PresentedCredential | undefined {
+  const ofKey = unsealed("keySession", bearer);
+  const [, body = "", sessionId = "", from = ""] = ofKey ?? unsealed("appSession", bearer) ?? [];
+  if (sessionId === "") return undefined;
+  const organizationId = `org_${body}`;
+  const origin = ofKey ? { access: accessOf(organizationId, from) } : { projectId: `prj_${from}` };
+  return { kind: "session", organizationId, sessionId, origin, hash: secretHash(bearer) };
+}
+
 function bearerCredential(bearer: string): PresentedCredential | undefined {
   const colon = bearer.indexOf(":");
   if (colon >= 0) return keyCredential(bearer.slice(0, colon), bearer.slice(colon + 1));
   const token = unsealed("token", bearer);
   if (token) return { kind: "token", userId: `usr_${token[1]}`, tokenId: `tok_${token[2]}`, hash: secretHash(bearer) };
-  const session = unsealed("session", bearer);
-  if (!session?.[2]) return undefined;
-  return { kind: "session", organizationId: `org_${session[1]}`, sessionId: session[2], hash: secretHash(bearer) };
+  return sessionCredential(bearer);
 }
 
 /**

@@ -1,15 +1,33 @@
 import * as z from "zod";
 import { isStorableText, lengthOf } from "../../api/common.ts";
 import { limits } from "../../api/limits.ts";
+import { newEvent } from "../http/events.ts";
+import { Event, type EventRow } from "../http/model/event.ts";
 import { invalid } from "../http/problem.ts";
 import type { ConsoleAddress } from "../http/tools.ts";
+import type { Write } from "../table/entity.ts";
 import type { TableReader } from "../table/reader.ts";
-import type { TableWriter } from "../table/writer.ts";
+import type { Outcome, TableWriter, Writes } from "../table/writer.ts";
 
 export interface OperatorTools {
   table: TableReader & TableWriter;
+  /** Writes, with the event of the change in the same transaction: whose it is, and the ids of what changes. */
+  commit<const W extends Writes>(change: Pick<EventRow, "ownerId" | "ids">, writes: W): Promise<Outcome<W>>;
   console: ConsoleAddress;
   now: Date;
+}
+
+/** The tools of one command; its name is the action of its events. */
+export function operatorTools(
+  action: string,
+  { table, console }: { table: TableReader & TableWriter; console: ConsoleAddress },
+  now: Date,
+): OperatorTools {
+  async function commit<const W extends Writes>(change: Pick<EventRow, "ownerId" | "ids">, writes: W) {
+    const event = newEvent({ ...change, action, actor: { kind: "operator" }, outcome: "done" }, now);
+    return table.write<W & { event: Write }>({ ...writes, event: Event.put(event, event) });
+  }
+  return { table, commit, console, now };
 }
 
 export type Command = (input: unknown, tools: OperatorTools) => Promise<object>;

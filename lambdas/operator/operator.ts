@@ -4,7 +4,7 @@ import { operatorUses } from "../../statemachines/steps.ts";
 import { errorFields, log } from "../http/log.ts";
 import { Problem } from "../http/problem.ts";
 import { prepareTools } from "../http/tools.ts";
-import type { Command } from "./command.ts";
+import { type Command, operatorTools } from "./command.ts";
 import { addMember, createOrganization, createSignInLink, createToken, createUser, revokeToken } from "./people.ts";
 import { activateDomain, addDomain, createCredential, createProject, removeDomain, setManagers } from "./projects.ts";
 import { createDatabase, createStorage } from "./stores.ts";
@@ -42,7 +42,7 @@ export async function handler(event: unknown): Promise<OperatorAnswer> {
     const run = commands.get(command);
     if (!run)
       throw new Problem("not_found", `There is no command ${command}. Known: ${[...commands.keys()].join(", ")}.`);
-    return { ok: true, output: await run(input, { ...(await ready()), now: new Date() }) };
+    return { ok: true, output: await run(input, operatorTools(command, await ready(), new Date())) };
   } catch (error) {
     const problem = error instanceof Problem ? error : new Problem("internal", "Something went wrong on our side.");
     if (problem !== error) log("error", "An operator command failed", errorFields(error));

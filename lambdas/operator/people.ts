@@ -42,7 +42,8 @@ export const createSignInLink = command(z.object({ userId: z.string() }), async 
   const validSeconds = limits.signInLinkValidSeconds;
   const link = newSignInLink({ userId, validSeconds, consoleAddress: tools.console.address }, tools.now);
   const { url, expiresAt, write } = link;
-  const outcome = await tools.table.write({ user: User.check({ id: userId }, { pk: present }), link: write });
+  const user = User.check({ id: userId }, { pk: present });
+  const outcome = await tools.commit({ ownerId: userId, ids: { userId } }, { user, link: write });
   if (!outcome.ok) throw notFound();
   return { url, expiresAt };
 });

@@ -4,7 +4,7 @@ import { accessFor } from "../http/access.ts";
 import { endpoint } from "../http/endpoint.ts";
 import { Session } from "../http/model/credentials.ts";
 import { Project } from "../http/model/project.ts";
-import { newSession, readCredential, secretHash } from "../http/presented-credential.ts";
+import { newSession, readCredential, type SessionOrigin, secretHash } from "../http/presented-credential.ts";
 import { unauthorized } from "../http/problem.ts";
 import { ruleOf } from "../http/proof.ts";
 import { absent } from "../table/entity.ts";
@@ -12,8 +12,8 @@ import { absent } from "../table/entity.ts";
 const rule = ruleOf(createSession);
 
 /** A session token, its row and its answer; the token itself is stored nowhere. */
-function sessionOf(organizationId: string, now: Date) {
-  const { sessionId, token } = newSession(organizationId);
+function sessionOf(organizationId: string, origin: SessionOrigin, now: Date) {
+  const { sessionId, token } = newSession(organizationId, origin);
   const expires = new Date(now.getTime() + limits.sessionValidSeconds * 1000);
   const row = {
     organizationId,
@@ -44,12 +44,12 @@ export const handler = endpoint(
       if (!projectId) throw unauthorized();
       const { project } = await table.read({ project: Project.at({ id: projectId }) });
       if (!project) throw unauthorized();
-      const { write, reply } = sessionOf(project.organizationId, now);
+      const { write, reply } = sessionOf(project.organizationId, { projectId }, now);
       await table.write({ session: write });
       return reply;
     }
     if (credential?.kind !== "key") throw unauthorized();
-    const { write, reply } = sessionOf(credential.organizationId, now);
+    const { write, reply } = sessionOf(credential.organizationId, { access: credential.access }, now);
     const access = accessFor({ credential, now, rule }, { reader: table, writer: table, keyUses });
     await access.commit({ session: write });
     return reply;

@@ -13,8 +13,9 @@ import { File, type FileRow } from "./model/rows.ts";
 const transactionWritesMax = 100;
 
 /** Their ids are new, so the entries are written without a condition. */
-async function store(access: Access, rows: readonly FileRow[], remember: unknown): Promise<void> {
-  const outcome = await access.commit(Object.fromEntries(rows.map((row) => [row.id, File.put(row, row)])), remember);
+async function store(access: Access, rows: readonly FileRow[], remember?: unknown): Promise<void> {
+  const writes = Object.fromEntries(rows.map((row) => [row.id, File.put(row, row)]));
+  const outcome = await access.commit(writes, remember, { files: rows });
   if (!outcome.ok) throw unavailable(new Error("New files were refused"));
 }
 
@@ -23,12 +24,12 @@ async function store(access: Access, rows: readonly FileRow[], remember: unknown
  * If another request with the same key stored its record first, this one deletes its entries and gives the first answer.
  */
 async function storeThenRemember(access: Access, rows: readonly FileRow[], remember: unknown): Promise<void> {
-  await store(access, rows, undefined);
+  await store(access, rows);
   try {
     await access.commit({}, remember);
   } catch (error) {
     const isSecond = error instanceof Replay || (error instanceof Problem && error.code === "idempotency_mismatch");
-    if (isSecond) await access.commit(Object.fromEntries(rows.map((row) => [row.id, File.delete(row)])));
+    if (isSecond) await access.undo(Object.fromEntries(rows.map((row) => [row.id, File.delete(row)])));
     throw error;
   }
 }

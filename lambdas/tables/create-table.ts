@@ -20,20 +20,22 @@ export const handler = endpoint(
     const { idempotencyKey: key } = access;
     const columns = body.columns.map((input) => newColumn(input, newInnerName));
     const definition = { name: body.name, comment: body.comment, columns };
-    const create = createStatements(session.schema, definition, newInnerName);
-    const statements = [...create, ...(key ? [recordChange(session.schema, key)] : [])];
+    const creating = createStatements(session.schema, definition, newInnerName);
+    const statements = [...creating, ...(key ? [recordChange(session.schema, key)] : [])];
     const change = { name: body.name, version: 0, definition, statements };
 
     const isDone = async () => key !== undefined && (await earlierWork(session, key)) !== undefined;
     const madeEarlier = async () => (await readTable(session, body.name)).definition;
-    const made = await retryUntil(session.until, async () => {
-      if (await isDone()) return madeEarlier();
-      const result = await changeTable(session, change);
-      if (result.state === "done") return definition;
-      if (result.state === "refused" && isContended(result.code)) return undefined;
-      if (await isDone()) return madeEarlier();
-      throw result.state === "refused" ? changeProblem(result, statements) : tableExists(body.name);
-    });
+    const create = () =>
+      retryUntil(session.until, async () => {
+        if (await isDone()) return madeEarlier();
+        const result = await changeTable(session, change);
+        if (result.state === "done") return definition;
+        if (result.state === "refused" && isContended(result.code)) return undefined;
+        if (await isDone()) return madeEarlier();
+        throw result.state === "refused" ? changeProblem(result, statements) : tableExists(body.name);
+      });
+    const made = await access.around(create, { tableName: body.name });
     return remember(access, { table: tableReply(made) });
   },
   existingDatabase,

@@ -13,13 +13,14 @@ export const handler = endpoint(
     const name = call.params.tableName;
     const session = await openDatabase(call, databases);
     const statements = dropStatements(session.schema, name);
-    return retryUntil(session.until, async () => {
+    const change = async () => {
       const result = await changeTable(session, { name, version: anyVersion, definition: null, statements });
       if (result.state === "missing") throw notFound();
       if (result.state !== "refused") return { table: name };
       if (!isContended(result.code)) throw changeProblem(result, statements);
       return undefined;
-    });
+    };
+    return call.access.around(() => retryUntil(session.until, change));
   },
   existingDatabase,
 );

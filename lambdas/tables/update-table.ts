@@ -23,7 +23,7 @@ export const handler = endpoint(
       if (missingColumn(definition.columns, call.body)) throw notFound();
     });
     const dryRun = query.dryRun === "true";
-    return retryUntil(session.until, async () => {
+    const change = async () => {
       const stored = await readTable(session, name);
       const plan = planChange(stored.definition, body, newInnerName);
       if ("refusal" in plan) throw refusalProblem(plan.refusal);
@@ -37,7 +37,9 @@ export const handler = endpoint(
       if (result.state === "missing") throw notFound();
       if (result.state === "refused" && !isContended(result.code)) throw changeProblem(result, statements);
       return undefined;
-    });
+    };
+    const run = () => retryUntil(session.until, change);
+    return dryRun ? run() : call.access.around(run);
   },
   existingDatabase,
 );

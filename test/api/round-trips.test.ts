@@ -3,7 +3,7 @@ import { mkdtempSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
-import type { RouteId } from "../../api/index.ts";
+import { type RouteId, routes } from "../../api/index.ts";
 import { type DynamoDb, startDynamoDb } from "../../local/dynamodb/server.ts";
 import { deploy, nodeApp } from "../harness/app.ts";
 import { countedHeader, followRequests } from "../harness/counted-calls.ts";
@@ -103,6 +103,7 @@ const budgets = {
     prepare: async (running) => at("PUT", await aVariable(running), { name: "LONGER_THAN_BEFORE", value: "x" }),
   },
   "delete-environment": { ...change, prepare: async (running) => at("DELETE", await aVariable(running)) },
+  "list-events": { ...list, prepare: (running) => at("GET", `${organization(running)}/events`) },
   "list-storages": { ...list, prepare: (running) => at("GET", `${organization(running)}/storages`) },
   "list-files": { ...list, prepare: (running) => at("GET", files(running)) },
   "create-files": { ...change, status: 201, prepare: (running) => at("POST", files(running), aFile) },
@@ -173,11 +174,18 @@ describe("round trips to the table", () => {
     return { answer, depth, operations: depth === 1 ? operations.sort() : operations };
   }
 
-  test.each(Object.entries<Budget>(budgets))("%s", async (_, { prepare, operations, depth, status = 200 }) => {
+  const newestEvent = async () => (await running.call("GET", `${organization(running)}/events?limit=1`)).body.events[0];
+
+  test.each(Object.entries<Budget>(budgets))("%s", async (route, { prepare, operations, depth, status = 200 }) => {
     const { method, path, body } = await prepare(running);
+    const before = await newestEvent();
     const seen = await counted(method, path, body);
     expect(seen.answer.status).toBe(status);
     expect(seen).toMatchObject({ depth, operations });
+    const { event } = routes.find(({ id }) => id === route)?.definition ?? {};
+    const after = await newestEvent();
+    if (event === "commit" || event === "around") expect(after).toMatchObject({ action: route, outcome: "done" });
+    else expect(after).toEqual(before);
     const started = method === "POST" && seen.answer.body.build?.id;
     if (started) await running.call("POST", `${running.project}/builds/${started}/cancel`);
   });

@@ -22,6 +22,7 @@ const bodies = {
   "create-environment": { name: "NAME", value: "value" },
   "update-environment": { value: "value" },
   "delete-environment": undefined,
+  "list-events": undefined,
   "list-storages": undefined,
   "list-files": undefined,
   "create-files": { files: [{ name: "a", mime: "text/plain" }] },

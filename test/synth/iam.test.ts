@@ -95,6 +95,7 @@ it("the capabilities of each function", () => {
     list-credentials: keys:record-use table:read
     list-endpoints: apps:read keys:record-use table:read
     list-environments: keys:record-use table:read
+    list-events: keys:record-use table:read
     list-files: keys:record-use table:read
     list-organizations: keys:record-use table:read
     list-rows: databases:run keys:record-use table:read

@@ -52,6 +52,7 @@ const scenarios = {
   },
   "update-environment": "safe",
   "delete-environment": "safe",
+  "list-events": "safe",
   "list-storages": "safe",
   "list-files": "safe",
   "create-files": {

@@ -21,8 +21,14 @@ const create = routeOf("create-build");
 const callers: Record<string, PresentedCredential> = {
   key: { kind: "key", access: "one", organizationId: "org", hash: "" },
   "another key": { kind: "key", access: "two", organizationId: "org", hash: "" },
-  session: { kind: "session", sessionId: "three", organizationId: "org", hash: "" },
-  "another session": { kind: "session", sessionId: "four", organizationId: "org", hash: "" },
+  session: { kind: "session", origin: { access: "slk_1" }, sessionId: "three", organizationId: "org", hash: "" },
+  "another session": {
+    kind: "session",
+    origin: { access: "slk_1" },
+    sessionId: "four",
+    organizationId: "org",
+    hash: "",
+  },
   user: { kind: "token", userId: "five", tokenId: "six", hash: "" },
   "another user": { kind: "token", userId: "seven", tokenId: "six", hash: "" },
 };

@@ -20,7 +20,9 @@ const tokenId = `tok_${body("2")}`;
 
 const { access, secret } = newKeyPair(organizationId);
 const token = newToken(userId, tokenId);
-const session = newSession(organizationId);
+const session = newSession(organizationId, { access });
+const projectId = `prj_${body("3")}`;
+const ofApp = newSession(organizationId, { projectId });
 
 const bearer = (text: string) => readCredential({ authorization: `Bearer ${text}` });
 const sealed = (text: string) => text + base32(crc32(text), 7);
@@ -34,11 +36,12 @@ describe("a new credential", () => {
     expect(access).toMatch(/^slk_0{26}[0-9a-z]{17}$/);
     expect(secret).toMatch(/^sls_[0-9a-z]{47}$/);
     expect(token).toMatch(/^slp_1{26}2{26}[0-9a-z]{39}$/);
-    expect(session.token).toMatch(/^slt_0{26}[0-9a-z]{55}$/);
+    expect(session.token).toMatch(/^slt_0{26}[0-9a-z]{65}$/);
+    expect(ofApp.token).toMatch(/^slt_0{26}[0-9a-z]{16}3{26}[0-9a-z]{39}$/);
     expect(session.sessionId).toMatch(/^[0-9a-z]{16}$/);
     expect(newKeyPair(organizationId).secret).not.toBe(secret);
     expect(newToken(userId, tokenId)).not.toBe(token);
-    expect(newSession(organizationId).sessionId).not.toBe(session.sessionId);
+    expect(newSession(organizationId, { access }).sessionId).not.toBe(session.sessionId);
   });
 
   it("ends in a checksum of the rest, in seven characters", () => {
@@ -55,7 +58,15 @@ describe("the credential of a request", () => {
       kind: "session",
       organizationId,
       sessionId: session.sessionId,
+      origin: { access },
       hash: hash(session.token),
+    });
+    expect(bearer(ofApp.token)).toEqual({
+      kind: "session",
+      organizationId,
+      sessionId: ofApp.sessionId,
+      origin: { projectId },
+      hash: hash(ofApp.token),
     });
   });
 

@@ -26,7 +26,13 @@ const [orgId, otherOrg, projectId, userId, tokenId] = (["org", "org", "prj", "us
 ) as [string, string, string, string, string];
 
 const key: PresentedCredential = { kind: "key", access: "slk_access", organizationId: orgId, hash: "hash" };
-const session: PresentedCredential = { kind: "session", sessionId: "id", organizationId: orgId, hash: "hash" };
+const session: PresentedCredential = {
+  kind: "session",
+  origin: { access: "slk_1" },
+  sessionId: "id",
+  organizationId: orgId,
+  hash: "hash",
+};
 const token: PresentedCredential = { kind: "token", userId, tokenId, hash: "hash" };
 const everyKind = [
   ["key", key],
