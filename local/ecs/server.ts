@@ -79,7 +79,7 @@ export function createEcs(options: EcsOptions): Ecs {
   const controllers = new Map(
     [...store.services.values()].map((record) => [record.name, new ServiceController(cluster, record)]),
   );
-  const staleViews = new StaleViews(behavior.staleMs);
+  const staleViews = new StaleViews(behavior);
   const services: Services = { ...cluster, controllers, staleViews, portFor: options.portFor };
   const operations = {
     ...taskDefinitionOperations(cluster),

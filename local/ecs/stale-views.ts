@@ -9,21 +9,21 @@ export interface StaleView {
 
 /** Simulates the eventual consistency of AWS: after a change, descriptions and lists show the old state for some time. */
 export class StaleViews {
-  readonly #staleMs: number;
+  readonly #behavior: { staleMs: number };
   readonly #views = new Map<string, StaleView & { until: number }>();
 
-  constructor(staleMs: number) {
-    this.#staleMs = staleMs;
+  constructor(behavior: { staleMs: number }) {
+    this.#behavior = behavior;
   }
 
   /** Must be called before each change. During the time of an earlier change, its old state stays visible. */
   keep(serviceName: string, view: () => StaleView): void {
-    if (this.#staleMs === 0 || this.of(serviceName)) return;
+    if (this.#behavior.staleMs === 0 || this.of(serviceName)) return;
     const { service, deployments } = view();
     this.#views.set(serviceName, {
       service,
       deployments: structuredClone(deployments),
-      until: performance.now() + this.#staleMs,
+      until: performance.now() + this.#behavior.staleMs,
     });
   }
 

@@ -22,8 +22,8 @@ function once(url: string, agent: Agent): Promise<{ status: number; body: string
   });
 }
 
-/** Requests an address every 20 ms until stopped, without waiting for the answers. */
-export function startTraffic(url: string): Traffic {
+/** Requests an address every `everyMs` until stopped, without waiting for the answers. */
+export function startTraffic(url: string, everyMs = 20): Traffic {
   const agent = new Agent({ keepAlive: true });
   const failures: string[] = [];
   const bodies = new Set<string>();
@@ -42,7 +42,7 @@ export function startTraffic(url: string): Traffic {
           (error: Error) => void failures.push(error.message),
         ),
       );
-      await sleep(20);
+      await sleep(everyMs);
     }
   })();
   return {

@@ -52,10 +52,10 @@ export async function openTable(): Promise<{
 }
 
 /** The whole local service in this process, its table behind a gate. */
-export async function startGuarded(): Promise<Guarded> {
+export async function startGuarded(options: Parameters<typeof startRunning>[1] = {}): Promise<Guarded> {
   const { gate, database, direct, close } = await openTable();
   process.env.AWS_ENDPOINT_URL_DYNAMODB = gate.endpoint;
-  const running = await startRunning();
+  const running = await startRunning(undefined, options);
   return {
     running,
     gate,

@@ -1,0 +1,132 @@
+import { afterAll, beforeAll, describe, expect, test } from "vitest";
+import type { CallFault } from "../../../local/aws/call-faults.ts";
+import { kind } from "../../../local/behavior.ts";
+import { nodeApp } from "../../harness/app.ts";
+import { propertySeed } from "../../harness/property-seed.ts";
+import { type FaultyProject, type FaultyService, holdsInvariants, startFaulty } from "./faulty-projects.ts";
+
+/** SLIPWAY_FAULTS=all gives every fault to every call; otherwise a spread of them keeps the set short enough for CI. */
+const isEverything = process.env.SLIPWAY_FAULTS === "all";
+const sampled = 24;
+
+const says = (text: string) => nodeApp(`res.end(${JSON.stringify(text)})`);
+const exits = nodeApp("", "console.log('no luck'); process.exit(3);");
+
+/** More consecutive calls than one invocation of a step makes, so that the step itself is repeated. */
+const burst = 9;
+const single: [string, CallFault, number][] = [
+  ["throttled", { kind: "throttled" }, 1],
+  ["throttled for a while", { kind: "throttled" }, burst],
+  ["a fault of AWS", { kind: "failed" }, 1],
+  ["faults of AWS for a while", { kind: "failed" }, burst],
+  ["answered after the client's time-out", { kind: "late", ms: 3_500 }, 1],
+  ["executed, its answer lost", { kind: "lost" }, 1],
+];
+const stale: typeof single = [
+  ["answered with an earlier state", { kind: "stale" }, 1],
+  ["answered with an earlier state for a while", { kind: "stale" }, 4],
+];
+
+/** The scenarios, each after a version that serves, unless it is the project's first deployment. */
+const scenarios = {
+  "a good version": { isFirst: false, files: says("new"), status: "ready" },
+  "a version that exits": { isFirst: false, files: exits, status: "error" },
+  "a first deployment": { isFirst: true, files: says("new"), status: "ready" },
+  "a first deployment that exits": { isFirst: true, files: exits, status: "error" },
+} as const;
+type Scenario = keyof typeof scenarios;
+
+/** The calls of the pipeline, and how often each is made at most in a scenario whose calls succeed. */
+const calls: [operation: string, times: number, reads: boolean, scenarios: Scenario[]][] = [
+  ["ECS.DescribeServices", 4, true, ["a good version", "a version that exits", "a first deployment that exits"]],
+  ["ECS.RegisterTaskDefinition", 1, false, ["a good version", "a first deployment"]],
+  ["ECS.UpdateService", 1, false, ["a good version", "a version that exits"]],
+  ["ECS.CreateService", 1, false, ["a first deployment", "a first deployment that exits"]],
+  ["ECS.DeleteService", 1, false, ["a first deployment that exits"]],
+  ["ECS.ListServiceDeployments", 3, true, ["a good version", "a version that exits", "a first deployment"]],
+  ["ECS.DescribeServiceRevisions", 2, true, ["a good version", "a version that exits"]],
+  ["ECS.DescribeServiceDeployments", 4, true, ["a good version", "a version that exits", "a first deployment"]],
+  ["ECS.ContinueServiceDeployment", 1, false, ["a good version", "a first deployment"]],
+  ["ECS.StopServiceDeployment", 1, false, ["a version that exits"]],
+  ["ECS.ListTasks", 2, true, ["a good version", "a version that exits"]],
+  ["ECS.DescribeTasks", 1, true, ["a version that exits"]],
+  ["ECS.ListGatewayRoutes", 1, false, ["a first deployment"]],
+  ["CodeBuild.StartBuild", 1, false, ["a good version"]],
+  ["StepFunctions.SendTaskSuccess", 1, false, ["a good version"]],
+  ["S3.HeadObject", 1, false, ["a good version"]],
+  ["S3.GetObject", 3, false, ["a good version"]],
+  ["S3.PutObject", 2, false, ["a good version"]],
+];
+
+interface Case {
+  name: string;
+  operation: string;
+  fault: CallFault;
+  from: number;
+  count: number;
+  scenario: Scenario;
+}
+
+const all: Case[] = calls.flatMap(([operation, times, isRead, under]) =>
+  (isRead && operation.startsWith("ECS.") ? [...single, ...stale] : single).flatMap(([what, fault, count]) =>
+    Array.from({ length: times }, (_, from) => from).flatMap((from) =>
+      under.map((scenario) => ({
+        name: `${scenario}: ${operation} number ${from + 1} ${what}`,
+        operation,
+        fault,
+        from,
+        count,
+        scenario,
+      })),
+    ),
+  ),
+);
+const seed = propertySeed();
+/** Cases spread over the whole table; another seed takes others. */
+const step = all.length / sampled;
+const spread = Array.from(
+  { length: sampled },
+  (_, index) => all[Math.floor(index * step + (seed % all.length)) % all.length],
+);
+const chosen = isEverything ? all : spread.filter((one) => one !== undefined);
+/** More projects at a time would wait for the processors. */
+const atATime = 8;
+
+describe("each call of the pipeline refused, throttled, lost, late or stale", () => {
+  let service: FaultyService;
+  const outcomes = new Map<Case, PromiseWithResolvers<void>>();
+  beforeAll(async () => {
+    service = await startFaulty(kind);
+    process.stdout.write(`${chosen.length} of ${all.length} cases, PROPERTY_SEED=${seed}\n`);
+    for (const one of chosen) outcomes.set(one, Promise.withResolvers());
+    const waiting = [...outcomes];
+    const work = async () => {
+      for (let next = waiting.shift(); next; next = waiting.shift()) {
+        const [one, { promise, resolve, reject }] = next;
+        promise.catch(() => {});
+        await run(one).then(resolve, reject);
+      }
+    };
+    for (let worker = 0; worker < atATime; worker += 1) void work();
+  });
+  afterAll(() => service.stop());
+
+  async function run({ operation, fault, from, count, scenario }: Case): Promise<void> {
+    const { isFirst, files, status } = scenarios[scenario];
+    const project: FaultyProject = await service.newProject();
+    if (!isFirst) expect(await service.deploy(project, says("old"))).toMatchObject({ status: "ready" });
+    project.calls.clear();
+    project.faults = ({ service: name, operation: called }, index) =>
+      `${name}.${called}` === operation && index >= from && index < from + count ? fault : undefined;
+    const check = await holdsInvariants(service, project, isFirst ? null : "old");
+    const build = await service.deploy(project, files);
+    project.faults = undefined;
+    expect(build).toMatchObject({ status });
+    await check(build, status === "ready" ? "new" : isFirst ? null : "old");
+    expect(project.calls.get("ECS.RegisterTaskDefinition") ?? 0).toBeLessThanOrEqual(count + 2);
+  }
+
+  test.each(chosen.map((one) => [one.name, one] as const))("%s", { timeout: 240_000 }, async (_, one) => {
+    await outcomes.get(one)?.promise;
+  });
+});

@@ -1,0 +1,142 @@
+import { DescribeServicesCommand, ECSClient } from "@aws-sdk/client-ecs";
+import { expect } from "vitest";
+import type { AwsCall, CallFault } from "../../../local/aws/call-faults.ts";
+import type { Behavior } from "../../../local/behavior.ts";
+import { names } from "../../../local/names.ts";
+import { type Guarded, startGuarded } from "../../api/faults/guarded-service.ts";
+import { address, finished, uploadPatiently, zipOf } from "../../harness/app.ts";
+import type { Answer, Running } from "../../harness/service.ts";
+import { runtimeOf } from "../../harness/signing.ts";
+import { startTraffic } from "../../harness/traffic.ts";
+
+/** Chooses the fault of a call of one project's pipeline; `index` counts the project's calls of the operation. */
+export type ProjectFaults = (call: AwsCall, index: number) => CallFault | undefined;
+
+/** A project whose pipeline's calls can be given faults, and are counted. */
+export interface FaultyProject extends Running {
+  id: string;
+  faults: ProjectFaults | undefined;
+  /** The number of calls by `Service.Operation` since the last `clear`. */
+  calls: Map<string, number>;
+}
+
+export interface FaultyService {
+  guarded: Guarded;
+  newProject(): Promise<FaultyProject>;
+  /** Creates a build, uploads these files and returns the finished build. */
+  deploy(project: FaultyProject, files: Record<string, string>): Promise<Answer["body"]>;
+  /** Lets the calls about a build's tasks be found. */
+  owns(project: FaultyProject, buildId: string): void;
+  stop(): Promise<void>;
+}
+
+/** The text in a task token, which names the execution. */
+function tokenText(input: string): string {
+  const token = /"taskToken":"([^".]+)/.exec(input)?.[1] ?? "";
+  return Buffer.from(token, "base64url").toString("utf8");
+}
+
+/** Starts the service once for many projects; each call is given the fault of the project that it is about. */
+export async function startFaulty(
+  behavior: Behavior,
+  options: { healthTimeoutSeconds?: number } = {},
+): Promise<FaultyService> {
+  const projects = new Map<string, FaultyProject>();
+  const owners = new Map<string, FaultyProject>();
+  let lastLister: FaultyProject | undefined;
+  const ownerOf = ({ operation, input }: AwsCall): FaultyProject | undefined => {
+    // A task's ARN does not name its project, but the call follows a ListTasks.
+    if (operation === "DescribeTasks") return lastLister;
+    const named = /prj_[0-9a-z]{26}/.exec(input)?.[0];
+    if (named !== undefined) return projects.get(named);
+    const build = /bld_[0-9a-z]{26}/.exec(operation === "SendTaskSuccess" ? tokenText(input) : input)?.[0];
+    const owner = build === undefined ? undefined : owners.get(build);
+    if (operation === "ListTasks") lastLister = owner;
+    return owner;
+  };
+  const guarded = await startGuarded({
+    ...options,
+    behavior: {
+      ...behavior,
+      faults(call) {
+        const project = ownerOf(call);
+        // Calls for API requests contain the client's key, and a client makes the upload; the pipeline makes all others.
+        const isUpload = call.operation === "PutObject" && call.input.startsWith(`/${names.archives}/`);
+        if (!project || isUpload || call.input.includes(project.seed.accessKey)) return behavior.faults?.(call);
+        const name = `${call.service}.${call.operation}`;
+        const index = project.calls.get(name) ?? 0;
+        project.calls.set(name, index + 1);
+        return project.faults?.(call, index) ?? behavior.faults?.(call);
+      },
+    },
+  });
+  const service: FaultyService = {
+    guarded,
+    async newProject() {
+      const running = await guarded.newProject();
+      const project: FaultyProject = { ...running, id: running.seed.projectId, faults: undefined, calls: new Map() };
+      projects.set(project.id, project);
+      return project;
+    },
+    async deploy(project, files) {
+      const created = await project.call("POST", `${project.project}/builds`);
+      expect(created.status).toBe(201);
+      const { id } = created.body.build;
+      service.owns(project, id);
+      expect((await uploadPatiently(created.body.url, await zipOf(files))).status).toBe(200);
+      return finished(project, id);
+    },
+    owns: (project, buildId) => void owners.set(buildId, project),
+    stop: () => guarded.stop(),
+  };
+  return service;
+}
+
+const textAt = async (url: string): Promise<string | null> => {
+  try {
+    const response = await fetch(url);
+    return response.ok ? await response.text() : null;
+  } catch {
+    return null;
+  }
+};
+
+/** The build whose image ECS serves for a project; null if it serves none. */
+async function servedBuild(project: FaultyProject): Promise<string | null> {
+  const client = new ECSClient({ ...runtimeOf(project.home), region: "us-east-1" });
+  try {
+    const services = [`app-${project.id}`];
+    const { services: found } = await client.send(new DescribeServicesCommand({ cluster: "slipway", services }));
+    const [service] = found ?? [];
+    if (service?.status !== "ACTIVE" || !service.desiredCount) return null;
+    return /bld_[0-9a-z]{26}/.exec(service.taskDefinition ?? "")?.[0] ?? null;
+  } finally {
+    client.destroy();
+  }
+}
+
+/** Requests the serving version until the end of a build; the result checks what must be true after the build. */
+export async function holdsInvariants(
+  service: FaultyService,
+  project: FaultyProject,
+  serving: string | null,
+): Promise<(build: Answer["body"] | undefined, serves: string | null) => Promise<void>> {
+  const traffic = serving === null ? undefined : startTraffic(await address(project), 200);
+  return async (build, serves) => {
+    const seen = await traffic?.stop();
+    expect(seen?.failures ?? []).toEqual([]);
+    expect([...(seen?.bodies ?? [])].filter((text) => text !== serving && text !== serves)).toEqual([]);
+    expect(await textAt(await address(project))).toBe(serves);
+    const { body } = await project.call("GET", `${project.project}/builds?limit=100`);
+    const live = body.builds.filter(({ isLive }: { isLive: boolean }) => isLive);
+    expect(live.map(({ status }: { status: string }) => status)).toEqual(serves === null ? [] : ["ready"]);
+    // ECS may still describe the state before its last change.
+    await expect.poll(() => servedBuild(project), { timeout: 5_000 }).toBe(live[0]?.id ?? null);
+    if (build) expect(live[0]?.id === build.id).toBe(build.status === "ready");
+    // At most one lock, and it is released: the next build can be created at once.
+    expect(await service.guarded.broken(project)).toEqual([]);
+    const next = await project.call("POST", `${project.project}/builds`);
+    expect(next.status).toBe(201);
+    expect((await project.call("POST", `${project.project}/builds/${next.body.build.id}/cancel`)).status).toBe(200);
+  };
+}

@@ -1,0 +1,168 @@
+import { createHash } from "node:crypto";
+import { setTimeout as sleep } from "node:timers/promises";
+import { afterAll, beforeAll, describe, expect, test } from "vitest";
+import type { CallFault } from "../../../local/aws/call-faults.ts";
+import { type Behavior, cloud } from "../../../local/behavior.ts";
+import { finished, nodeApp, uploadPatiently, zipOf } from "../../harness/app.ts";
+import { fc } from "../../harness/fast-check.ts";
+import type { Answer } from "../../harness/service.ts";
+import {
+  type FaultyProject,
+  type FaultyService,
+  holdsInvariants,
+  type ProjectFaults,
+  startFaulty,
+} from "./faulty-projects.ts";
+
+/** SLIPWAY_FAULTS=all runs many scenarios; otherwise a few keep the test short enough for CI. */
+const runs = process.env.SLIPWAY_FAULTS === "all" ? 25 : 2;
+const healthTimeoutSeconds = 3;
+
+const says = (text: string) => nodeApp(`res.end(${JSON.stringify(text)})`);
+const exits = nodeApp("", "console.log('no luck'); process.exit(3);");
+const answers500 = nodeApp("res.statusCode = 500; res.end('bad')");
+
+const action = fc.oneof(
+  { weight: 3, arbitrary: fc.constant({ kind: "good" } as const) },
+  { weight: 2, arbitrary: fc.constant({ kind: "exits" } as const) },
+  { weight: 1, arbitrary: fc.constant({ kind: "answers 500" } as const) },
+  {
+    weight: 2,
+    arbitrary: fc.record({ kind: fc.constant("cancel" as const), afterMs: fc.integer({ min: 0, max: 2_500 }) }),
+  },
+  { weight: 1, arbitrary: fc.constant({ kind: "rebuild" } as const) },
+  { weight: 1, arbitrary: fc.constant({ kind: "redeploy" } as const) },
+);
+type ValueOf<A> = A extends fc.Arbitrary<infer T> ? T : never;
+type Action = ValueOf<typeof action>;
+
+/** How many of 100 calls have each fault. */
+const rates = fc.record({
+  throttled: fc.integer({ min: 0, max: 8 }),
+  failed: fc.integer({ min: 0, max: 6 }),
+  conflict: fc.integer({ min: 0, max: 6 }),
+  lost: fc.integer({ min: 0, max: 6 }),
+  late: fc.integer({ min: 0, max: 6 }),
+  stale: fc.integer({ min: 0, max: 12 }),
+});
+const plan = fc.record({ seed: fc.nat(), rates, actions: fc.array(action, { minLength: 1, maxLength: 3 }) });
+type Plan = ValueOf<typeof plan>;
+
+const delays = fc.record({
+  placementMs: fc.integer({ min: 0, max: 200 }),
+  registrationMs: fc.integer({ min: 0, max: 200 }),
+  stageMs: fc.integer({ min: 0, max: 100 }),
+  firstServiceMs: fc.integer({ min: 0, max: 500 }),
+  drainMs: fc.integer({ min: 0, max: 1_000 }),
+  staleMs: fc.integer({ min: 0, max: 800 }),
+  deletionMs: fc.integer({ min: 0, max: 800 }),
+});
+
+/** The faults of a plan: the same call of the same project always has the same one. */
+function faultsOf({ seed, rates: drawn }: Plan): ProjectFaults {
+  return ({ service, operation }, index) => {
+    const text = `${seed} ${service}.${operation} ${index}`;
+    let left = createHash("sha256").update(text).digest().readUInt32BE() % 100;
+    for (const [kind, rate] of Object.entries(drawn)) {
+      if (left < rate) return kind === "late" ? { kind, ms: 300 } : ({ kind } as CallFault);
+      left -= rate;
+    }
+    return undefined;
+  };
+}
+
+describe("whatever AWS does, at random", () => {
+  const behavior: Behavior = {
+    ...cloud(),
+    ecs: { ...cloud().ecs },
+    s3: { deliveriesMs: (id) => [Number.parseInt(id.slice(0, 2), 16), 300] },
+    stepFunctions: { deliveriesMs: () => [50, 150] },
+    codeBuild: { concurrentBuilds: 3, queuedBuilds: 15, provisioningMs: 30, statusMs: 50 },
+    faults: undefined,
+  };
+  let service: FaultyService;
+  beforeAll(async () => {
+    service = await startFaulty(behavior, { healthTimeoutSeconds });
+  });
+  afterAll(() => service.stop());
+
+  async function canceled(project: FaultyProject, text: string, afterMs: number): Promise<Answer["body"]> {
+    const created = await project.call("POST", `${project.project}/builds`);
+    expect(created.status).toBe(201);
+    const { id } = created.body.build;
+    service.owns(project, id);
+    await uploadPatiently(created.body.url, await zipOf(says(text)));
+    await sleep(afterMs);
+    await project.call("POST", `${project.project}/builds/${id}/cancel`);
+    return finished(project, id);
+  }
+
+  async function again(project: FaultyProject, path: string): Promise<Answer["body"] | undefined> {
+    const created = await project.call("POST", `${project.project}${path}`);
+    if (created.status !== 201) {
+      expect(created.status).toBe(409);
+      return undefined;
+    }
+    service.owns(project, created.body.build.id);
+    return finished(project, created.body.build.id);
+  }
+
+  /** Does one action; returns its build, and what a build that becomes ready answers. */
+  async function act(project: FaultyProject, done: Action, text: string, texts: Map<string, string>) {
+    switch (done.kind) {
+      case "good":
+        return { build: await service.deploy(project, says(text)), text, ends: ["ready"] };
+      case "exits":
+        return { build: await service.deploy(project, exits), text, ends: ["error"] };
+      case "answers 500":
+        return { build: await service.deploy(project, answers500), text, ends: ["error"] };
+      case "cancel":
+        return { build: await canceled(project, text, done.afterMs), text, ends: ["ready", "canceled"] };
+      case "rebuild":
+      case "redeploy": {
+        const { body } = await project.call("GET", `${project.project}/builds?limit=100`);
+        const wanted = done.kind === "rebuild" ? "isLive" : "canRedeploy";
+        const source = body.builds.find((one: Record<string, unknown>) => one[wanted]);
+        const path = done.kind === "rebuild" || !source ? "/rebuild" : `/builds/${source.id}/redeploy`;
+        const copied = texts.get(source?.id ?? "") ?? text;
+        return { build: await again(project, path), text: copied, ends: ["ready"] };
+      }
+    }
+  }
+
+  async function runPlan(one: Plan): Promise<void> {
+    const project = await service.newProject();
+    const texts = new Map<string, string>();
+    let serving: string | null = null;
+    for (const [index, done] of one.actions.entries()) {
+      const text = `${done.kind} ${index}`;
+      const check = await holdsInvariants(service, project, serving);
+      project.faults = faultsOf(one);
+      const { build, text: copied, ends } = await act(project, done, text, texts);
+      project.faults = undefined;
+      if (build) {
+        const end = build.canceledAt ? "canceled" : build.status;
+        expect(ends, `${done.kind}: ${build.error}`).toContain(end);
+        if (end === "ready") {
+          serving = copied;
+          texts.set(build.id, copied);
+        }
+      }
+      await check(build, serving);
+    }
+  }
+
+  test("builds end right, one at a time, and no request to a serving version fails", {
+    timeout: 1_200_000,
+  }, async () => {
+    await fc.assert(
+      fc.asyncProperty(delays, fc.array(plan, { minLength: 3, maxLength: 3 }), async (drawn, plans) => {
+        Object.assign(behavior.ecs, drawn);
+        const ended = await Promise.allSettled(plans.map(runPlan));
+        const [failed] = ended.filter((one) => one.status === "rejected");
+        if (failed) throw failed.reason;
+      }),
+      { numRuns: runs, endOnFailure: true },
+    );
+  });
+});
