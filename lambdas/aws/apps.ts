@@ -10,6 +10,7 @@ import {
   ListGatewayRoutesCommand,
   ListTasksCommand,
   RegisterTaskDefinitionCommand,
+  type Service,
   StopServiceDeploymentCommand,
   UpdateServiceCommand,
 } from "@aws-sdk/client-ecs";
@@ -27,6 +28,8 @@ export interface AppReader {
   live(projectId: string): Promise<string | null>;
   /** The same with the number of tasks that the service should run. */
   serving(projectId: string): Promise<{ taskDefinition: string; instances: number } | null>;
+  /** Whether the project's ECS service was deleted and still ends its tasks; its name cannot be used until then. */
+  isDraining(projectId: string): Promise<boolean>;
   /** The address of the project's app; `undefined` before the gateway knows one. */
   address(projectId: string): Promise<string | undefined>;
 }
@@ -83,21 +86,25 @@ export interface AppSwitch {
 export function appReader(environment: { CLUSTER_NAME: string }): AppReader {
   const ecs = new ECSClient(shortCallDefaults());
   const cluster = environment.CLUSTER_NAME;
+
+  async function describe(projectId: string): Promise<Service | undefined> {
+    const output = await ecs.send(new DescribeServicesCommand({ cluster, services: [serviceName(projectId)] }));
+    const service = output.services?.[0];
+    if (!service && output.failures?.some(({ reason }) => reason !== "MISSING"))
+      throw new Error("The service cannot be read");
+    return service;
+  }
+
   const reader: AppReader = {
     live: async (projectId) => (await reader.serving(projectId))?.taskDefinition ?? null,
     async serving(projectId) {
-      const output = await ecs.send(new DescribeServicesCommand({ cluster, services: [serviceName(projectId)] }));
-      const service = output.services?.[0];
-      if (!service) {
-        if (output.failures?.some((failure) => failure.reason !== "MISSING"))
-          throw new Error("The service cannot be read");
-        return null;
-      }
-      if (service.status !== "ACTIVE" || !service.desiredCount) return null;
+      const service = await describe(projectId);
+      if (service?.status !== "ACTIVE" || !service.desiredCount) return null;
       const taskDefinition =
         service.deployments?.find((one) => one.status === "PRIMARY")?.taskDefinition ?? service.taskDefinition;
       return taskDefinition === undefined ? null : { taskDefinition, instances: service.desiredCount };
     },
+    isDraining: async (projectId) => (await describe(projectId))?.status === "DRAINING",
     async address(projectId) {
       const routes = await ecs.send(new ListGatewayRoutesCommand({ cluster, service: serviceName(projectId) }));
       const gatewayRouteArn = routes.gatewayRoutes?.[0]?.gatewayRouteArn;

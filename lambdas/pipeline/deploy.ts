@@ -2,9 +2,10 @@ import { setTimeout as sleep } from "node:timers/promises";
 import { runOptions } from "../../api/settings.ts";
 import { buildOf } from "../aws/app-names.ts";
 import type { AppDeployer, AppReader } from "../aws/apps.ts";
+import { ServiceChangeRefused } from "../aws/errors.ts";
 import type { Rollouts } from "../aws/rollouts.ts";
 import { RetriesExhausted } from "../aws/transient.ts";
-import { Addresses, Build, type BuildRow } from "../builds/model/rows.ts";
+import { Addresses, Build, type BuildRow, RedeployableBuilds } from "../builds/model/rows.ts";
 import { advance } from "../builds/model/transitions.ts";
 import { BuildCanceled, step } from "../http/step.ts";
 import type { TableReader } from "../table/reader.ts";
@@ -13,11 +14,12 @@ import type { TableWriter } from "../table/writer.ts";
 /** What the new version runs as, what serves now, and what the image build said. */
 async function prepared(
   build: BuildRow,
+  newestReady: string | undefined,
   image: { digest: string; log: string; warning: string | null; port: number },
   tools: { table: TableReader; apps: AppReader; deployer: AppDeployer },
 ): Promise<Partial<BuildRow>> {
   const [previous, taskDefinition] = await Promise.all([
-    previousOf(build, tools),
+    previousOf(build, newestReady, tools),
     tools.deployer.register({
       projectId: build.projectId,
       buildId: build.id,
@@ -30,12 +32,30 @@ async function prepared(
   return { taskDefinition, previous, warning, buildLog: image.log };
 }
 
+/** For how long an answer of ECS that contradicts the project's builds may be an earlier state. */
+const staleWithinMs = 5_000;
+
+/**
+ * The task definition that serves now. ECS may still describe the state before the project's last deployment; a rollback
+ * to that state would replace the serving version, so an answer other than the newest `ready` build is read again.
+ */
+async function servingNow(projectId: string, newestReady: string | undefined, apps: AppReader): Promise<string | null> {
+  const until = Date.now() + staleWithinMs;
+  for (let pauseMs = 50; ; pauseMs = Math.min(pauseMs * 2, 1_000)) {
+    const live = await apps.live(projectId);
+    const isExpected = newestReady === undefined || (live !== null && buildOf(live) === newestReady);
+    if (isExpected || Date.now() >= until) return live;
+    await sleep(pauseMs);
+  }
+}
+
 /** What serves the project now and how it runs, so that a rollback restores all of it. */
 async function previousOf(
   { projectId }: BuildRow,
+  newestReady: string | undefined,
   { table, apps }: { table: TableReader; apps: AppReader },
 ): Promise<BuildRow["previous"]> {
-  const taskDefinition = await apps.live(projectId);
+  const taskDefinition = await servingNow(projectId, newestReady, apps);
   if (taskDefinition === null) return null;
   const buildId = buildOf(taskDefinition);
   const { old } = buildId === null ? {} : await table.read({ old: Build.at({ projectId, id: buildId }) });
@@ -66,6 +86,21 @@ async function noteWait(build: BuildRow, table: TableWriter): Promise<void> {
   await table.write({ build: Build.update({ projectId, id }, { set: { waitedAt: new Date().toISOString() } }) });
 }
 
+/** Starts the deployment; false while an earlier service with the same name is being deleted. */
+async function applied(
+  { projectId, settings }: BuildRow,
+  taskDefinition: string,
+  { apps, deployer }: { apps: AppReader; deployer: AppDeployer },
+): Promise<boolean> {
+  try {
+    await deployer.apply(projectId, taskDefinition, runOptions(settings));
+    return true;
+  } catch (error) {
+    if (!(error instanceof ServiceChangeRefused) || !(await apps.isDraining(projectId))) throw error;
+    return false;
+  }
+}
+
 /**
  * building → deploying. What serves now is recorded in the very write that sets the status: read later, a retried step
  * would take the new version for the previous one and roll back to it. While an earlier deployment of the service is not
@@ -75,7 +110,11 @@ export const handler = step("deploy", async ({ deployment, image }, { table, app
   const { projectId, buildId } = deployment;
   const since = new Date().toISOString();
   const [stored, unfinished] = await Promise.all([
-    table.read({ build: Build.at({ projectId, id: buildId }), addresses: Addresses.at({ projectId }) }),
+    table.read({
+      build: Build.at({ projectId, id: buildId }),
+      addresses: Addresses.at({ projectId }),
+      redeployable: RedeployableBuilds.at({ projectId }),
+    }),
     rollouts.unfinished(projectId),
   ]);
   let { build } = stored;
@@ -87,14 +126,17 @@ export const handler = step("deploy", async ({ deployment, image }, { table, app
   }
   let isRepeated = true;
   if (build?.status === "building") {
-    const set = await prepared(build, image, { table, apps, deployer });
+    const set = await prepared(build, stored.redeployable?.buildIds[0], image, { table, apps, deployer });
     const advanced = await advance(table, deployment, "building", "deploying", set, new Date());
     build = advanced.won ? { ...build, ...set, status: "deploying" } : advanced.build;
     isRepeated = !advanced.won;
   }
   if (build?.status !== "deploying" || !build.taskDefinition) throw new BuildCanceled();
   const isApplied = isRepeated && (await apps.live(projectId)) === build.taskDefinition;
-  if (!isApplied) await deployer.apply(projectId, build.taskDefinition, runOptions(build.settings));
+  if (!isApplied && !(await applied(build, build.taskDefinition, { apps, deployer }))) {
+    await noteWait(build, table);
+    return { waiting: true as const };
+  }
   const known = stored.addresses?.url;
   const [serviceDeploymentArn, url] = await Promise.all([
     startedDeployment(build, build.taskDefinition, rollouts),

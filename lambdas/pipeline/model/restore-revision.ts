@@ -46,6 +46,8 @@ async function restorePrevious(
     tools.rollouts.since(projectId, after),
   ]);
   for (const { arn, taskDefinition } of deployments.filter(isUnfinished)) {
+    // ECS does not describe the revision yet. It may be the wanted one, or none of this build's, so nothing is answered.
+    if (taskDefinition === undefined) return false;
     if (await steer(arn, taskDefinition === wanted, tools)) return false;
   }
   if (live?.taskDefinition !== wanted || live.instances !== instances) {

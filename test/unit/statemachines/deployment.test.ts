@@ -41,9 +41,37 @@ test("the steps before the swap share one retry rule: transient errors, for some
     expect([name, retryOf(name)]).toEqual([name, shared]);
 });
 
-test("the health check retries the same errors, for a shorter time: a new version waits for its verdict", () => {
+test("the health check retries the same errors more often: half a minute of throttling does not cost a healthy version", () => {
   const [shared] = retryOf("Deploy") ?? [];
-  expect(retryOf("CheckHealth")).toEqual([{ ...shared, MaxAttempts: 6, MaxDelaySeconds: 10 }]);
+  expect(retryOf("CheckHealth")).toEqual([{ ...shared, MaxAttempts: 12, MaxDelaySeconds: 10 }]);
+});
+
+/** The mean and the deviation of all waits together: with full jitter each one is drawn evenly from 0 to its delay. */
+function waitSeconds({ IntervalSeconds, MaxAttempts, BackoffRate, MaxDelaySeconds }: Record<string, unknown>) {
+  const numbers = [IntervalSeconds, MaxAttempts, BackoffRate, MaxDelaySeconds].map(Number);
+  const [interval = 0, attempts = 0, rate = 0, longest = 0] = numbers;
+  const delays = Array.from({ length: attempts }, (_, attempt) => Math.min(interval * rate ** attempt, longest));
+  return {
+    mean: delays.reduce((sum, delay) => sum + delay / 2, 0),
+    deviation: Math.sqrt(delays.reduce((sum, delay) => sum + delay ** 2 / 12, 0)),
+  };
+}
+
+test.each([
+  "AwaitUpload",
+  "CopyArchive",
+  "Analyze",
+  "BuildImage",
+  "Deploy",
+  "CheckHealth",
+  "Finish",
+  "RollBack",
+  "FailBuild",
+])("the retries of %s outlast throttling of 30 s", (name) => {
+  // An attempt that is throttled lasts about a second and a half by itself: the SDK repeats its call three times.
+  const rule = retryOf(name)?.at(-1) ?? { ErrorEquals: [] };
+  const { mean, deviation } = waitSeconds(rule);
+  expect(mean + 1.5 * Number(rule.MaxAttempts) - 2.5 * deviation).toBeGreaterThan(30);
 });
 
 test("the steps that end a build share one retry rule: every error, for some ten minutes", () => {
