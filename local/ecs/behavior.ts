@@ -14,8 +14,8 @@ export interface EcsBehavior {
   stageMs: number;
   /** The additional time of a service's first deployment: creation of load balancer and certificate. */
   firstServiceMs: number;
-  /** The time for which the old revision is drained after the traffic shift; the deployment is in progress until then. */
-  drainMs: number;
+  /** Resolves when the old revision of a service is drained after the traffic shift; the deployment is in progress until then. */
+  drained(serviceName: string, signal: AbortSignal): Promise<void>;
   /** The time for which services and lists of deployments still show the state before a change. */
   staleMs: number;
   /** Whether a deployment without an earlier revision cannot be stopped or rolled back. */
@@ -24,8 +24,8 @@ export interface EcsBehavior {
   refusesChangeInProgress: boolean;
   /** The order in which deployments are listed, which AWS does not document. */
   order(deployments: readonly DeploymentRecord[]): DeploymentRecord[];
-  /** The time for which a deleted service is DRAINING; its name cannot be used until then. */
-  deletionMs: number;
+  /** Resolves when a deleted service is no longer DRAINING; its name cannot be used until then. */
+  deleted(): Promise<void>;
 }
 
 export const kindEcs: EcsBehavior = {
@@ -33,12 +33,12 @@ export const kindEcs: EcsBehavior = {
   registrationMs: 0,
   stageMs: 0,
   firstServiceMs: 0,
-  drainMs: 0,
+  drained: async () => {},
   staleMs: 0,
   refusesRollbackToNothing: false,
   refusesChangeInProgress: false,
   order: (deployments) => [...deployments],
-  deletionMs: 0,
+  deleted: async () => {},
 };
 
 export const cloudEcs: EcsBehavior = {
@@ -46,12 +46,12 @@ export const cloudEcs: EcsBehavior = {
   registrationMs: 400,
   stageMs: 200,
   firstServiceMs: 1_500,
-  drainMs: 3_000,
+  drained: (_, signal) => pause(3_000, signal),
   staleMs: 1_000,
   refusesRollbackToNothing: true,
   refusesChangeInProgress: true,
   order: (deployments) => [...deployments].reverse(),
-  deletionMs: 1_500,
+  deleted: () => pause(1_500),
 };
 
 /** Waits `ms`; with 0 it does not yield to the event loop, so that `kindEcs` costs nothing. */

@@ -8,6 +8,7 @@ import type { TaskSet } from "./task-set.ts";
 export interface DeployedService {
   route: { test?: TaskSet | undefined };
   behavior: EcsBehavior;
+  record: { name: string };
   taskSet(revisionArn: string): TaskSet;
   shift(deployment: DeploymentRecord, green: TaskSet): void;
   cleanUp(deployment: DeploymentRecord): void;
@@ -63,5 +64,5 @@ export async function runStages(run: HookRun, service: DeployedService): Promise
   if (bakeTimeInMinutes > 0) await delay(bakeTimeInMinutes * 60_000, undefined, { signal });
   enter(run, "CLEAN_UP");
   service.cleanUp(deployment);
-  await pause(service.behavior.drainMs, signal);
+  await service.behavior.drained(service.record.name, signal);
 }

@@ -1,7 +1,7 @@
 import { EventEmitter, once } from "node:events";
 import { setTimeout as delay } from "node:timers/promises";
 import { newDeploymentId } from "./arns.ts";
-import { type EcsBehavior, pause } from "./behavior.ts";
+import type { EcsBehavior } from "./behavior.ts";
 import type { Cluster } from "./cluster.ts";
 import { runStages } from "./deployment.ts";
 import type { Route } from "./gateway.ts";
@@ -247,7 +247,7 @@ export class ServiceController {
     this.rollBack("The service was deleted.");
     this.route.production = undefined;
     delete record.live;
-    await Promise.all([this.#address.close("finish"), this.#sets.endAll(), pause(this.behavior.deletionMs)]);
+    await Promise.all([this.#address.close("finish"), this.#sets.endAll(), this.behavior.deleted()]);
     record.status = "INACTIVE";
     await this.#journal.close();
   }

@@ -7,7 +7,7 @@ import { type FaultyProject, type FaultyService, holdsInvariants, startFaulty } 
 
 /** SLIPWAY_FAULTS=all gives every fault to every call; otherwise a spread of them keeps the set short enough for CI. */
 const isEverything = process.env.SLIPWAY_FAULTS === "all";
-const sampled = 24;
+const sampled = 13;
 
 const says = (text: string) => nodeApp(`res.end(${JSON.stringify(text)})`);
 const exits = nodeApp("", "console.log('no luck'); process.exit(3);");
@@ -88,7 +88,13 @@ const spread = Array.from(
   { length: sampled },
   (_, index) => all[Math.floor(index * step + (seed % all.length)) % all.length],
 );
-const chosen = isEverything ? all : spread.filter((one) => one !== undefined);
+/** Cases that were wrong once. */
+const alwaysChosen = new Set([
+  "a version that exits: ECS.DescribeServices number 1 answered with an earlier state",
+  "a good version: CodeBuild.StartBuild number 1 throttled for a while",
+  "a good version: ECS.DescribeServiceDeployments number 1 throttled for a while",
+]);
+const chosen = isEverything ? all : all.filter((one) => alwaysChosen.has(one.name) || spread.includes(one));
 /** More projects at a time would wait for the processors. */
 const atATime = 8;
 

@@ -1,5 +1,5 @@
 import { DescribeServicesCommand, ECSClient } from "@aws-sdk/client-ecs";
-import { expect } from "vitest";
+import { expect, vi } from "vitest";
 import type { AwsCall, CallFault } from "../../../local/aws/call-faults.ts";
 import type { Behavior } from "../../../local/behavior.ts";
 import { names } from "../../../local/names.ts";
@@ -131,7 +131,7 @@ export async function holdsInvariants(
     const live = body.builds.filter(({ isLive }: { isLive: boolean }) => isLive);
     expect(live.map(({ status }: { status: string }) => status)).toEqual(serves === null ? [] : ["ready"]);
     // ECS may still describe the state before its last change.
-    await expect.poll(() => servedBuild(project), { timeout: 5_000 }).toBe(live[0]?.id ?? null);
+    await vi.waitFor(async () => expect(await servedBuild(project)).toBe(live[0]?.id ?? null), { timeout: 5_000 });
     if (build) expect(live[0]?.id === build.id).toBe(build.status === "ready");
     // At most one lock, and it is released: the next build can be created at once.
     expect(await service.guarded.broken(project)).toEqual([]);

@@ -156,12 +156,16 @@ describe("whatever AWS does, at random", () => {
     timeout: 1_200_000,
   }, async () => {
     await fc.assert(
-      fc.asyncProperty(delays, fc.array(plan, { minLength: 3, maxLength: 3 }), async (drawn, plans) => {
-        Object.assign(behavior.ecs, drawn);
-        const ended = await Promise.allSettled(plans.map(runPlan));
-        const [failed] = ended.filter((one) => one.status === "rejected");
-        if (failed) throw failed.reason;
-      }),
+      fc.asyncProperty(
+        delays,
+        fc.array(plan, { minLength: 3, maxLength: 3 }),
+        async ({ deletionMs, drainMs, ...drawn }, plans) => {
+          Object.assign(behavior.ecs, drawn, { deleted: () => sleep(deletionMs), drained: () => sleep(drainMs) });
+          const ended = await Promise.allSettled(plans.map(runPlan));
+          const [failed] = ended.filter((one) => one.status === "rejected");
+          if (failed) throw failed.reason;
+        },
+      ),
       { numRuns: runs, endOnFailure: true },
     );
   });
