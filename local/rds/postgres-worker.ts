@@ -1,3 +1,4 @@
+import { once } from "node:events";
 import { parentPort, workerData } from "node:worker_threads";
 import { PGlite } from "@electric-sql/pglite";
 import * as z from "zod";
@@ -21,7 +22,12 @@ const postgresError = z.object({
   position: z.string().optional(),
 });
 
-const database = await PGlite.create(z.object({ dir: z.string() }).parse(workerData).dir, { parsers, serializers });
+const port = parentPort;
+if (!port) throw new Error("PostgreSQL runs in a thread");
+const [sent] = await once(port, "message");
+const { code } = z.object({ code: z.custom<WebAssembly.Module>().optional() }).parse(sent);
+const { dir } = z.object({ dir: z.string() }).parse(workerData);
+const database = await PGlite.create(dir, { parsers, serializers, ...(code && { pgliteWasmModule: code }) });
 await database.query("SET TIME ZONE 'UTC'");
 
 async function run({ id, sql, bound }: z.infer<typeof task>): Promise<Answer> {
@@ -40,11 +46,11 @@ async function run({ id, sql, bound }: z.infer<typeof task>): Promise<Answer> {
   }
 }
 
-parentPort?.on("message", async (message: unknown) => {
+port.on("message", async (message: unknown) => {
   if (message === "close") {
     await database.close();
     process.exit(0);
   }
-  parentPort?.postMessage(await run(task.parse(message)));
+  port.postMessage(await run(task.parse(message)));
 });
-parentPort?.postMessage("ready");
+port.postMessage("ready");
