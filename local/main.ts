@@ -1,5 +1,4 @@
 import { resolve } from "node:path";
-import { startService } from "./service.ts";
 import { StartRefused } from "./start-refused.ts";
 
 function portOf(text: string | undefined): number {
@@ -12,8 +11,11 @@ function portOf(text: string | undefined): number {
 // Only this user may read the files of this process and its children.
 process.umask(0o077);
 const home = resolve(process.env.SLIPWAY_HOME || ".slipway");
+const port = portOf(process.env.PORT);
+// Loaded after the variables have been checked, so that a mistake is reported at once.
+const { startService } = await import("./service.ts");
 try {
-  const service = await startService({ home, port: portOf(process.env.PORT) });
+  const service = await startService({ home, port });
   let stopping = false;
   const stop = (exitCode: number) => {
     if (stopping) return;

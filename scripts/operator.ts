@@ -1,7 +1,7 @@
 import { readFileSync } from "node:fs";
 import { join } from "node:path";
 import { parseArgs } from "node:util";
-import { InvokeCommand, LambdaClient } from "@aws-sdk/client-lambda";
+import type { LambdaClientConfig } from "@aws-sdk/client-lambda";
 import * as z from "zod";
 
 const answerSchema = z.discriminatedUnion("ok", [
@@ -18,7 +18,7 @@ function fail(error: Failure): never {
 const badRequest = (message: string): never => fail({ status: "Bad Request", message, code: "invalid_request" });
 
 /** The operator function of the local service, found through the runtime.json file of the running service. */
-function localTarget(): { client: LambdaClient; functionName: string } {
+function localTarget(): { config: LambdaClientConfig; functionName: string } {
   const file = join(process.env.SLIPWAY_HOME ?? ".slipway", "runtime.json");
   try {
     const runtime = z
@@ -26,7 +26,7 @@ function localTarget(): { client: LambdaClient; functionName: string } {
       .parse(JSON.parse(readFileSync(file, "utf8")));
     const { awsEndpoint: endpoint, ...credentials } = runtime;
     return {
-      client: new LambdaClient({ endpoint, region: "us-east-1", credentials, maxAttempts: 1 }),
+      config: { endpoint, region: "us-east-1", credentials, maxAttempts: 1 },
       functionName: "operator",
     };
   } catch {
@@ -59,13 +59,12 @@ async function main(): Promise<void> {
   } catch {
     return badRequest("The input must be valid JSON");
   }
-  const { client, functionName } = values.stack
-    ? {
-        client: new LambdaClient({ ...(values.region && { region: values.region }) }),
-        functionName: `${values.stack}-operator`,
-      }
+  const { config, functionName } = values.stack
+    ? { config: { ...(values.region && { region: values.region }) }, functionName: `${values.stack}-operator` }
     : localTarget();
-  const result = await client.send(
+  // Loaded after the arguments have been checked, so that a mistake is reported at once.
+  const { InvokeCommand, LambdaClient } = await import("@aws-sdk/client-lambda");
+  const result = await new LambdaClient(config).send(
     new InvokeCommand({ FunctionName: functionName, Payload: Buffer.from(JSON.stringify({ command, input })) }),
   );
   const answer = answerSchema.parse(JSON.parse(Buffer.from(result.Payload ?? []).toString("utf8")));
