@@ -5,11 +5,12 @@ import { existsSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from "no
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
+import { cacheFolder } from "../../../local/cache-folder.ts";
 import { createRdsData } from "../../../local/rds/server.ts";
 
 const home = mkdtempSync(join(tmpdir(), "rds-kill-"));
 const dir = join(home, "pg");
-/** Making the folder takes a minute on a busy machine. */
+/** Making the first folder of a machine takes a minute when it is busy. */
 const startWaitMs = 100_000;
 const target = {
   resourceArn: "arn:aws:rds:us-east-1:000000000000:cluster:local",
@@ -23,7 +24,7 @@ function executeRequest(sql: string) {
 
 /** Opens the folder as the next service would, and gives the answers to these statements. */
 async function nextService(...statements: string[]) {
-  const data = createRdsData({ dir, startWaitMs });
+  const data = createRdsData({ dir, cacheDir: cacheFolder, startWaitMs });
   const answers: { status: number | undefined; body: string }[] = [];
   for (const sql of statements) {
     const answer = await data.service(executeRequest(sql));
