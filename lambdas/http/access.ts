@@ -144,7 +144,7 @@ export function accessFor(request: AccessRequest, tools: AccessTools): Access & 
     if (event && !fits) await concludeBestEffort(outcome.ok ? "done" : "refused");
     if (!outcome.ok && Object.keys(checks).some((name) => outcome.failed[name])) {
       if (proved) throw notFound();
-      // Throws the refusal, in the order of judgment; it succeeds only if the caller has become good meanwhile.
+      // Throws the refusal, in the order of checks; it returns only if the credential has become valid in the meantime.
       await read();
       return commit(writes, remember, made);
     }
