@@ -1,4 +1,5 @@
 import { parseArgs } from "node:util";
+import { ECSClient } from "@aws-sdk/client-ecs";
 import { LambdaClient } from "@aws-sdk/client-lambda";
 import { armBuildsAtOnce } from "./aws/build-quota.ts";
 import { findDeployed } from "./aws/deployed.ts";
@@ -6,8 +7,8 @@ import { smokeTest } from "./aws/smoke-test.ts";
 
 const usage = `Usage: npm run smoke -- --stack NAME
 
-Creates an organization in a deployed service, deploys a working app and a broken one through the public API, and
-checks the answers of the app's public address.`;
+Creates an organization in a deployed service, deploys a broken app, a working one and again a broken one through the
+public API, and checks the answers of the app's public address.`;
 
 async function printQuota(): Promise<void> {
   const atOnce = await armBuildsAtOnce().catch(() => undefined);
@@ -21,10 +22,12 @@ async function main(): Promise<void> {
   const { values } = parseArgs({ options: { stack: { type: "string" } } });
   if (!values.stack) throw new Error(usage);
   const lambda = new LambdaClient();
-  const { apiAddress } = await findDeployed(values.stack);
-  if (apiAddress === undefined) throw new Error(`The API of the stack ${values.stack} does not exist.`);
+  const { apiAddress, cluster } = await findDeployed(values.stack);
+  if (apiAddress === undefined || cluster === undefined)
+    throw new Error(`The API or the cluster of the stack ${values.stack} does not exist.`);
   await printQuota();
-  const service = { apiAddress, operator: `${values.stack}-operator`, lambda, broken: "broken-health" } as const;
+  const apps = { ecs: new ECSClient(), cluster };
+  const service = { apiAddress, operator: `${values.stack}-operator`, lambda, apps, broken: "broken-health" } as const;
   const orgId = await smokeTest(service, console.log);
   console.log(`Slipway ${values.stack} works at ${apiAddress}. The organization ${orgId} can be left or reused.`);
 }

@@ -8,12 +8,14 @@ import { createClient } from "../../sdk/client.ts";
 import type { Client } from "../../sdk/client-types.ts";
 import { uploadArchive } from "../../sdk/upload-archive.ts";
 import { waitForBuild } from "../../sdk/wait-for-build.ts";
+import { type AppCluster, hookDelaySeconds } from "./hook-delay.ts";
 
 /** A running service: the address of its API and its operator function. */
 export interface Service {
   apiAddress: string;
   operator: string;
   lambda: LambdaClient;
+  apps: AppCluster;
   /** The example that must not become live. "broken-health" answers 500, so its check takes a minute longer than "crashes". */
   broken: "broken-health" | "crashes";
 }
@@ -89,9 +91,17 @@ async function failuresDuring<T>(
   return { result, failures };
 }
 
+/** ECS may describe tasks and deployments otherwise than expected, which must not fail the test. */
+async function printHookDelay({ apps }: Service, projectId: string, buildId: string, print: Print): Promise<void> {
+  const seconds = await hookDelaySeconds(apps, { projectId, buildId }).catch(() => undefined);
+  print(
+    `--  from RUNNING to the open hook: ${seconds === undefined ? "ECS does not tell" : `${seconds.toFixed(1)} s`}`,
+  );
+}
+
 /**
- * Creates an organization, deploys a working app and a broken one, and checks the answers of the app's public address.
- * Throws at the first failed check; returns the organization's id.
+ * Creates an organization, deploys a broken app, a working one and again a broken one to its project, and checks the
+ * answers of the app's public address. Throws at the first failed check; returns the organization's id.
  */
 export async function smokeTest(service: Service, print: Print): Promise<string> {
   const check = (holds: boolean, guarantee: string) => {
@@ -102,10 +112,16 @@ export async function smokeTest(service: Service, print: Print): Promise<string>
   const keys = { accessKey: credential.access, secretKey: credential.secret };
   const client = createClient({ baseUrl: service.apiAddress, ...keys });
 
+  const first = await deploy(client, ids, service.broken, print);
+  check(first.status === "error" && first.error !== null, "a broken first deployment ends with status error");
+  check(!first.isLive, "it is not live");
+  check((await publicStatus(client, ids)) !== 200, "nothing serves");
+
   const good = await deploy(client, ids, "node-hello", print);
   check(good.status === "ready" && good.error === null, "a working app becomes ready");
   check(good.isLive, "it is live");
   check((await publicStatus(client, ids)) === 200, "its address answers 200");
+  await printHookDelay(service, ids.projectId, good.id, print);
 
   const bad = deploy(client, ids, service.broken, print);
   const { result: broken, failures } = await failuresDuring(client, ids, bad);

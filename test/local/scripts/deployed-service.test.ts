@@ -34,11 +34,16 @@ it("a working service passes every check of the smoke test", async () => {
     apiAddress: running.seed.baseUrl,
     operator: "operator",
     lambda: clients.lambda,
+    apps: { ecs: clients.ecs, cluster: variable("CLUSTER_NAME") },
     broken: "crashes",
   } as const;
   const orgId = await smokeTest(service, (line) => lines.push(line));
   expect(orgId).toMatch(/^org_/);
+  expect(lines).toContainEqual(expect.stringMatching(/^-- {2}from RUNNING to the open hook: \d+\.\d s$/));
   expect(lines.filter((line) => line.startsWith("ok"))).toEqual([
+    "ok  a broken first deployment ends with status error",
+    "ok  it is not live",
+    "ok  nothing serves",
     "ok  a working app becomes ready",
     "ok  it is live",
     "ok  its address answers 200",
@@ -54,6 +59,7 @@ it("a smoke test without an operator function fails with the name of the functio
     apiAddress: running.seed.baseUrl,
     operator: "Other-operator",
     lambda: clients.lambda,
+    apps: { ecs: clients.ecs, cluster: variable("CLUSTER_NAME") },
     broken: "crashes",
   } as const;
   await expect(smokeTest(service, () => {})).rejects.toThrow("Other-operator");
