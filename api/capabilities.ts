@@ -41,6 +41,8 @@ export const capabilities = [
   "identity:prove",
   /** Know the address of the console, for links to it. */
   "console:locate",
+  /** Know whether requests to a custom domain reach its app. */
+  "domains:route",
   /** Sign upload and download addresses of stored files. */
   "files:sign",
   /** Look at and delete stored files. */

@@ -31,6 +31,7 @@ export const capabilityEnvironment = {
   "logs:read": ["APP_LOG_GROUP", "BUILD_LOG_GROUP"],
   "identity:prove": ["APP_TASK_ROLE", "SERVICE_HOST"],
   "console:locate": ["CONSOLE_ORIGIN"],
+  "domains:route": ["CUSTOM_DOMAINS"],
   "files:sign": ["FILES_BUCKET", "FILES_SIGNER_ROLE"],
   "files:manage": ["FILES_BUCKET"],
   "databases:run": ["DATABASE_ARN", "DATABASE_SECRET_ARN", "DATABASE_WAIT_SECONDS"],

@@ -48,6 +48,7 @@ export const capabilityAllowances: Record<Capability, (r: Resources) => Allowanc
   "identity:prove": () => [],
   /** The address is in the environment. */
   "console:locate": () => [],
+  "domains:route": () => [],
   "files:sign": (r) => assumeSigner(r.signers.files.roleArn),
   "files:manage": filesManage,
   "databases:run": databasesRun,
@@ -74,6 +75,7 @@ function environmentValues(r: Resources): Record<EnvironmentName, string> {
     PROBE_HEADER_VALUE: r.apps.probeHeader.value,
     BUILD_LOG_GROUP: r.imageBuild.output.logGroupName,
     SERVICE_HOST: r.serviceHost,
+    CUSTOM_DOMAINS: "unrouted",
     CONSOLE_ORIGIN: `https://${r.serviceHost}`,
     FILES_BUCKET: r.data.files.bucketName,
     FILES_SIGNER_ROLE: r.signers.files.roleArn,

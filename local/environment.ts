@@ -43,6 +43,7 @@ function variablesFor(found: Endpoints): Record<string, string | undefined> {
     HEALTH_TIMEOUT_SECONDS: String(found.healthTimeoutSeconds),
     SERVICE_HOST: new URL(found.baseUrl).host,
     // Browsers allow passkeys on localhost, but not on an IP address.
+    CUSTOM_DOMAINS: "routed",
     CONSOLE_ORIGIN: `http://localhost:${new URL(found.baseUrl).port}`,
     FILES_BUCKET: names.files,
     FILES_SIGNER_ROLE: roleArn("files-signer"),

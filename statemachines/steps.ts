@@ -163,4 +163,9 @@ export const imageBuildServices = {
 } as const satisfies Record<string, StepDefinition>;
 
 /** The capabilities of the operator Lambda (docs/api.md, Operator commands). */
-export const operatorUses = ["table:read", "table:write", "console:locate"] as const satisfies readonly Capability[];
+export const operatorUses = [
+  "table:read",
+  "table:write",
+  "console:locate",
+  "domains:route",
+] as const satisfies readonly Capability[];

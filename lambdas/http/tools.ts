@@ -19,6 +19,11 @@ import type { TableReader } from "../table/reader.ts";
 import type { RowUpdater } from "../table/updater.ts";
 import type { TableWriter } from "../table/writer.ts";
 
+export interface CustomDomains {
+  /** Whether requests to a custom domain reach its app; on AWS they do not yet. */
+  routed: boolean;
+}
+
 export interface ConsoleAddress {
   /** Scheme, host and port. */
   origin: string;
@@ -47,6 +52,7 @@ interface ToolsOf {
   "logs:read": { logs: LogReader };
   "identity:prove": { identity: IdentityProver };
   "console:locate": { console: ConsoleAddress };
+  "domains:route": { customDomains: CustomDomains };
   "files:sign": { addresses: FileAddresses };
   "files:manage": { files: StoredFiles };
   "databases:run": { databases: DatabaseRunner };
@@ -101,6 +107,7 @@ const loaders: { [C in Capability]: Loader<C> } = {
   "apps:switch": async (e) => ({ traffic: (await import("../aws/apps.ts")).appSwitch(e) }),
   "logs:read": async (e) => ({ logs: (await import("../aws/logs.ts")).logReader(e) }),
   "identity:prove": async (e) => ({ identity: (await import("../aws/identity.ts")).identityProver(e) }),
+  "domains:route": async (e) => ({ customDomains: { routed: e.CUSTOM_DOMAINS === "routed" } }),
   "console:locate": async (e) => ({
     console: { origin: e.CONSOLE_ORIGIN, address: `${e.CONSOLE_ORIGIN}/console` },
   }),

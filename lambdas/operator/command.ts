@@ -4,7 +4,7 @@ import { limits } from "../../api/limits.ts";
 import { newEvent } from "../http/events.ts";
 import { Event, type EventRow } from "../http/model/event.ts";
 import { invalid } from "../http/problem.ts";
-import type { ConsoleAddress } from "../http/tools.ts";
+import type { ConsoleAddress, CustomDomains } from "../http/tools.ts";
 import type { Write } from "../table/entity.ts";
 import type { TableReader } from "../table/reader.ts";
 import type { Outcome, TableWriter, Writes } from "../table/writer.ts";
@@ -14,6 +14,7 @@ export interface OperatorTools {
   /** Writes, with the event of the change in the same transaction: whose it is, and the ids of what changes. */
   commit<const W extends Writes>(change: Pick<EventRow, "ownerId" | "ids">, writes: W): Promise<Outcome<W>>;
   console: ConsoleAddress;
+  customDomains: CustomDomains;
   now: Date;
 }
 

@@ -4,11 +4,11 @@ import { firstCredentialId } from "../credentials/model/project-keys.ts";
 import { AccessKey } from "../http/model/credentials.ts";
 import { Project, type ProjectRow } from "../http/model/project.ts";
 import { newKeyPair, secretHash } from "../http/presented-credential.ts";
-import { notFound, Problem } from "../http/problem.ts";
+import { invalid, notFound, Problem } from "../http/problem.ts";
 import { Organization, User } from "../organizations/model/rows.ts";
 import { absent, present } from "../table/entity.ts";
 import { newId, randomText } from "../table/ids.ts";
-import { command, description, name, type OperatorTools } from "./command.ts";
+import { type Command, command, description, name, type OperatorTools } from "./command.ts";
 
 function projectReply({ id, organizationId, name: projectName, managers, createdAt }: ProjectRow) {
   return { id, organizationId, name: projectName, managers: managers ?? null, createdAt };
@@ -113,10 +113,18 @@ export const addDomain = domainCommand((domains, domain) => {
   domains.set(domain, "pending");
 }, "pending");
 
-export const activateDomain = domainCommand((domains, domain) => {
+const activateRouted = domainCommand((domains, domain) => {
   if (!domains.has(domain)) throw notFound();
   domains.set(domain, "active");
 }, "active");
+
+/** An active domain is listed among a project's endpoints, so one that leads nowhere is refused. */
+export const activateDomain: Command = async (input, tools) => {
+  if (tools.customDomains.routed) return activateRouted(input, tools);
+  const message =
+    "cannot be activated: on AWS no request to a custom domain reaches its app yet; use the project's own address";
+  throw invalid([{ path: "domain", message }]);
+};
 
 export const removeDomain = domainCommand((domains, domain) => {
   if (!domains.delete(domain)) throw notFound();

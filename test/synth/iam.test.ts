@@ -102,7 +102,7 @@ it("the capabilities of each function", () => {
     list-storages: keys:record-use table:read
     list-tables: databases:run keys:record-use table:read
     not-found: 
-    operator: console:locate table:read table:write
+    operator: console:locate domains:route table:read table:write
     ping: keys:record-use table:read
     rebuild: apps:read archives:read deployments:start keys:record-use live-build:cache table:read table:write
     reconcile-locks: apps:deploy apps:read apps:switch apps:watch deployments:start table:read table:write
@@ -209,6 +209,7 @@ it("the permissions of each capability", () => {
       logs:GetLogEvents arn:<Partition>:logs:<Region>:<AccountId>:log-group:<ImageBuildOutput>:log-stream:*
     identity:prove
     console:locate
+    domains:route
     files:sign
       sts:AssumeRole <SignersFiles>
     files:manage
