@@ -1,3 +1,4 @@
+import { projectOf, serviceName } from "../lambdas/aws/app-names.ts";
 import { Addresses } from "../lambdas/builds/model/rows.ts";
 import { log } from "../lambdas/http/log.ts";
 import { documentClient } from "../lambdas/table/client.ts";
@@ -5,11 +6,10 @@ import { tableWriter } from "../lambdas/table/writer.ts";
 import type { BuiltImage, ImageBuild, ImageBuilder } from "./codebuild/image.ts";
 import type { Ecs } from "./ecs/server.ts";
 
-const servicePrefix = "app-";
-
 /** Stores the new address of an app whose port another program uses, so that GET /endpoints returns it. On AWS addresses never change. */
-export async function rememberAddress(tableName: string, serviceName: string, url: string): Promise<void> {
-  const projectId = serviceName.slice(servicePrefix.length);
+export async function rememberAddress(tableName: string, service: string, url: string): Promise<void> {
+  const projectId = projectOf(service);
+  if (projectId === undefined) return;
   const table = tableWriter(documentClient(), tableName);
   await table.write({ addresses: Addresses.update({ projectId }, { set: { url } }) });
   log("info", "The address of an app has changed because another program uses its port", { projectId, url });
@@ -21,7 +21,7 @@ export async function buildAtAddress(
   builder: ImageBuilder,
   reserveAddress: Ecs["reserveAddress"],
 ): Promise<BuiltImage> {
-  const move = await reserveAddress(`${servicePrefix}${build.variables.PROJECT_ID}`);
+  const move = await reserveAddress(serviceName(build.variables.PROJECT_ID ?? ""));
   if (!move) return builder(build);
   const moved = `Port ${move.from} of this machine is in use by ${move.holder}. The app's address is now http://127.0.0.1:${move.to}.`;
   build.put(moved);

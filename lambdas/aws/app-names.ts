@@ -1,9 +1,15 @@
 export const containerName = "app";
 export const logPrefix = "app";
 
-/** The name of a project's service in ECS. */
+/** The name of a project's service in ECS. The gateway can make it part of a host name, which has no underscore. */
 export function serviceName(projectId: string): string {
-  return `app-${projectId}`;
+  return `app-${projectId.replace("_", "-")}`;
+}
+
+/** The project that a service is named after; `undefined` for another name. */
+export function projectOf(service: string): string | undefined {
+  const [, body] = /^app-prj-([0-9a-z]{26})$/.exec(service) ?? [];
+  return body && `prj_${body}`;
 }
 
 export const taskIdOf = (arn: string) => arn.slice(arn.lastIndexOf("/") + 1);

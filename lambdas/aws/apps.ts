@@ -15,7 +15,15 @@ import {
   UpdateServiceCommand,
 } from "@aws-sdk/client-ecs";
 import { processorUnits, type runOptions } from "../../api/settings.ts";
-import { containerName, familyOf, hookTimeoutMinutes, logPrefix, serviceName, taskIdOf } from "./app-names.ts";
+import {
+  containerName,
+  familyOf,
+  hookTimeoutMinutes,
+  logPrefix,
+  projectOf,
+  serviceName,
+  taskIdOf,
+} from "./app-names.ts";
 import { clientDefaults, isNamed, ownRegion, shortCallDefaults } from "./clients.ts";
 import { ServiceChangeRefused } from "./errors.ts";
 import { type ProbeResult, probe } from "./probe.ts";
@@ -123,7 +131,8 @@ export function taskIdentifier({ CLUSTER_NAME: cluster }: { CLUSTER_NAME: string
       const output = await ecs.send(new DescribeTasksCommand({ cluster, tasks: [taskId] }));
       const task = output.tasks?.[0];
       if (task?.lastStatus !== "RUNNING") return undefined;
-      return /^service:app-(prj_[0-9a-z]{26})$/.exec(task.group ?? "")?.[1];
+      const [, service] = /^service:(.+)$/.exec(task.group ?? "") ?? [];
+      return service && projectOf(service);
     },
   };
 }

@@ -21,6 +21,10 @@ class Records {
     this.#database.exec(`
       PRAGMA journal_mode = WAL; PRAGMA synchronous = NORMAL;
       CREATE TABLE IF NOT EXISTS record (name TEXT PRIMARY KEY, body TEXT NOT NULL) STRICT`);
+    // Earlier versions named services app-prj_…, which is not valid in a host name.
+    this.#database.exec(`
+      UPDATE record SET name = replace(name, 'app-prj_', 'app-prj-'), body = replace(body, 'app-prj_', 'app-prj-')
+      WHERE name LIKE 'service/app-prj\\_%' ESCAPE '\\'`);
   }
 
   all<S extends z.ZodType>(kind: string, schema: S): z.infer<S>[] {

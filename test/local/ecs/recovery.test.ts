@@ -193,3 +193,17 @@ test("an app whose port another program uses is served as soon as the port is fr
   squatter.close();
   await until(async () => (await versionAt(url).catch(() => "")) === "1");
 });
+
+test("a service that an earlier version named with an underscore serves on under its new name", async () => {
+  const first = await new TestCluster().start();
+  left.push(() => rmSync(first.dir, { recursive: true, force: true }));
+  const [before, after] = ["prj_01jdqz5yqz0000000000000000", "prj-01jdqz5yqz0000000000000000"].map((id) => `app-${id}`);
+  await first.create(before ?? "", await first.register({ VERSION: "1" }), direct);
+  await first.untilStatus(before ?? "", "SUCCESSFUL");
+  const url = await first.url(before ?? "");
+  await first.stop();
+  const second = await new TestCluster(first.dir).start();
+  left.push(() => second.stop());
+  expect([await second.url(after ?? ""), await versionAt(url)]).toEqual([url, "1"]);
+  await expect(second.describe(before ?? "")).rejects.toThrow("no such service");
+});

@@ -77,7 +77,7 @@ it("a teardown stops the running deployments, and their builds end as error", as
 it("a teardown stops every app, and waits until the gateway has deregistered them", async () => {
   const cluster = variable("CLUSTER_NAME");
   const services = await appServices(clients.ecs, cluster);
-  expect(services).toEqual([expect.stringMatching(/^app-prj_/)]);
+  expect(services).toEqual([expect.stringMatching(/^app-prj-/)]);
   await removeServices(clients.ecs, cluster, services, 1);
   const { gatewayRoutes } = await clients.ecs.send(new ListGatewayRoutesCommand({ cluster }));
   expect([await appServices(clients.ecs, cluster), gatewayRoutes]).toEqual([[], []]);
