@@ -43,7 +43,8 @@ export class ImageBuild extends Construct {
         {
           actions: ["logs:CreateLogStream", "logs:PutLogEvents"],
           resources: [this.output.logGroupArn],
-          because: "Streams are named after builds.",
+          because:
+            "Streams are named after builds. IAM cannot tie a build to its stream: codebuild:buildArn holds colons, which no stream's name may hold.",
         },
         { actions: ["lambda:InvokeFunction"], resources: [access.arn] },
       ],

@@ -1,3 +1,5 @@
+import { randomBytes } from "node:crypto";
+
 /** The names of the local resources, which CloudFormation generates on AWS. */
 export const region = "us-east-1";
 export const account = "000000000000";
@@ -16,4 +18,5 @@ export const names = {
 
 export const roleArn = (role: string) => `arn:aws:iam::${account}:role/slipway-${role}`;
 export const stateMachineArn = `arn:aws:states:${region}:${account}:stateMachine:slipway-deployment`;
-export const testHeader = { name: "x-slipway-probe", value: "new-version" };
+/** No app and no client knows the value: it is new with every start, and the gateway removes the header. */
+export const testHeader = { name: "x-slipway-probe", value: randomBytes(16).toString("hex") };

@@ -41,9 +41,17 @@ async function acquire(route: Route, isTest: boolean, closed: AbortSignal): Prom
   }
 }
 
+/** Whether a request carries the test header, which is for the gateway alone: it is removed, whatever its value. */
+function takeTestHeader(request: IncomingMessage, { name, value }: TestHeader): boolean {
+  const lower = name.toLowerCase();
+  const isTest = request.headers[lower] === value;
+  const { rawHeaders: raw } = request;
+  request.rawHeaders = raw.filter((_, index) => raw[index - (index % 2)]?.toLowerCase() !== lower);
+  return isTest;
+}
+
 /** Opens the public address of one service: a streaming reverse proxy on 127.0.0.1. Rejects if the port is in use. */
 export async function openGateway(port: number, route: Route, testHeader: TestHeader): Promise<Gateway> {
-  const isTest = ({ headers }: IncomingMessage) => headers[testHeader.name.toLowerCase()] === testHeader.value;
   const server: Server = createServer({
     maxHeaderSize: headerBytesMax,
     // A proxy may ignore other upgrades (h2c): such requests are answered as plain HTTP/1.1.
@@ -53,12 +61,13 @@ export async function openGateway(port: number, route: Route, testHeader: TestHe
   });
   let ownPort = port;
   server.on("request", (request, response) => {
+    const isTest = takeTestHeader(request, testHeader);
     const closed = new AbortController();
     response.once("close", () => closed.abort());
     const deadline = performance.now() + refusedMsMax;
     let isRepeated = false;
     const serve = async (): Promise<void> => {
-      const lease = await acquire(route, isTest(request), closed.signal);
+      const lease = await acquire(route, isTest, closed.signal);
       if (!lease) return answerError(response, 503);
       if (response.destroyed) return lease.release();
       forward(request, response, lease, ownPort, (why) => {
@@ -76,7 +85,7 @@ export async function openGateway(port: number, route: Route, testHeader: TestHe
   server.on("upgrade", (request, socket, firstBytes) => {
     const closed = new AbortController();
     socket.on("error", () => {}).once("close", () => closed.abort());
-    void acquire(route, isTest(request), closed.signal).then((lease) => {
+    void acquire(route, takeTestHeader(request, testHeader), closed.signal).then((lease) => {
       if (!lease) refuseUpgrade(socket, "503 Service Unavailable");
       else if (socket.destroyed) lease.release();
       else forwardUpgrade(request, socket, firstBytes, lease, ownPort);

@@ -45,6 +45,10 @@ test("a good deployment pauses with green behind the test header, then shifts th
   expect(await versionAt(url)).toBe("1");
   expect(await versionAt(url, asTest)).toBe("2");
   expect(await versionAt(url, { [testHeader.name]: "guessed" })).toBe("1");
+  for (const headers of [asTest, { [testHeader.name]: "guessed" }]) {
+    const seen = await (await fetch(url, { headers })).text();
+    expect([seen.includes('"host"'), seen.includes(testHeader.name)]).toEqual([true, false]);
+  }
 
   const ended = await cluster.act("good", "CONTINUE");
   expect(ended).toMatchObject({ status: "SUCCESSFUL", lifecycleStage: "CLEAN_UP" });
