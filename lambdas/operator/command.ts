@@ -21,14 +21,14 @@ export interface OperatorTools {
 /** The tools of one command; its name is the action of its events. */
 export function operatorTools(
   action: string,
-  { table, console }: { table: TableReader & TableWriter; console: ConsoleAddress },
+  { table, ...others }: Omit<OperatorTools, "commit" | "now">,
   now: Date,
 ): OperatorTools {
   async function commit<const W extends Writes>(change: Pick<EventRow, "ownerId" | "ids">, writes: W) {
     const event = newEvent({ ...change, action, actor: { kind: "operator" }, outcome: "done" }, now);
     return table.write<W & { event: Write }>({ ...writes, event: Event.put(event, event) });
   }
-  return { table, commit, console, now };
+  return { table, commit, ...others, now };
 }
 
 export type Command = (input: unknown, tools: OperatorTools) => Promise<object>;
