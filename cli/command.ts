@@ -17,6 +17,8 @@ export interface Context {
   workingFolder: string;
   /** Aborted with `Interrupted` by Ctrl-C. */
   signal: AbortSignal;
+  /** Every command, for those that describe the command line itself. */
+  commands: readonly CommandEntry[];
 }
 
 /** The options and operands of a command line; only those that the command declares can be read. */
@@ -40,39 +42,48 @@ export class Arguments<Name extends string> {
 }
 
 interface Definition<Name extends string> {
-  name: string;
-  summary: string;
+  /** More than the summary says; shown by --help only. */
+  details?: string;
   /** The operands as the help shows them, and how many there may be. */
   operands?: { shown: string; min: number; max: number };
   options: Record<Name, Option>;
   run: (args: Arguments<Name>, context: Context) => Promise<number>;
 }
 
-export interface Command {
+/** The part of a command that is loaded when it is called. */
+export interface Implementation {
+  options: readonly string[];
+  help: (entry: CommandEntry) => string;
+  /** Runs with the words after the command's name; the result is the exit code. Throws UsageError. */
+  run: (entry: CommandEntry, words: string[], context: Context) => Promise<number>;
+}
+
+/** The part of a command that the list of commands needs; the rest is loaded when the command is called. */
+export interface CommandEntry {
   name: string;
   summary: string;
-  help: string;
-  /** Runs with the words after the command's name; the result is the exit code. Throws UsageError. */
-  run: (words: string[], context: Context) => Promise<number>;
+  /** A command line that shows what the command is for. */
+  example: string;
+  load: () => Promise<Implementation>;
 }
 
 /** The options of every command that talks to the service. */
 export const serviceOptions = {
   url: { type: "string", value: "address", describe: "the service (SLIPWAY_URL)" },
+  profile: { type: "string", value: "name", describe: "the saved login to use (SLIPWAY_PROFILE)" },
   organization: { type: "string", value: "id", describe: "the organization (SLIPWAY_ORGANIZATION)" },
   project: { type: "string", value: "id", describe: "the project (SLIPWAY_PROJECT)" },
   json: { type: "boolean", describe: "print JSON for machines" },
 } as const satisfies Record<string, Option>;
 
-/** Declares a command once: its parser and its help follow from the declaration. */
-export function command<Name extends string>(definition: Definition<Name>): Command {
-  const { name, summary, operands = { shown: "", min: 0, max: 0 }, run } = definition;
+/** Declares a command: its parser and its help follow from the declaration. */
+export function command<Name extends string>(definition: Definition<Name>): Implementation {
+  const { details, operands = { shown: "", min: 0, max: 0 }, run } = definition;
   const options: Record<string, Option> = definition.options;
   return {
-    name,
-    summary,
-    help: helpOf(name, summary, operands.shown, options),
-    run: (words, context) => {
+    options: Object.keys(options),
+    help: (entry) => helpOf(entry, details, operands.shown, options),
+    run: ({ name }, words, context) => {
       const { values, positionals } = parse(name, words, options);
       if (positionals.length < operands.min || positionals.length > operands.max) {
         throw new UsageError(`Usage: ${["slipway", name, operands.shown].filter(Boolean).join(" ")}.`);
@@ -96,11 +107,17 @@ function parse(name: string, words: string[], options: Record<string, Option>) {
   }
 }
 
-function helpOf(name: string, summary: string, operands: string, options: Record<string, Option>): string {
+function helpOf(
+  { name, summary, example }: CommandEntry,
+  details: string | undefined,
+  operands: string,
+  options: Record<string, Option>,
+): string {
   const rows = Object.entries(options).map(([option, { value, describe }]) => {
     const shown = value === undefined ? `--${option}` : `--${option} <${value}>`;
     return `  ${shown.padEnd(24)} ${describe}`;
   });
   const usage = ["slipway", name, operands, rows.length > 0 ? "[options]" : ""].filter(Boolean).join(" ");
-  return [`Usage: ${usage}`, "", summary, "", ...rows].join("\n");
+  const text = details === undefined ? summary : `${summary}\n${details}`;
+  return [`Usage: ${usage}`, "", text, "", ...rows, "", `Example: ${example}`].join("\n");
 }

@@ -1,30 +1,191 @@
-import type { Command } from "./command.ts";
-import { analyze } from "./commands/analyze.ts";
-import { builds } from "./commands/builds.ts";
-import { cancel } from "./commands/cancel.ts";
-import { deploy } from "./commands/deploy.ts";
-import { endpoints } from "./commands/endpoints.ts";
-import { envList, envSet, envUnset } from "./commands/env.ts";
-import { keysCreate, keysDelete, keysList } from "./commands/keys.ts";
-import { logs } from "./commands/logs.ts";
-import { rebuild, redeploy } from "./commands/rebuild.ts";
-import { status } from "./commands/status.ts";
+import type { CommandEntry } from "./command.ts";
 
 /** Every command, in the order of the help. */
-export const commands: readonly Command[] = [
-  deploy,
-  analyze,
-  builds,
-  status,
-  logs,
-  cancel,
-  rebuild,
-  redeploy,
-  endpoints,
-  envList,
-  envSet,
-  envUnset,
-  keysList,
-  keysCreate,
-  keysDelete,
+export const commands: readonly CommandEntry[] = [
+  {
+    name: "deploy",
+    summary: "Uploads a folder, builds it and puts it live; prints its address.",
+    example: 'slipway deploy . --title "New start page"',
+    load: async () => (await import("./commands/deploy.ts")).deploy,
+  },
+  {
+    name: "analyze",
+    summary: "Prints what the service would detect in folders and zips, one JSON line each, without a service.",
+    example: "slipway analyze .",
+    load: async () => (await import("./commands/analyze.ts")).analyze,
+  },
+  {
+    name: "login",
+    summary: "Saves a personal access token for a service, so that the other commands need no settings.",
+    example: "slipway login --url https://slipway.example.com --token - < token.txt",
+    load: async () => (await import("./commands/login.ts")).login,
+  },
+  {
+    name: "logout",
+    summary: "Forgets a saved login.",
+    example: "slipway logout",
+    load: async () => (await import("./commands/login.ts")).logout,
+  },
+  {
+    name: "whoami",
+    summary: "Says which service and organizations the credential is for.",
+    example: "slipway whoami",
+    load: async () => (await import("./commands/whoami.ts")).whoami,
+  },
+  {
+    name: "link",
+    summary: "Remembers the project of a folder, in .slipway/project.json.",
+    example: "slipway link --organization org_… --project prj_…",
+    load: async () => (await import("./commands/link.ts")).link,
+  },
+  {
+    name: "builds",
+    summary: "Lists the newest builds of the project.",
+    example: "slipway builds --limit 5",
+    load: async () => (await import("./commands/builds.ts")).builds,
+  },
+  {
+    name: "status",
+    summary: "Shows a build, the newest one when none is named.",
+    example: "slipway status",
+    load: async () => (await import("./commands/status.ts")).status,
+  },
+  {
+    name: "logs",
+    summary: "Prints the output of a build, the newest one when none is named.",
+    example: "slipway logs --follow",
+    load: async () => (await import("./commands/logs.ts")).logs,
+  },
+  {
+    name: "cancel",
+    summary: "Cancels a build, the newest one when none is named.",
+    example: "slipway cancel",
+    load: async () => (await import("./commands/cancel.ts")).cancel,
+  },
+  {
+    name: "rebuild",
+    summary: "Builds the deployed source again, with the variables as they are now.",
+    example: "slipway rebuild",
+    load: async () => (await import("./commands/rebuild.ts")).rebuild,
+  },
+  {
+    name: "redeploy",
+    summary: "Builds and deploys the source of an earlier successful build.",
+    example: "slipway redeploy bld_…",
+    load: async () => (await import("./commands/rebuild.ts")).redeploy,
+  },
+  {
+    name: "endpoints",
+    summary: "Prints the addresses of the project, one a line.",
+    example: "slipway endpoints",
+    load: async () => (await import("./commands/endpoints.ts")).endpoints,
+  },
+  {
+    name: "open",
+    summary: "Opens the app in the browser.",
+    example: "slipway open",
+    load: async () => (await import("./commands/endpoints.ts")).openApp,
+  },
+  {
+    name: "env list",
+    summary: "Lists the names of the project's variables; values are not printed.",
+    example: "slipway env list",
+    load: async () => (await import("./commands/env.ts")).envList,
+  },
+  {
+    name: "env get",
+    summary: "Prints the value of one variable, and nothing else.",
+    example: "slipway env get DATABASE_URL",
+    load: async () => (await import("./commands/env-file.ts")).envGet,
+  },
+  {
+    name: "env set",
+    summary: "Creates or changes variables; a NAME without a value reads it from standard input, as it is.",
+    example: "slipway env set GREETING=hello",
+    load: async () => (await import("./commands/env.ts")).envSet,
+  },
+  {
+    name: "env unset",
+    summary: "Deletes variables.",
+    example: "slipway env unset GREETING",
+    load: async () => (await import("./commands/env.ts")).envUnset,
+  },
+  {
+    name: "env pull",
+    summary: "Writes the project's variables into a file, readable by its owner only.",
+    example: "slipway env pull .env",
+    load: async () => (await import("./commands/env-file.ts")).envPull,
+  },
+  {
+    name: "env push",
+    summary: "Sets the project's variables from a file.",
+    example: "slipway env push .env",
+    load: async () => (await import("./commands/env-file.ts")).envPush,
+  },
+  {
+    name: "keys list",
+    summary: "Lists the project's app keys, without their secrets.",
+    example: "slipway keys list",
+    load: async () => (await import("./commands/keys.ts")).keysList,
+  },
+  {
+    name: "keys create",
+    summary: "Creates an app key and prints it; its secret is shown only once.",
+    example: 'slipway keys create --description "for the importer"',
+    load: async () => (await import("./commands/keys.ts")).keysCreate,
+  },
+  {
+    name: "keys delete",
+    summary: "Revokes an app key.",
+    example: "slipway keys delete 2",
+    load: async () => (await import("./commands/keys.ts")).keysDelete,
+  },
+  {
+    name: "tables",
+    summary: "Lists the tables of a database with their columns.",
+    example: "slipway tables --database dbs_…",
+    load: async () => (await import("./commands/tables.ts")).tables,
+  },
+  {
+    name: "rows",
+    summary: "Prints the rows of a table, one JSON line each.",
+    example: "slipway rows notes --database dbs_…",
+    load: async () => (await import("./commands/tables.ts")).rows,
+  },
+  {
+    name: "files list",
+    summary: "Lists the files of a storage, newest first.",
+    example: "slipway files list",
+    load: async () => (await import("./commands/files.ts")).filesList,
+  },
+  {
+    name: "files upload",
+    summary: "Stores a file and prints its id.",
+    example: "slipway files upload report.pdf",
+    load: async () => (await import("./commands/files.ts")).filesUpload,
+  },
+  {
+    name: "files download",
+    summary: "Writes a stored file to a path, or to standard output.",
+    example: "slipway files download fil_… report.pdf",
+    load: async () => (await import("./commands/files.ts")).filesDownload,
+  },
+  {
+    name: "files delete",
+    summary: "Deletes a stored file for good.",
+    example: "slipway files delete fil_…",
+    load: async () => (await import("./commands/files.ts")).filesDelete,
+  },
+  {
+    name: "api",
+    summary: "Sends one request to the API with the credential of the other commands, and prints the answer.",
+    example: "slipway api GET /organizations",
+    load: async () => (await import("./commands/api.ts")).api,
+  },
+  {
+    name: "completion",
+    summary: "Prints a script that completes commands and options in bash, zsh or fish.",
+    example: "slipway completion bash >> ~/.bashrc",
+    load: async () => (await import("./commands/completion.ts")).completion,
+  },
 ];

@@ -3,12 +3,31 @@ import { resolve } from "node:path";
 import * as z from "zod";
 import { createClient } from "../sdk/client.ts";
 import type { Client } from "../sdk/client-types.ts";
-import type { ClientConfiguration } from "../sdk/configuration.ts";
+import { readAuthorization } from "../sdk/configuration.ts";
+import { readSavedLogins, savedLoginsFile } from "../sdk/saved-logins.ts";
 import type { Arguments, Context, serviceOptions } from "./command.ts";
 import { explainingClient } from "./explain.ts";
 import { Failure } from "./failure.ts";
+import { type LinkedProject, readLink } from "./linked-project.ts";
 
-type ServiceArguments = Pick<Arguments<keyof typeof serviceOptions>, "text">;
+type Options<Name extends keyof typeof serviceOptions> = Pick<Arguments<Name>, "text">;
+type ServiceArguments = Options<"url" | "profile">;
+
+/** A service and the credential for it. */
+export interface Service {
+  client: Client;
+  baseUrl: string;
+  /** The Authorization header, which is secret. */
+  authorization: string;
+  /** The local service's own resources, if it is the service. */
+  local: LocalService;
+  linked: LinkedProject;
+}
+
+/** The service, with the organization that a command is about. */
+export interface OrganizationTarget extends Service {
+  orgId: string;
+}
 
 /** The service, with the project that a command is about. */
 export interface Target {
@@ -22,32 +41,96 @@ const localService = z
     baseUrl: z.string(),
     organizationId: z.string(),
     projectId: z.string(),
+    databaseId: z.string(),
     accessKey: z.string(),
     secretKey: z.string(),
   })
   .partial();
 type LocalService = z.infer<typeof localService>;
 
-/** Flags override the environment, which overrides the local service's configuration file (docs/api.md, Local service). */
-export async function openTarget(args: ServiceArguments, context: Context): Promise<Target> {
-  const { environment } = context;
-  const file = resolve(environment.SLIPWAY_HOME || ".slipway", "local.json");
-  const wanted = args.text("url") ?? (environment.SLIPWAY_URL || undefined);
-  const local = serviceFor(wanted, readLocalService(file));
-  const baseUrl = wanted ?? local.baseUrl;
+/**
+ * The service: flags override the environment, which overrides the folder's link, the local service's file in this
+ * folder, and the saved login, in this order. A credential is only sent to the service that it was saved for.
+ */
+export function openService(args: ServiceArguments, context: Context): Service {
+  const { environment, workingFolder } = context;
+  const file = resolve(workingFolder, environment.SLIPWAY_HOME || ".slipway", "local.json");
+  const linked = readLink(workingFolder);
+  const profile = args.text("profile") ?? (environment.SLIPWAY_PROFILE || undefined);
+  const named = profile === undefined ? undefined : savedLogin(environment, profile);
+  const wanted = args.text("url") ?? (environment.SLIPWAY_URL || named?.baseUrl || linked.baseUrl);
+  const local = named === undefined ? serviceFor(wanted, readLocalService(file)) : {};
+  const saved = named ?? savedLogin(environment, undefined);
+  const baseUrl = wanted ?? local.baseUrl ?? saved?.baseUrl;
   if (baseUrl === undefined) throw new Failure(notConfigured(file));
-  const client = explainingClient(clientFor({ baseUrl, ...credentialFor(environment, local) }), baseUrl);
-  const orgId = args.text("organization") ?? (environment.SLIPWAY_ORGANIZATION || local.organizationId);
-  const projectId = args.text("project") ?? (environment.SLIPWAY_PROJECT || local.projectId);
-  if (!projectId) throw new Failure("No project is selected. Use --project <id>, or set SLIPWAY_PROJECT.");
-  return { client, baseUrl, project: { orgId: orgId || (await onlyOrganization(client)), projectId } };
+  const token = saved !== undefined && isSame(saved.baseUrl, baseUrl) ? saved.token : undefined;
+  const credential = credentialFor(environment, local, token);
+  try {
+    const authorization = readAuthorization(credential);
+    const client = explainingClient(createClient({ baseUrl, ...credential }), baseUrl);
+    return { client, baseUrl: baseUrl.replace(/\/+$/, ""), authorization, local, linked };
+  } catch (error) {
+    if (error instanceof TypeError) throw new Failure(error.message, { cause: error });
+    throw error;
+  }
+}
+
+/** The service with an organization: the named one, the linked one, or the credential's only one. */
+export async function openOrganization(
+  args: Options<"url" | "profile" | "organization">,
+  context: Context,
+): Promise<OrganizationTarget> {
+  const service = openService(args, context);
+  const { SLIPWAY_ORGANIZATION } = context.environment;
+  const orgId =
+    args.text("organization") ??
+    (SLIPWAY_ORGANIZATION || service.linked.organizationId || service.local.organizationId);
+  return { ...service, orgId: orgId || (await onlyOrganization(service.client)) };
+}
+
+/** The service with a project: the named one, the linked one, or the local service's own. */
+export async function openTarget(
+  args: Options<"url" | "profile" | "organization" | "project">,
+  context: Context,
+): Promise<Target> {
+  const { SLIPWAY_PROJECT } = context.environment;
+  const service = openService(args, context);
+  const { linked, local } = service;
+  const projectId = args.text("project") ?? (SLIPWAY_PROJECT || linked.projectId || local.projectId);
+  if (!projectId) {
+    throw new Failure("No project is selected. Use --project <id>, set SLIPWAY_PROJECT, or run: slipway link");
+  }
+  const { client, baseUrl, orgId } = await openOrganization(args, context);
+  return { client, baseUrl, project: { orgId, projectId } };
 }
 
 function notConfigured(file: string): string {
   return (
     "No service is configured. Set SLIPWAY_URL with SLIPWAY_ACCESS_KEY and SLIPWAY_SECRET_KEY (or SLIPWAY_TOKEN), " +
-    `or start the local service with npm start, which writes ${file}.`
+    `run slipway login, or start the local service with npm start, which writes ${file}.`
   );
+}
+
+const isSame = (a: string, b: string) => a.replace(/\/+$/, "") === b.replace(/\/+$/, "");
+
+function savedLogin(environment: Context["environment"], profile: string | undefined) {
+  const { current, profiles } = readLogins(environment);
+  const name = profile ?? current;
+  const saved = name === null ? undefined : profiles[name];
+  if (saved === undefined && profile !== undefined) {
+    throw new Failure(
+      `There is no saved login ${profile}. Log in with: slipway login --profile ${profile} --url <address>`,
+    );
+  }
+  return saved;
+}
+
+function readLogins(environment: Context["environment"]) {
+  try {
+    return readSavedLogins(savedLoginsFile(environment));
+  } catch (error) {
+    throw error instanceof Error ? new Failure(error.message, { cause: error }) : error;
+  }
 }
 
 function readLocalService(file: string): LocalService {
@@ -72,13 +155,13 @@ function readLocalService(file: string): LocalService {
 
 /** The local service's key and project are used for the local service only: its key must not be sent to another service. */
 function serviceFor(wanted: string | undefined, local: LocalService): LocalService {
-  const same = (a: string, b: string) => a.replace(/\/+$/, "") === b.replace(/\/+$/, "");
-  return wanted === undefined || (local.baseUrl !== undefined && same(wanted, local.baseUrl)) ? local : {};
+  return wanted === undefined || (local.baseUrl !== undefined && isSame(wanted, local.baseUrl)) ? local : {};
 }
 
 function credentialFor(
   environment: Context["environment"],
   local: LocalService,
+  saved: string | undefined,
 ): { token: string } | { accessKey: string; secretKey: string } {
   const { SLIPWAY_ACCESS_KEY: accessKey, SLIPWAY_SECRET_KEY: secretKey, SLIPWAY_TOKEN: token } = environment;
   if (accessKey && secretKey) return { accessKey, secretKey };
@@ -86,16 +169,10 @@ function credentialFor(
     throw new Failure("One of SLIPWAY_ACCESS_KEY and SLIPWAY_SECRET_KEY is missing. Set both.");
   if (token) return { token };
   if (local.accessKey && local.secretKey) return { accessKey: local.accessKey, secretKey: local.secretKey };
-  throw new Failure("No key is configured. Set SLIPWAY_ACCESS_KEY and SLIPWAY_SECRET_KEY, or SLIPWAY_TOKEN.");
-}
-
-function clientFor(configuration: ClientConfiguration): Client {
-  try {
-    return createClient(configuration);
-  } catch (error) {
-    if (error instanceof TypeError) throw new Failure(error.message, { cause: error });
-    throw error;
-  }
+  if (saved !== undefined) return { token: saved };
+  throw new Failure(
+    "No key is configured. Set SLIPWAY_ACCESS_KEY and SLIPWAY_SECRET_KEY, or SLIPWAY_TOKEN, or run: slipway login",
+  );
 }
 
 async function onlyOrganization(client: Client): Promise<string> {

@@ -1,13 +1,13 @@
 import { constants } from "node:os";
 import { SlipwayError } from "../sdk/errors.ts";
-import type { Command, Context } from "./command.ts";
+import type { CommandEntry, Context } from "./command.ts";
 import { commands } from "./commands.ts";
 import { Failure, Interrupted, UsageError } from "./failure.ts";
 import { printable, Terminal } from "./terminal.ts";
 
 function overview(): string {
   const width = Math.max(...commands.map(({ name }) => name.length));
-  const rows = commands.map(({ name, summary }) => `  ${name.padEnd(width)}  ${summary.split("\n")[0]}`);
+  const rows = commands.map(({ name, summary }) => `  ${name.padEnd(width)}  ${summary}`);
   return [
     "Usage: slipway <command> [options]",
     "",
@@ -15,12 +15,13 @@ function overview(): string {
     "",
     "Run slipway <command> --help for details. The service and the project come from options, then from SLIPWAY_URL,",
     "SLIPWAY_ACCESS_KEY and SLIPWAY_SECRET_KEY (or SLIPWAY_TOKEN), SLIPWAY_ORGANIZATION and SLIPWAY_PROJECT,",
-    "then from the local service's file, local.json in SLIPWAY_HOME (.slipway).",
+    "then from the folder's link (slipway link), the local service's file (local.json in SLIPWAY_HOME or .slipway), and",
+    "the saved login. Exit codes: 0 success, 1 failure, 2 wrong usage, 128 + n ended by signal n. --debug shows a stack trace.",
   ].join("\n");
 }
 
 /** The command whose name the words begin with, the longest name first: `env set` before `env`. */
-function findCommand(words: readonly string[]): { command: Command; rest: string[] } | undefined {
+function findCommand(words: readonly string[]): { command: CommandEntry; rest: string[] } | undefined {
   for (const length of [2, 1]) {
     const name = words.slice(0, length).join(" ");
     const command = commands.find((candidate) => candidate.name === name);
@@ -34,7 +35,7 @@ async function run(words: string[], context: Context): Promise<number> {
   const wantsHelp = asked.includes("--help") || asked.includes("-h") || words[0] === "help" || words.length === 0;
   const found = findCommand(words[0] === "help" ? words.slice(1) : words);
   if (wantsHelp) {
-    context.terminal.result(found?.command.help ?? overview());
+    context.terminal.result(found ? (await found.command.load()).help(found.command) : overview());
     return words.length === 0 ? 2 : 0;
   }
   if (!found) {
@@ -42,10 +43,11 @@ async function run(words: string[], context: Context): Promise<number> {
     if (group.length > 0) throw new UsageError(`Name a subcommand: ${group.join(", ")}.`);
     throw new UsageError(`Unknown command ${JSON.stringify(words[0])}.`);
   }
-  return found.command.run(found.rest, context);
+  return (await found.command.load()).run(found.command, found.rest, context);
 }
 
-function tell(error: unknown, terminal: Terminal): number {
+function tell(error: unknown, terminal: Terminal, debug: boolean): number {
+  if (debug && error instanceof Error && !(error instanceof Interrupted)) terminal.note(printableStack(error));
   if (error instanceof Interrupted) return error.exitCode;
   if (error instanceof UsageError) {
     const help = error.message.startsWith("Usage:") ? "" : " See slipway --help.";
@@ -59,10 +61,12 @@ function tell(error: unknown, terminal: Terminal): number {
     return 1;
   }
   const isExpected = error instanceof Failure || (error instanceof Error && "syscall" in error);
-  if (error instanceof Error && isExpected) terminal.note(printable(error.message), "red");
-  else terminal.note(error instanceof Error ? (error.stack ?? error.message) : String(error), "red");
+  const message = printable(error instanceof Error ? error.message : String(error));
+  terminal.note(isExpected ? message : `Unexpected error: ${message}. Use --debug to see where it happened.`, "red");
   return 1;
 }
+
+const printableStack = (error: Error) => (error.stack ?? error.message).split("\n").map(printable).join("\n");
 
 /** npm passes on the signal that the terminal has already sent, so one Ctrl-C arrives twice. */
 const sameInterruptMilliseconds = 1000;
@@ -85,15 +89,18 @@ function interruptible(): AbortSignal {
 const terminal = new Terminal(process.stdout, process.stderr, process.env);
 // A reader that stops early (`slipway logs | head`) is not an error.
 process.stdout.on("error", (error) => process.exit("code" in error && error.code === "EPIPE" ? 0 : 1));
+const debug = process.argv.includes("--debug");
+const words = process.argv.slice(2).filter((word) => word !== "--debug");
 const { INIT_CWD: startedIn, npm_lifecycle_event: script } = process.env;
 try {
-  process.exitCode = await run(process.argv.slice(2), {
+  process.exitCode = await run(words, {
     terminal,
     environment: process.env,
     // `npm run` changes to the package's folder; paths are relative to the folder that the command was typed in.
     workingFolder: script === "slipway" && startedIn ? startedIn : process.cwd(),
     signal: interruptible(),
+    commands,
   });
 } catch (error) {
-  process.exitCode = tell(error, terminal);
+  process.exitCode = tell(error, terminal, debug);
 }

@@ -38,6 +38,12 @@ export class Terminal {
     this.#out.write(`${line}\n`);
   }
 
+  /** A text on stdout exactly as it is. */
+  raw(text: string): void {
+    this.#clear();
+    this.#out.write(text);
+  }
+
   /** One line about the progress, on stderr. */
   note(line: string, style?: Style): void {
     this.#clear();

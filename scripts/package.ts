@@ -1,9 +1,12 @@
 import { join } from "node:path";
 import { fileURLToPath } from "node:url";
+import { buildCli } from "./package/cli.ts";
 import { buildSdk } from "./package/sdk.ts";
 
 const dist = fileURLToPath(new URL("../dist", import.meta.url));
 
 /** Builds the packages that users install, below dist/. */
-await buildSdk(join(dist, "sdk"));
-console.log("Built dist/sdk. Try it in another folder: npm install <this folder>/dist/sdk");
+await Promise.all([buildSdk(join(dist, "sdk")), buildCli(join(dist, "cli"))]);
+console.log("Built dist/sdk (the client) and dist/cli (the command line). Install them with:");
+console.log(`  npm install ${join(dist, "sdk")}`);
+console.log(`  npm install --global ${join(dist, "cli")}`);

@@ -5,8 +5,6 @@ import { Failure } from "../failure.ts";
 
 /** `slipway analyze <folder|zip>…`: what the service would detect, one JSON line for each path, without a service. */
 export const analyze = command({
-  name: "analyze",
-  summary: "Prints what the service would detect in folders and zips, one JSON line each, without a service.",
   operands: { shown: "<folder|zip>…", min: 1, max: Number.POSITIVE_INFINITY },
   options: {
     "as-deployed": { type: "boolean", describe: "analyze only the files of a folder that deploy would send" },

@@ -5,8 +5,6 @@ import { columnsText, printable } from "../terminal.ts";
 
 /** `slipway builds`: the newest builds of the project. */
 export const builds = command({
-  name: "builds",
-  summary: "Lists the newest builds of the project.",
   options: {
     limit: { type: "string", value: "number", describe: "how many, 1 to 100 (default 20)" },
     ...serviceOptions,

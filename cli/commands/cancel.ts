@@ -4,8 +4,6 @@ import { newestBuild } from "../newest-build.ts";
 
 /** `slipway cancel [build]`: ends a build and frees the project. */
 export const cancel = command({
-  name: "cancel",
-  summary: "Cancels a build, the newest one when none is named.",
   operands: { shown: "[build-id]", min: 0, max: 1 },
   options: serviceOptions,
   run: async (args, context) => {

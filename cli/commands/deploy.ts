@@ -17,9 +17,7 @@ import { readVariables, storeVariables } from "../variables.ts";
 
 /** `slipway deploy <folder>`: packs, uploads, builds and starts a folder's app. */
 export const deploy = command({
-  name: "deploy",
-  summary:
-    "Uploads a folder, builds it and puts it live; prints its address.\n" +
+  details:
     "Not sent: files that .gitignore and .dockerignore name, .git, node_modules, .venv, __pycache__, .slipway and .env files.",
   operands: { shown: "<folder>", min: 1, max: 1 },
   options: {

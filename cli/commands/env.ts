@@ -10,8 +10,6 @@ const afterwards = "Apply the change with slipway rebuild or the next deploy.";
 
 /** `slipway env list`: names only, since the values are secrets. */
 export const envList = command({
-  name: "env list",
-  summary: "Lists the names of the project's variables; values are never printed.",
   options: serviceOptions,
   run: async (args, context) => {
     const { client, project } = await openTarget(args, context);
@@ -27,8 +25,6 @@ export const envList = command({
 
 /** `slipway env set NAME=value…`; a bare NAME reads its value from standard input, which process lists and shell histories do not show. */
 export const envSet = command({
-  name: "env set",
-  summary: "Creates or changes variables; a NAME without a value reads it from standard input, as it is.",
   operands: { shown: "NAME=value… | NAME | --env-file <file>", min: 0, max: 500 },
   options: {
     "env-file": { type: "string", value: "file", describe: "read the variables from this file" },
@@ -54,8 +50,6 @@ export const envSet = command({
 
 /** `slipway env unset NAME…`. */
 export const envUnset = command({
-  name: "env unset",
-  summary: "Deletes variables.",
   operands: { shown: "NAME…", min: 1, max: 500 },
   options: serviceOptions,
   run: async (args, context) => {

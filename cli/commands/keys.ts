@@ -5,8 +5,6 @@ import { columnsText, printable } from "../terminal.ts";
 
 /** `slipway keys list`: the project's app keys, without secrets. */
 export const keysList = command({
-  name: "keys list",
-  summary: "Lists the project's app keys, without their secrets.",
   options: serviceOptions,
   run: async (args, context) => {
     const { client, project } = await openTarget(args, context);
@@ -25,8 +23,6 @@ export const keysList = command({
 
 /** `slipway keys create`: the only command that prints a secret, because the service shows it only once. */
 export const keysCreate = command({
-  name: "keys create",
-  summary: "Creates an app key and prints it; its secret is shown only once.",
   options: {
     description: { type: "string", value: "text", describe: "what the key is for" },
     ...serviceOptions,
@@ -48,8 +44,6 @@ export const keysCreate = command({
 
 /** `slipway keys delete <id>`: revoked from the next request on. */
 export const keysDelete = command({
-  name: "keys delete",
-  summary: "Revokes an app key.",
   operands: { shown: "<key-id>", min: 1, max: 1 },
   options: serviceOptions,
   run: async (args, context) => {

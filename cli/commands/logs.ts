@@ -10,8 +10,6 @@ const followSeconds = 1;
 
 /** `slipway logs [build]`: the output of the build and of the app's start. */
 export const logs = command({
-  name: "logs",
-  summary: "Prints the output of a build, the newest one when none is named.",
   operands: { shown: "[build-id]", min: 0, max: 1 },
   options: { follow: { type: "boolean", describe: "keep printing until the build is finished" }, ...serviceOptions },
   run: async (args, context) => {

@@ -5,8 +5,6 @@ import { followBuild, reportOutcome } from "../follow-build.ts";
 
 /** `slipway rebuild`: the way to apply changed variables. */
 export const rebuild = command({
-  name: "rebuild",
-  summary: "Builds the deployed source again, with the variables as they are now.",
   options: serviceOptions,
   run: async (args, context) => {
     const target = await openTarget(args, context);
@@ -17,8 +15,6 @@ export const rebuild = command({
 
 /** `slipway redeploy <build>`: builds and deploys an earlier source again. */
 export const redeploy = command({
-  name: "redeploy",
-  summary: "Builds and deploys the source of an earlier successful build.",
   operands: { shown: "<build-id>", min: 1, max: 1 },
   options: serviceOptions,
   run: async (args, context) => {

@@ -6,8 +6,6 @@ import { bytesText, columnsText, printable } from "../terminal.ts";
 
 /** `slipway status [build]`: everything about one build. */
 export const status = command({
-  name: "status",
-  summary: "Shows a build, the newest one when none is named.",
   operands: { shown: "[build-id]", min: 0, max: 1 },
   options: serviceOptions,
   run: async (args, context) => {

@@ -11,7 +11,10 @@ test.each([
   [["deploy", ".", "--title"], "Option '--title <value>' argument missing."],
   [["deploy", ".", "--wait=yes"], "Option '--wait' does not take an argument."],
   [["launch"], 'Unknown command "launch".'],
-  [["env"], "Name a subcommand: slipway env list, slipway env set, slipway env unset."],
+  [
+    ["env"],
+    "Name a subcommand: slipway env list, slipway env get, slipway env set, slipway env unset, slipway env pull, slipway env push.",
+  ],
   [["builds", "--limit", "0"], "--limit must be a number from 1 to 100."],
   [["keys", "delete", "abc"], 'Invalid key id "abc". List the keys with: slipway keys list.'],
   [["env", "set", "=x"], "Invalid variable. Write NAME=value."],
@@ -88,7 +91,7 @@ test("a key's only organization is found out", async () => {
 
 test.each([
   [{ SLIPWAY_SECRET_KEY: "" }, "One of SLIPWAY_ACCESS_KEY and SLIPWAY_SECRET_KEY is missing. Set both."],
-  [{ SLIPWAY_PROJECT: "" }, "No project is selected. Use --project <id>, or set SLIPWAY_PROJECT."],
+  [{ SLIPWAY_PROJECT: "" }, "No project is selected. Use --project <id>, set SLIPWAY_PROJECT, or run: slipway link"],
   [{ SLIPWAY_URL: "slipway" }, "baseUrl must be an http or https address without user name, query or fragment."],
   [{ SLIPWAY_SECRET_KEY: "5ec3e7 x" }, "A key or token contains an invalid character"],
 ])("a wrong setting is a sentence that repeats no secret: %j", async (wrong, sentence) => {

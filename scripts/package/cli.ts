@@ -1,0 +1,50 @@
+import { chmod, cp, mkdir, readFile, rm, writeFile } from "node:fs/promises";
+import { join } from "node:path";
+import { fileURLToPath } from "node:url";
+import { build } from "esbuild";
+import * as z from "zod";
+import { plainRouteTable } from "../../sdk/plain-route-table.ts";
+
+const root = fileURLToPath(new URL("../..", import.meta.url));
+const own = z.object({ version: z.string(), license: z.string() });
+
+/** CommonJS dependencies in the bundle call `require` for built-in modules of Node.js. */
+const requireBanner =
+  'import { createRequire as __createRequire } from "node:module"; const require = __createRequire(import.meta.url);';
+
+/** Writes the installable package of the command line into a folder: one bundle without dependencies, split by command. */
+export async function buildCli(folder: string): Promise<void> {
+  await rm(folder, { recursive: true, force: true });
+  await mkdir(folder, { recursive: true });
+  await build({
+    absWorkingDir: root,
+    entryPoints: { slipway: "cli/main.ts" },
+    outdir: folder,
+    bundle: true,
+    splitting: true,
+    chunkNames: "chunks/[name]-[hash]",
+    format: "esm",
+    platform: "node",
+    target: "node20",
+    mainFields: ["module", "main"],
+    legalComments: "linked",
+    logLevel: "warning",
+    banner: { js: requireBanner },
+    plugins: [plainRouteTable],
+  });
+  const main = join(folder, "slipway.js");
+  await writeFile(main, `#!/usr/bin/env node\n${await readFile(main, "utf8")}`);
+  await chmod(main, 0o755);
+  await cp(join(root, "LICENSE"), join(folder, "LICENSE"));
+  const { version, license } = own.parse(JSON.parse(await readFile(join(root, "package.json"), "utf8")));
+  const description = {
+    name: "slipway-cli",
+    version,
+    description: "The command line of the Slipway deployment service.",
+    license,
+    type: "module",
+    bin: { slipway: "slipway.js" },
+    engines: { node: ">=20.12" },
+  };
+  await writeFile(join(folder, "package.json"), `${JSON.stringify(description, null, 2)}\n`);
+}

@@ -1,0 +1,28 @@
+import { execFile } from "node:child_process";
+import { existsSync, mkdtempSync, rmSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { promisify } from "node:util";
+import { afterAll, beforeAll, expect, test } from "vitest";
+import { commands } from "../../../cli/commands.ts";
+import { buildCli } from "../../../scripts/package/cli.ts";
+import { contractService } from "./contract-service.ts";
+
+const run = promisify(execFile);
+const folder = mkdtempSync(join(tmpdir(), "slipway-cli-"));
+beforeAll(() => buildCli(folder));
+afterAll(() => rmSync(folder, { recursive: true, force: true }));
+
+/** This Node.js, and the machine's own if it is another: packages run on what users have. */
+const programs = [process.execPath, "/usr/bin/node"].filter((path) => existsSync(path));
+
+test.each(programs)("the installed command line runs on %s without any dependency", async (program) => {
+  const slipway = (words: string[], env: Record<string, string> = {}) =>
+    run(program, [join(folder, "slipway.js"), ...words], { cwd: folder, env: { PATH: process.env.PATH, ...env } });
+  const { stdout: help } = await slipway(["--help"]);
+  for (const { name } of commands) expect(help).toContain(`  ${name} `);
+  await using service = await contractService();
+  expect((await slipway(["endpoints"], service.environment)).stdout).toBe("http://127.0.0.1:9/\n");
+  const { stdout } = await slipway(["analyze", join(import.meta.dirname, "../../../examples/node-hello")]);
+  expect(JSON.parse(stdout)).toMatchObject({ runtime: "nodejs24.x", start: "node server.js" });
+});
