@@ -26,9 +26,9 @@ export const areas: Record<string, Area> = {
     files: ["lambdas/http/{access,authenticate,idempotency,key-use,proof}.ts", "lambdas/credentials/**/*.ts"],
     tests: [
       "test/unit/lambdas/http/*.test.ts",
-      "test/api/security.test.ts",
-      "test/api/{access-rules,round-trips}.test.ts",
-      "test/api/faults/{idempotency,managers,table-faults,concurrency}.test.ts",
+      "test/local/http/*.test.ts",
+      "test/api/{security,access-rules}.test.ts",
+      "test/api/faults/{idempotency,concurrency}.test.ts",
     ],
   },
   sessions: {

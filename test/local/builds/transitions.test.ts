@@ -1,7 +1,4 @@
-import { mkdtempSync, rmSync } from "node:fs";
-import { tmpdir } from "node:os";
-import { join } from "node:path";
-import { afterAll, beforeAll, describe, expect, test, vi } from "vitest";
+import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import { Build, type BuildRow, LiveBuildCache, Lock, RedeployableBuilds } from "../../../lambdas/builds/model/rows.ts";
 import {
   advance,
@@ -11,35 +8,22 @@ import {
   leaseUntil,
   newBuild,
 } from "../../../lambdas/builds/model/transitions.ts";
-import { documentClient } from "../../../lambdas/table/client.ts";
 import { newId } from "../../../lambdas/table/ids.ts";
-import { tableReader } from "../../../lambdas/table/reader.ts";
-import { tableWriter } from "../../../lambdas/table/writer.ts";
-import { type DynamoDb, startDynamoDb } from "../../../local/dynamodb/server.ts";
+import { startTable } from "../../harness/table.ts";
 
-const home = mkdtempSync(join(tmpdir(), "transitions-"));
 const made = new Date("2026-11-20T01:00:00.000Z");
 const now = new Date("2026-11-20T01:02:03.456Z");
 const at = now.toISOString();
 const minute = 60_000;
 const later = (milliseconds: number) => new Date(now.getTime() + milliseconds).toISOString();
 
-let database: DynamoDb;
-let table: ReturnType<typeof tableReader> & ReturnType<typeof tableWriter>;
+let started: Awaited<ReturnType<typeof startTable>>;
+let table: typeof started.table;
 beforeAll(async () => {
-  database = await startDynamoDb({ file: join(home, "table.db"), tableName: "rows" });
-  vi.stubEnv("AWS_ENDPOINT_URL_DYNAMODB", database.endpoint);
-  vi.stubEnv("AWS_REGION", "us-east-1");
-  vi.stubEnv("AWS_ACCESS_KEY_ID", "local");
-  vi.stubEnv("AWS_SECRET_ACCESS_KEY", "local");
-  const client = documentClient();
-  table = { ...tableReader(client, "rows"), ...tableWriter(client, "rows") };
+  started = await startTable();
+  table = started.table;
 });
-afterAll(async () => {
-  vi.unstubAllEnvs();
-  await database.close();
-  rmSync(home, { recursive: true });
-});
+afterAll(() => started.close());
 
 const newKey = (): BuildKey => ({
   organizationId: newId("org", made),

@@ -1,0 +1,325 @@
+import { afterAll, beforeAll, describe, expect, test, vi } from "vitest";
+import { tokenAccesses } from "../../../api/route.ts";
+import { Build, Lock } from "../../../lambdas/builds/model/rows.ts";
+import { newBuild } from "../../../lambdas/builds/model/transitions.ts";
+import { type AccessRequest, accessFor } from "../../../lambdas/http/access.ts";
+import { Replay } from "../../../lambdas/http/idempotency.ts";
+import { AccessKey, Membership, ProjectKeys, Session, Token } from "../../../lambdas/http/model/credentials.ts";
+import { IdempotencyRecord } from "../../../lambdas/http/model/idempotency-record.ts";
+import { Project } from "../../../lambdas/http/model/project.ts";
+import type { PresentedCredential } from "../../../lambdas/http/presented-credential.ts";
+import { Problem } from "../../../lambdas/http/problem.ts";
+import type { Item } from "../../../lambdas/table/entity.ts";
+import { newId } from "../../../lambdas/table/ids.ts";
+import { startTable } from "../../harness/table.ts";
+
+const now = new Date("2026-11-20T01:02:03.456Z");
+const at = now.toISOString();
+const minute = "2026-11-20T01:02:00.000Z";
+
+let started: Awaited<ReturnType<typeof startTable>>;
+let table: typeof started.table;
+beforeAll(async () => {
+  started = await startTable();
+  table = started.table;
+});
+afterAll(() => started.close());
+
+/** An organization with a project, and a good credential of each kind. */
+async function organization() {
+  const [orgId, projectId, userId, tokenId] = (["org", "prj", "usr", "tok"] as const).map((kind) =>
+    newId(kind, now),
+  ) as [string, string, string, string];
+  const access = `slk_${newId("req", now)}`;
+  const sessionId = newId("req", now);
+  const held = { id: 1, access, description: "", createdAt: at };
+  const key = { access, hash: "key", organizationId: orgId, projectId, credentialId: 1, manual: true };
+  const session = { organizationId: orgId, hash: "session", expiresAt: "2026-11-20T02:00:00.000Z", ttl: 1 };
+  const token = { id: tokenId, userId, hash: "token", description: "", createdAt: at };
+  await table.write({
+    project: Project.put(
+      { id: projectId },
+      { id: projectId, organizationId: orgId, name: "App", secret: "x", createdAt: at },
+    ),
+    key: AccessKey.put({ access }, { ...key, description: "", createdAt: at }),
+    keys: ProjectKeys.put({ projectId }, { lastId: 1, held: 1, key_1: held }),
+    session: Session.put({ id: sessionId }, session),
+    token: Token.put({ userId, id: tokenId }, token),
+    membership: Membership.put(
+      { userId, organizationId: orgId },
+      { userId, organizationId: orgId, organizationName: "One", role: "member" },
+    ),
+  });
+  const credentials = {
+    key: { kind: "key", access, organizationId: orgId, hash: "key" },
+    session: { kind: "session", sessionId, organizationId: orgId, origin: { access }, hash: "session" },
+    token: { kind: "token", userId, tokenId, hash: "token" },
+  } satisfies Record<string, PresentedCredential>;
+  return { orgId, projectId, userId, tokenId, access, sessionId, credentials };
+}
+type Organization = Awaited<ReturnType<typeof organization>>;
+
+const openRule = { usersOnly: false, tokens: tokenAccesses, role: "member", orSelf: false, managed: false } as const;
+const tools = () => ({ reader: table, writer: table, keyUses: table });
+const accessOf = (
+  { orgId, projectId }: Organization,
+  credential: PresentedCredential,
+  more: Partial<AccessRequest> = {},
+) => accessFor({ credential, now, orgId, projectId, rule: openRule, ...more }, tools());
+
+/** The writes of a new build of the project. */
+const buildOf = ({ orgId, projectId }: Organization, projectOfBuild = projectId) => {
+  const id = newId("bld", now);
+  const { writes } = newBuild(
+    {
+      id,
+      projectId: projectOfBuild,
+      organizationId: orgId,
+      title: null,
+      description: null,
+      source: { kind: "upload" },
+    },
+    now,
+  );
+  return { id, writes };
+};
+const codeOf = async (work: Promise<unknown>) => {
+  const error = await work.then(
+    () => undefined,
+    (thrown: unknown) => thrown,
+  );
+  if (error !== undefined && !(error instanceof Problem)) throw error;
+  return error?.code;
+};
+const lockOf = async ({ projectId }: Organization) => (await table.read({ lock: Lock.at({ projectId }) })).lock;
+
+describe.each(["key", "session", "token"] as const)("a %s", (kind) => {
+  test("reads and writes in its organization's project", async () => {
+    const own = await organization();
+    const access = accessOf(own, own.credentials[kind]);
+    expect(access.proved()).toBe(false);
+    const { id, writes } = buildOf(own);
+    expect(await access.commit(writes)).toEqual({ ok: true });
+    expect(access.proved()).toBe(true);
+    const reading = accessOf(own, own.credentials[kind]);
+    const { build } = await reading.read({ build: Build.at({ projectId: own.projectId, id }) });
+    expect(build?.id).toBe(id);
+    expect(reading.proved()).toBe(true);
+    expect(reading.caller().kind).toBe(kind === "token" ? "user" : "organization");
+  });
+
+  test.each(["read", "commit"] as const)("with another secret is a 401 by %s, and writes nothing", async (way) => {
+    const own = await organization();
+    const access = accessOf(own, { ...own.credentials[kind], hash: "wrong" });
+    const work = way === "read" ? access.read() : access.commit(buildOf(own).writes);
+    expect(await codeOf(work)).toBe("unauthorized");
+    expect(access.proved()).toBe(false);
+    expect(await lockOf(own)).toBeUndefined();
+  });
+
+  test.each(["read", "commit"] as const)(
+    "finds another organization's project missing by %s, and writes nothing",
+    async (way) => {
+      const [own, other] = [await organization(), await organization()];
+      for (const path of [other, { ...own, projectId: other.projectId }, { ...own, projectId: newId("prj", now) }]) {
+        const access = accessOf(path, own.credentials[kind]);
+        const work = way === "read" ? access.read() : access.commit(buildOf(path).writes);
+        expect(await codeOf(work)).toBe("not_found");
+      }
+      expect(await lockOf(other)).toBeUndefined();
+    },
+  );
+});
+
+test("a path that names no organization or project is told 401 from 404 by a read", async () => {
+  const own = await organization();
+  for (const path of [
+    { ...own, orgId: "org_x" },
+    { ...own, projectId: "prj_x" },
+  ]) {
+    const { writes } = buildOf(own, own.projectId);
+    expect(await codeOf(accessOf(path, own.credentials.token).commit(writes))).toBe("not_found");
+    const wrong = { ...own.credentials.token, hash: "wrong" };
+    expect(await codeOf(accessOf(path, wrong).commit(writes))).toBe("unauthorized");
+  }
+  expect(await lockOf(own)).toBeUndefined();
+});
+
+test("a row that must exist is a 404 before the 403 and after the 401, also if it is another organization's", async () => {
+  const [own, other] = [await organization(), await organization()];
+  const rule = { ...openRule, usersOnly: true };
+  const read = (credential: PresentedCredential, exists: NonNullable<AccessRequest["exists"]>) =>
+    codeOf(accessOf(own, credential, { rule, exists }).read());
+  const missing = { build: Build.at({ projectId: own.projectId, id: newId("bld", now) }) };
+  const foreign = { project: Project.at({ id: other.projectId }) };
+  const present = { project: Project.at({ id: own.projectId }), keys: ProjectKeys.at({ projectId: own.projectId }) };
+  for (const exists of [missing, foreign, { ...present, ...missing }]) {
+    expect(await read(own.credentials.key, exists)).toBe("not_found");
+    expect(await read({ ...own.credentials.key, hash: "wrong" }, exists)).toBe("unauthorized");
+    expect(await read(own.credentials.token, exists)).toBe("not_found");
+  }
+  expect(await read(own.credentials.key, present)).toBe("users_only");
+  expect(await read(own.credentials.token, present)).toBeUndefined();
+});
+
+test("a caller that a read has proved may write, unless the project has gone meanwhile", async () => {
+  const own = await organization();
+  const access = accessOf(own, own.credentials.key);
+  await access.read();
+  await table.write({ key: AccessKey.delete({ access: own.access }) });
+  expect(await access.commit(buildOf(own).writes)).toEqual({ ok: true });
+  await table.write({ project: Project.delete({ id: own.projectId }), lock: Lock.delete(own) });
+  expect(await codeOf(access.commit(buildOf(own).writes))).toBe("not_found");
+  expect(await lockOf(own)).toBeUndefined();
+});
+
+test("a write of a row that proves the caller is one action with the proof of the others", async () => {
+  const own = await organization();
+  const writes = {
+    project: Project.update({ id: own.projectId }, { set: { name: "New" } }),
+  };
+  expect(await accessOf(own, own.credentials.key).commit(writes)).toEqual({ ok: true });
+  expect(await codeOf(accessOf(own, { ...own.credentials.key, hash: "wrong" }).commit(writes))).toBe("unauthorized");
+});
+
+test("a write whose own condition fails tells which, and nothing of the proof", async () => {
+  const own = await organization();
+  const first = buildOf(own);
+  await accessOf(own, own.credentials.key).commit(first.writes);
+  const access = accessOf(own, own.credentials.key);
+  const outcome = await access.commit(buildOf(own).writes);
+  expect(outcome).toMatchObject({ ok: false, failed: { lock: { old: { buildId: first.id } } } });
+  expect(Object.keys(outcome.ok ? {} : outcome.failed)).toEqual(["lock"]);
+  expect(access.proved()).toBe(true);
+});
+
+test("only a route that writes gets a writer, and the caller is known after a read only", async () => {
+  const own = await organization();
+  const { orgId, credentials } = own;
+  const access = accessFor(
+    { credential: credentials.key, now, orgId, rule: openRule },
+    { reader: table, keyUses: table },
+  );
+  await expect(access.commit({})).rejects.toThrow("The route does not declare table:write");
+  expect(() => access.caller()).toThrow("The caller is known after a read");
+});
+
+describe("an Idempotency-Key", () => {
+  const keyOf = (bodyHash = "body") => ({ hash: newId("req", now), bodyHash });
+  const replayed = async (work: Promise<unknown>) => {
+    const error = await work.then(
+      () => undefined,
+      (thrown: unknown) => thrown,
+    );
+    return error instanceof Replay ? { replay: error.reply } : error;
+  };
+
+  test("stores the answer with the write, and replays it to a write and to a read", async () => {
+    const own = await organization();
+    const idempotencyKey = keyOf();
+    const send = (key = idempotencyKey) => accessOf(own, own.credentials.key, { idempotencyKey: key });
+    expect(send().idempotencyKey).toBe(idempotencyKey);
+    expect(await send().commit(buildOf(own).writes, { build: 1 })).toEqual({ ok: true });
+    expect(await replayed(send().commit(buildOf(own).writes, { build: 2 }))).toEqual({ replay: { build: 1 } });
+    expect(await replayed(send().read())).toEqual({ replay: { build: 1 } });
+    const other = { ...idempotencyKey, bodyHash: "other" };
+    expect(await replayed(send(other).read())).toMatchObject({ code: "idempotency_mismatch" });
+    const wrong = accessOf(own, { ...own.credentials.key, hash: "wrong" }, { idempotencyKey });
+    expect(await replayed(wrong.read())).toMatchObject({ code: "unauthorized" });
+  });
+
+  test("stores nothing without an answer to remember, nor with a write that fails", async () => {
+    const own = await organization();
+    const record = async (hash: string) => (await table.read({ record: IdempotencyRecord.at({ hash }) })).record;
+    const [silent, failing] = [keyOf(), keyOf()];
+    await accessOf(own, own.credentials.key, { idempotencyKey: silent }).commit(buildOf(own).writes);
+    expect(await record(silent.hash)).toBeUndefined();
+    const outcome = await accessOf(own, own.credentials.key, { idempotencyKey: failing }).commit(buildOf(own).writes, {
+      build: 1,
+    });
+    expect(outcome).toMatchObject({ ok: false, failed: { lock: {} } });
+    expect(await record(failing.hash)).toBeUndefined();
+    await accessOf(own, own.credentials.key).commit({ lock: Lock.delete(own) }, { build: 1 });
+  });
+});
+
+describe("the use of a credential", () => {
+  const later = "2026-11-20T01:05:00.000Z";
+  const usesOf = async ({ access, userId, tokenId, projectId }: Organization) => {
+    const { key, token, keys } = await table.read({
+      key: AccessKey.at({ access }),
+      token: Token.at({ userId, id: tokenId }),
+      keys: ProjectKeys.at({ projectId }),
+    });
+    return { key: key?.lastUsedAt, token: token?.lastUsedAt, listed: keys?.keys[0]?.lastUsedAt };
+  };
+  const none = { key: undefined, token: undefined, listed: undefined };
+  const use = (own: Organization, kind: "key" | "token" | "session", when = now) =>
+    accessOf(own, own.credentials[kind], { now: when }).read();
+
+  test("is recorded to the minute: of an app key in the project's list too, of a token alone", async () => {
+    const own = await organization();
+    await use(own, "key");
+    await expect.poll(() => usesOf(own)).toEqual({ ...none, key: minute, listed: minute });
+    await use(own, "token");
+    await expect.poll(() => usesOf(own)).toEqual({ key: minute, listed: minute, token: minute });
+    await use(own, "key", new Date(later));
+    await expect.poll(() => usesOf(own)).toEqual({ key: later, listed: later, token: minute });
+  });
+
+  test("is recorded by a write too", async () => {
+    const own = await organization();
+    await accessOf(own, own.credentials.token).commit(buildOf(own).writes);
+    await expect.poll(() => usesOf(own)).toEqual({ ...none, token: minute });
+  });
+
+  test("moves forward only, is recorded once a minute, and not for a bad credential", async () => {
+    const own = await organization();
+    const updated = vi.fn(table.updateBestEffort);
+    const counting = { ...tools(), keyUses: { ...table, updateBestEffort: updated as typeof table.updateBestEffort } };
+    const read = (when: Date, hash = "token") =>
+      accessFor(
+        { credential: { ...own.credentials.token, hash }, now: when, orgId: own.orgId, rule: openRule },
+        counting,
+      ).read();
+    await expect(read(now, "wrong")).rejects.toThrow();
+    expect(updated).not.toHaveBeenCalled();
+    await read(new Date(later));
+    await read(new Date(Date.parse(later) + 59_999));
+    expect(updated).toHaveBeenCalledTimes(1);
+    await expect.poll(() => usesOf(own)).toEqual({ ...none, token: later });
+    // Another instance of the function may record an earlier minute afterwards.
+    await read(now);
+    expect(updated).toHaveBeenCalledTimes(2);
+    await Promise.allSettled(updated.mock.results.map(({ value }) => value as Promise<Item>));
+    expect(await usesOf(own)).toEqual({ ...none, token: later });
+  });
+
+  test("of a session is not recorded, nor that of a key which a new one has replaced", async () => {
+    const own = await organization();
+    await use(own, "session");
+    await table.write({
+      key: AccessKey.update({ access: own.access }, { set: { hash: "new" } }, { pk: { is: "present" } }),
+    });
+    await accessOf(own, own.credentials.key)
+      .read()
+      .catch(() => undefined);
+    expect(await usesOf(own)).toEqual(none);
+  });
+
+  test("of the operator's key is not written into the project's list", async () => {
+    const own = await organization();
+    await table.write({ key: AccessKey.update({ access: own.access }, { set: { manual: false } }) });
+    await use(own, "key");
+    await expect.poll(() => usesOf(own)).toEqual({ ...none, key: minute });
+    expect((await usesOf(own)).listed).toBeUndefined();
+  });
+
+  test("brings no deleted key back into the project's list", async () => {
+    const own = await organization();
+    await table.write({ keys: ProjectKeys.update(own, { remove: ["key_1"], add: { held: -1 } }) });
+    await use(own, "key");
+    await expect.poll(() => usesOf(own)).toEqual({ ...none, key: minute });
+    expect((await table.read({ keys: ProjectKeys.at(own) })).keys?.keys).toEqual([]);
+  });
+});
