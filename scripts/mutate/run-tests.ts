@@ -1,6 +1,8 @@
 import { spawn } from "node:child_process";
-import { existsSync, readFileSync, rmSync, statSync, writeFileSync } from "node:fs";
-import { join } from "node:path";
+import { once } from "node:events";
+import { existsSync, mkdirSync, readFileSync, rmSync, statSync, writeFileSync } from "node:fs";
+import { basename, join } from "node:path";
+import * as z from "zod";
 import { type Plan, type Result, resultSchema } from "./protocol.ts";
 
 /** How long a process of tests may report nothing before it counts as endless: while services start, and in a test. */
@@ -48,8 +50,51 @@ function run(
   });
 }
 
+/** How long a group of runs may take, for each of its changes. */
+const groupSecondsMax = 20;
+
+const report = z.object({ testResults: z.array(z.object({ name: z.string(), status: z.string() })) });
+
+/** The changes with which a test of the file fails, each on from the start of a run of its own. */
+export async function noticedBy(workplace: Workplace, file: string, mutants: readonly string[]): Promise<string[]> {
+  const folder = join(workplace.copy, "mutate-runs");
+  const output = join(folder, "report.json");
+  mkdirSync(folder);
+  const numberOf = (mutant: string) => String(mutants.indexOf(mutant));
+  for (const mutant of mutants) {
+    const on = `Object.assign((globalThis.__stryker__ ??= {}), { activeMutant: ${JSON.stringify(mutant)} });`;
+    writeFileSync(join(folder, `${numberOf(mutant)}.test.ts`), `${on}\nawait import("../${file}");\n`);
+  }
+  const child = spawn(
+    join(workplace.copy, "node_modules/.bin/vitest"),
+    ["run", `--config=scripts/mutate/${workplace.config}`, "--reporter=json", `--outputFile=${output}`],
+    {
+      cwd: workplace.copy,
+      env: { ...process.env, MUTATE_TESTS: "mutate-runs/*.test.ts" },
+      stdio: "ignore",
+      detached: true,
+    },
+  );
+  const end = setTimeout(
+    () => child.pid && process.kill(-child.pid, "SIGKILL"),
+    mutants.length * groupSecondsMax * 1000,
+  );
+  await once(child, "exit");
+  clearTimeout(end);
+  const results = existsSync(output) ? report.parse(JSON.parse(readFileSync(output, "utf8"))).testResults : undefined;
+  rmSync(folder, { recursive: true });
+  if (results === undefined) {
+    // One of the changes is endless: each gets a process of its own.
+    const alone: string[] = [];
+    for (const mutant of mutants) if (!(await passesWith(workplace, file, mutant))) alone.push(mutant);
+    return alone;
+  }
+  const failed = results.filter(({ status }) => status !== "passed").map(({ name }) => basename(name, ".test.ts"));
+  return mutants.filter((mutant) => failed.includes(numberOf(mutant)));
+}
+
 /** Whether all tests of a file pass while this change is on from the start. */
-export function passesWith(workplace: Workplace, file: string, mutant: string): Promise<boolean> {
+function passesWith(workplace: Workplace, file: string, mutant: string): Promise<boolean> {
   return run(workplace, file, { __STRYKER_ACTIVE_MUTANT__: mutant });
 }
 

@@ -41,6 +41,7 @@ Template.prototype.toJSON = function () {
 };
 
 const switches: object = Reflect.get(globalThis, "__stryker__") ?? {};
+Reflect.set(globalThis, "__stryker__", switches);
 Object.defineProperties(switches, {
   activeMutant: {
     get: () => active,

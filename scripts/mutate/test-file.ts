@@ -1,11 +1,14 @@
 import type { Result } from "./protocol.ts";
-import { passesWith, runPlan, type Workplace } from "./run-tests.ts";
+import { noticedBy, runPlan, type Workplace } from "./run-tests.ts";
 
 /** What is known of the changes of one area. */
 export interface Verdicts {
   noticed: Set<string>;
   tried: Set<string>;
 }
+
+/** How many changes a process tries that runs the whole file for each. */
+const groupSize = 25;
 
 interface Test {
   name: string;
@@ -126,9 +129,10 @@ export class TestFile {
     }
     const left = [...this.#whole].filter((mutant) => !this.#verdicts.noticed.has(mutant));
     if (left.length > 0) console.log(`  ${left.length} changes with a run of all of ${this.file}`);
-    for (const mutant of left) {
-      this.#verdicts.tried.add(mutant);
-      if (!(await passesWith(this.#workplace, this.file, mutant))) this.#verdicts.noticed.add(mutant);
+    for (let from = 0; from < left.length; from += groupSize) {
+      const group = left.slice(from, from + groupSize);
+      for (const mutant of await noticedBy(this.#workplace, this.file, group)) this.#verdicts.noticed.add(mutant);
+      for (const mutant of group) this.#verdicts.tried.add(mutant);
     }
   }
 }
