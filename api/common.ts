@@ -1,4 +1,5 @@
 import * as z from "zod";
+import { limits } from "./limits.ts";
 
 /** Length in Unicode code points, the unit of every length limit (docs/api.md, Requests and answers). */
 export function lengthOf(text: string): number {
@@ -61,3 +62,13 @@ export const errorReply = z.object({
   requestId: z.string(),
   issues: z.array(z.object({ path: z.string(), message: z.string() })).optional(),
 });
+
+/** The name of a resource, trimmed (docs/api.md, Names). */
+export const resourceName = z
+  .string({ error: "must be a string" })
+  .transform((text) => text.trim())
+  .refine((text) => text !== "", { error: "must not be empty" })
+  .refine((text) => lengthOf(text) <= limits.nameLengthMax, {
+    error: `must have at most ${limits.nameLengthMax} characters`,
+  })
+  .refine(isStorableText, { error: "must be well-formed Unicode without NUL" });

@@ -1,15 +1,30 @@
 import * as builds from "./builds.ts";
 import * as credentials from "./credentials.ts";
+import * as databases from "./databases.ts";
 import * as environments from "./environments.ts";
 import * as events from "./events.ts";
+import * as me from "./me.ts";
 import * as organizations from "./organizations.ts";
+import * as projects from "./projects.ts";
 import type { Route } from "./route.ts";
 import * as sessions from "./sessions.ts";
 import * as storage from "./storage.ts";
 import * as tables from "./tables.ts";
 
 /** A module's routes by the folder under lambdas/ that holds their handlers; typed, for the client. */
-export const modules = { organizations, builds, credentials, environments, storage, tables, sessions, events };
+export const modules = {
+  me,
+  organizations,
+  projects,
+  builds,
+  credentials,
+  environments,
+  storage,
+  databases,
+  tables,
+  sessions,
+  events,
+};
 
 type Module = (typeof modules)[keyof typeof modules];
 type RoutesOf<M> = M extends object ? Extract<M[keyof M], Route> : never;

@@ -1,5 +1,5 @@
 import * as z from "zod";
-import { cursor, lengthOf, pageLimit, timestamp } from "./common.ts";
+import { cursor, lengthOf, pageLimit, resourceName, timestamp } from "./common.ts";
 import { limits } from "./limits.ts";
 import { route } from "./route.ts";
 
@@ -10,6 +10,8 @@ const storage = z.object({
   createdAt: timestamp,
   updatedAt: timestamp,
 });
+
+export type StorageReply = z.infer<typeof storage>;
 
 /** `pending` until the file is uploaded, then `active` (docs/api.md, Storage). */
 export const fileStatus = z.enum(["pending", "active"]);
@@ -61,6 +63,28 @@ export const listStorages = route("list-storages", `GET ${storages}`, {
   status: 200,
   errors: [],
   uses: ["table:read"],
+});
+
+export const createStorage = route("create-storage", `POST ${storages}`, {
+  summary: "Makes a storage.",
+  body: z.object({ name: resourceName }),
+  reply: z.object({ storage }),
+  status: 201,
+  errors: ["limit_reached", "idempotency_mismatch"],
+  event: "commit",
+  uses: ["table:read", "table:write"],
+  role: "admin",
+});
+
+export const updateStorage = route("update-storage", `PUT ${storages}/{storageId}`, {
+  summary: "Renames a storage.",
+  body: z.object({ name: resourceName }),
+  reply: z.object({ storage }),
+  status: 200,
+  errors: [],
+  event: "commit",
+  uses: ["table:read", "table:write"],
+  role: "admin",
 });
 
 export const listFiles = route("list-files", `GET ${files}`, {

@@ -81,7 +81,9 @@ const countOf = (writes: Writes) => Object.values(writes).filter((one) => one !=
 /** Binds a request's credential to the table: authentication, authorization and the work's own rows in one round trip. */
 export function accessFor(request: AccessRequest, tools: AccessTools): Access & { proved(): boolean } {
   const { idempotencyKey, now } = request;
-  const existing = Object.entries(request.exists ?? {}).map(([name, place]) => [`exists:${name}`, place] as const);
+  const existing = Object.entries(request.exists ?? {}).flatMap(([name, place]) =>
+    place ? [[`exists:${name}`, place] as const] : [],
+  );
   let proved = false;
   let caller: Caller | undefined;
   let recorded: EventRow | undefined;

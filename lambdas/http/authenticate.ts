@@ -6,6 +6,7 @@ import { type Access, accessFor } from "./access.ts";
 import { changeOf } from "./events.ts";
 import type { IdempotencyContext } from "./idempotency.ts";
 import type { HttpInput, ParsedContext } from "./parse.ts";
+import { userOf } from "./presented-credential.ts";
 import { type Issue, invalid, type Problem, unauthorized } from "./problem.ts";
 import { ruleOf } from "./proof.ts";
 import { prepareTools, type TableClient } from "./tools.ts";
@@ -23,7 +24,7 @@ type Middleware = middy.MiddlewareObj<APIGatewayProxyEventV2, unknown, Error, Au
  */
 export function authenticate(
   route: Route,
-  exists: (params: HttpInput["params"]) => Places,
+  exists: (params: HttpInput["params"], userId: string | undefined) => Places,
   client: TableClient,
 ): Middleware {
   const { credential: needed, uses } = route.definition;
@@ -44,7 +45,7 @@ export function authenticate(
         projectId: params.projectId,
         userId: params.userId,
         rule,
-        exists: exists(params),
+        exists: exists(params, userOf(credential)),
         change: changeOf(route, params),
         idempotencyKey,
       };

@@ -44,8 +44,8 @@ export interface Call<R extends Route> {
 export interface EndpointOptions<R extends Route> {
   /** Completes a stored answer with what must not be stored. */
   replay?: (reply: Reply<R>, call: Call<R>, tools: Tools<Uses<R>>) => Promise<Reply<R>>;
-  /** Rows that must exist: checked before permissions and input. */
-  exists?: (params: PathParams<R["path"]>) => Places;
+  /** Rows that must exist: checked before permissions and input. `userId` is the caller's, if it is a user. */
+  exists?: (params: PathParams<R["path"]>, userId: string | undefined) => Places;
 }
 
 /**
@@ -94,7 +94,7 @@ export function endpoint<const R extends Route>(
         answer(context, (call, tools) => replay(stored as Reply<R>, call, tools)),
       ),
     )
-    .use(authenticate(route, (params) => exists(params as PathParams<R["path"]>), client))
+    .use(authenticate(route, (params, userId) => exists(params as PathParams<R["path"]>, userId), client))
     .use(withTools(ready))
     .use(validate(route))
     .handler((_event: APIGatewayProxyEventV2, context: Context) => answer(context, handle));

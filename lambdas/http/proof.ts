@@ -97,7 +97,8 @@ function usersOnly(): Problem {
   return new Problem("users_only", "Only a user can do this: use a personal access token instead of a key.");
 }
 
-function tokenScope(tokens: readonly TokenAccess[]): Problem {
+/** The token was not made for this (docs/api.md, Personal access tokens). */
+export function tokenScope(tokens: readonly TokenAccess[]): Problem {
   const needed = tokens.join(" or ");
   return new Problem("token_scope", `This token does not allow this: it takes one made with access ${needed}.`);
 }

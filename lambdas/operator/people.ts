@@ -2,38 +2,47 @@ import * as z from "zod";
 import { limits } from "../../api/limits.ts";
 import { role } from "../../api/organizations.ts";
 import { tokenBounds } from "../../api/tokens.ts";
-import { Membership, Token, TokenOwner } from "../http/model/credentials.ts";
-import { notFound } from "../http/problem.ts";
+import { Token, TokenOwner } from "../http/model/credentials.ts";
+import { notFound, unavailable } from "../http/problem.ts";
 import { newTokenOf } from "../me/model/new-token.ts";
-import { Organization, User } from "../organizations/model/rows.ts";
+import { memberWrites, roleChange } from "../organizations/model/members.ts";
+import { newOrganization } from "../organizations/model/organizations.ts";
+import { Member, Organization, User } from "../organizations/model/rows.ts";
+import { limitReached } from "../organizations/model/totals.ts";
 import { newSignInLink } from "../sign-in/model/link.ts";
 import { absent, present } from "../table/entity.ts";
 import { newId } from "../table/ids.ts";
+import type { Writes } from "../table/writer.ts";
 import { command, description, name } from "./command.ts";
 
-export const createUser = command(z.object({ email: z.email(), name }), async (input, { table, now }) => {
+const triesMax = 8;
+
+export const createUser = command(z.object({ email: z.email(), name }), async (input, { commit, now }) => {
   const user = { id: newId("usr", now), ...input, createdAt: now.toISOString() };
-  await table.write({ user: User.put(user, user, { pk: absent }) });
+  await commit({ ownerId: user.id, ids: { userId: user.id } }, { user: User.put(user, user, { pk: absent }) });
   return { user };
 });
 
 export const createToken = command(
   z.object({ userId: z.string(), description, ...tokenBounds }),
-  async (input, { table, now }) => {
+  async (input, { commit, now }) => {
+    const { userId } = input;
     const { row, value, writes } = newTokenOf(input, now);
-    const outcome = await table.write({ user: User.check({ id: input.userId }, { pk: present }), ...writes });
+    const user = User.check({ id: userId }, { pk: present });
+    const outcome = await commit({ ownerId: userId, ids: { userId, tokenId: row.id } }, { user, ...writes });
     if (!outcome.ok) throw notFound();
     return { token: { id: row.id, value } };
   },
 );
 
-export const revokeToken = command(z.object({ tokenId: z.string() }), async ({ tokenId }, { table }) => {
+export const revokeToken = command(z.object({ tokenId: z.string() }), async ({ tokenId }, { table, commit }) => {
   const { owner } = await table.read({ owner: TokenOwner.at({ id: tokenId }) });
   if (!owner) throw notFound();
-  await table.write({
-    token: Token.delete({ userId: owner.userId, id: tokenId }),
-    owner: TokenOwner.delete({ id: tokenId }),
-  });
+  const { userId } = owner;
+  await commit(
+    { ownerId: userId, ids: { userId, tokenId } },
+    { token: Token.delete({ userId, id: tokenId }), owner: TokenOwner.delete({ id: tokenId }) },
+  );
   return { token: tokenId };
 });
 
@@ -48,23 +57,32 @@ export const createSignInLink = command(z.object({ userId: z.string() }), async 
   return { url, expiresAt };
 });
 
-export const createOrganization = command(z.object({ name }), async (input, { table, now }) => {
-  const organization = { id: newId("org", now), name: input.name, createdAt: now.toISOString() };
-  await table.write({ organization: Organization.put(organization, organization, { pk: absent }) });
-  return { organization };
+export const createOrganization = command(z.object({ name }), async (input, { commit, now }) => {
+  const { row, write } = newOrganization(input.name, now);
+  await commit({ ownerId: row.id, ids: { organizationId: row.id } }, { organization: write });
+  const { id, name: organizationName, createdAt } = row;
+  return { organization: { id, name: organizationName, createdAt } };
 });
 
+/** Adds a member, or gives a member another role; the operator may also take the role of the last owner. */
 export const addMember = command(
   z.object({ organizationId: z.string(), userId: z.string(), role }),
-  async (input, { table }) => {
-    const { organization } = await table.read({ organization: Organization.at({ id: input.organizationId }) });
-    if (!organization) throw notFound();
-    const member = { ...input, organizationName: organization.name };
-    const outcome = await table.write({
-      user: User.check({ id: input.userId }, { pk: present }),
-      membership: Membership.put(input, member),
-    });
-    if (!outcome.ok) throw notFound();
-    return { member: input };
+  async (input, { table, commit, now }) => {
+    const { organizationId, userId } = input;
+    for (let tries = 0; tries < triesMax; tries += 1) {
+      const { organization, user, member } = await table.read({
+        organization: Organization.at({ id: organizationId }),
+        user: User.at({ id: userId }),
+        member: Member.at({ organizationId, id: userId }),
+      });
+      if (!organization || !user) throw notFound();
+      const writes = member
+        ? roleChange(member, input.role, { lastOwner: "may go" })
+        : memberWrites({ organization, user, role: input.role }, now);
+      const outcome = await commit<Writes>({ ownerId: organizationId, ids: { userId } }, writes);
+      if (outcome.ok) return { member: input };
+      if (outcome.failed.totals && !outcome.failed.member) throw limitReached("members");
+    }
+    throw unavailable(new Error("The member kept changing"));
   },
 );

@@ -1,18 +1,29 @@
 import * as z from "zod";
+import { limits } from "../../api/limits.ts";
+import { hostName } from "../../api/projects.ts";
 import { Addresses } from "../builds/model/rows.ts";
 import { firstCredentialId } from "../credentials/model/project-keys.ts";
 import { AccessKey } from "../http/model/credentials.ts";
 import { Project, type ProjectRow } from "../http/model/project.ts";
 import { newKeyPair, secretHash } from "../http/presented-credential.ts";
-import { invalid, notFound, Problem } from "../http/problem.ts";
+import { invalid, notFound, unavailable } from "../http/problem.ts";
 import { Organization, User } from "../organizations/model/rows.ts";
+import { limitReached } from "../organizations/model/totals.ts";
+import {
+  activatedDomain,
+  addedDomain,
+  type DomainsOfProject,
+  domainTaken,
+  removedDomain,
+} from "../projects/model/domains.ts";
+import { changedProject, newProject, projectReply } from "../projects/model/project.ts";
 import { absent, present } from "../table/entity.ts";
-import { newId, randomText } from "../table/ids.ts";
+import type { Writes } from "../table/writer.ts";
 import { type Command, command, description, name, type OperatorTools } from "./command.ts";
 
-function projectReply({ id, organizationId, name: projectName, managers, createdAt }: ProjectRow) {
-  return { id, organizationId, name: projectName, managers: managers ?? null, createdAt };
-}
+const triesMax = 8;
+
+const replyOf = (row: ProjectRow) => ({ ...projectReply(row), organizationId: row.organizationId });
 
 async function projectOf(projectId: string, { table }: OperatorTools): Promise<ProjectRow> {
   const { project } = await table.read({ project: Project.at({ id: projectId }) });
@@ -20,37 +31,37 @@ async function projectOf(projectId: string, { table }: OperatorTools): Promise<P
   return project;
 }
 
-export const createProject = command(z.object({ organizationId: z.string(), name }), async (input, { table, now }) => {
-  const project = { id: newId("prj", now), ...input, secret: randomText(32), createdAt: now.toISOString() };
-  const outcome = await table.write({
-    organization: Organization.check({ id: input.organizationId }, { pk: present }),
-    project: Project.put(project, project, { pk: absent }),
-  });
-  if (!outcome.ok) throw notFound();
-  return { project: projectReply(project) };
+export const createProject = command(z.object({ organizationId: z.string(), name }), async (input, { commit, now }) => {
+  const { row, writes } = newProject(input, now);
+  const organization = Organization.check({ id: input.organizationId }, { pk: present });
+  const change = { ownerId: input.organizationId, ids: { projectId: row.id } };
+  const outcome = await commit(change, { organization, ...writes });
+  if (!outcome.ok) throw outcome.failed.organization ? notFound() : limitReached("projects");
+  return { project: replyOf(row) };
 });
 
+/** The operator may name any user: one who is not a member yet becomes a manager with the membership. */
+async function managersOf(userIds: readonly string[], { table }: OperatorTools) {
+  const users = await table.read(Object.fromEntries(userIds.map((id) => [id, User.at({ id })])));
+  return userIds.map((id) => {
+    const user = users[id];
+    if (!user) throw notFound();
+    return { id: user.id, name: user.name, email: user.email };
+  });
+}
+
 export const setManagers = command(
-  z.object({ projectId: z.string(), userIds: z.array(z.string()).max(90).nullable() }),
+  z.object({ projectId: z.string(), userIds: z.array(z.string()).max(limits.membersPerOrganizationMax).nullable() }),
   async ({ projectId, userIds }, tools) => {
-    const project = await projectOf(projectId, tools);
-    if (userIds === null) {
-      await tools.table.write({
-        project: Project.update({ id: projectId }, { remove: ["managerIds", "managers"] }, { pk: present }),
-      });
-      return { project: projectReply({ ...project, managers: undefined }) };
+    const managerIds = userIds === null ? undefined : [...new Set(userIds)];
+    for (let tries = 0; tries < triesMax; tries += 1) {
+      const stored = await projectOf(projectId, tools);
+      const managers = managerIds && (await managersOf(managerIds, tools));
+      const { row, writes } = changedProject(stored, { managerIds, managers }, tools.now);
+      const of = { ownerId: row.organizationId, ids: { projectId } };
+      if ((await tools.commit(of, writes)).ok) return { project: replyOf(row) };
     }
-    const managerIds = [...new Set(userIds)];
-    const users = await tools.table.read(Object.fromEntries(managerIds.map((id) => [id, User.at({ id })])));
-    const managers = managerIds.map((id) => {
-      const user = users[id];
-      if (!user) throw notFound();
-      return { id: user.id, name: user.name, email: user.email };
-    });
-    await tools.table.write({
-      project: Project.update({ id: projectId }, { set: { managerIds, managers } }, { pk: present }),
-    });
-    return { project: projectReply({ ...project, managers }) };
+    throw unavailable(new Error("The project kept changing"));
   },
 );
 
@@ -72,51 +83,39 @@ export const createCredential = command(
       description,
       createdAt,
     };
-    await tools.table.write({ key: AccessKey.put({ access }, row, { pk: absent }) });
+    const change = { ownerId: organizationId, ids: { projectId, credentialId: String(id) } };
+    await tools.commit(change, { key: AccessKey.put({ access }, row, { pk: absent }) });
     return { credential: { id, access, secret, description, expiredAt: null, createdAt } };
   },
 );
 
 const domainInput = z.object({
   projectId: z.string(),
-  domain: z
-    .string()
-    .transform((text) => text.trim().toLowerCase())
-    .pipe(
-      z.string().regex(/^(?=.{1,253}$)([a-z0-9](?:[a-z0-9-]{0,61}[a-z0-9])?\.)+[a-z][a-z0-9-]{0,61}[a-z0-9]$/, {
-        error: "must be a host name",
-      }),
-    ),
+  domain: z.string().trim().pipe(hostName),
 });
 
-type DomainChange = (domains: Map<string, "pending" | "active">, domain: string) => void;
+type DomainStatus = "pending" | "active" | "removed";
+type DomainChange = (of: DomainsOfProject, domain: string, now: Date) => Writes;
 
-/** Changes a project's domains by compare-and-swap on the whole list, which is short. */
-function domainCommand(change: DomainChange, status: "pending" | "active" | "removed") {
+/** Changes a project's domains; tries again if another change was first. */
+function domainCommand(change: DomainChange, status: DomainStatus) {
   return command(domainInput, async ({ projectId, domain }, tools) => {
-    await projectOf(projectId, tools);
-    for (let tries = 0; tries < 5; tries += 1) {
+    for (let tries = 0; tries < triesMax; tries += 1) {
+      const { createdAt, organizationId: ownerId } = await projectOf(projectId, tools);
       const { row } = await tools.table.read({ row: Addresses.at({ projectId }) });
-      const domains = new Map(Object.entries(row?.domains ?? {}));
-      change(domains, domain);
-      const set = { domains: Object.fromEntries(domains), revision: (row?.revision ?? 0) + 1 };
-      const when = row?.revision === undefined ? { revision: absent } : { revision: row.revision };
-      const outcome = await tools.table.write({ row: Addresses.update({ projectId }, { set }, when) });
+      const project = Project.check({ id: projectId }, { pk: present });
+      const writes = change({ projectId, createdAt, row }, domain, tools.now);
+      const outcome = await tools.commit({ ownerId, ids: { projectId, domain } }, { project, ...writes });
       if (outcome.ok) return { domain: { projectId, name: domain, status } };
+      const { name: taken, addresses } = outcome.failed as Record<string, unknown>;
+      if (taken && !addresses) throw domainTaken(domain);
     }
-    throw new Problem("unavailable", "The project's domains kept changing; please retry.");
+    throw unavailable(new Error("The project's domains kept changing"));
   });
 }
 
-export const addDomain = domainCommand((domains, domain) => {
-  if (domains.has(domain)) throw new Problem("name_taken", `The project already has the domain ${domain}.`);
-  domains.set(domain, "pending");
-}, "pending");
-
-const activateRouted = domainCommand((domains, domain) => {
-  if (!domains.has(domain)) throw notFound();
-  domains.set(domain, "active");
-}, "active");
+export const addDomain = domainCommand((of, domain, now) => addedDomain(of, domain, now).writes, "pending");
+const activateRouted = domainCommand(activatedDomain, "active");
 
 /** An active domain is listed among a project's endpoints, so one that leads nowhere is refused. */
 export const activateDomain: Command = async (input, tools) => {
@@ -126,6 +125,4 @@ export const activateDomain: Command = async (input, tools) => {
   throw invalid([{ path: "domain", message }]);
 };
 
-export const removeDomain = domainCommand((domains, domain) => {
-  if (!domains.delete(domain)) throw notFound();
-}, "removed");
+export const removeDomain = domainCommand(removedDomain, "removed");

@@ -1,33 +1,30 @@
 import * as z from "zod";
+import { resourceName } from "../../api/common.ts";
 import { notFound } from "../http/problem.ts";
 import { Organization } from "../organizations/model/rows.ts";
-import { Storage } from "../storage/model/rows.ts";
-import { absent, present } from "../table/entity.ts";
-import { newId, randomText } from "../table/ids.ts";
-import { Database } from "../tables/model/database.ts";
-import { command, name } from "./command.ts";
+import { limitReached } from "../organizations/model/totals.ts";
+import { newStorage, storageReply } from "../storage/model/storages.ts";
+import { present } from "../table/entity.ts";
+import { databaseReply, newDatabase } from "../tables/model/databases.ts";
+import { command } from "./command.ts";
 
-const input = z.object({ organizationId: z.string(), name });
+const input = z.object({ organizationId: z.string(), name: resourceName });
 
 /** A database belongs to the organization; its schema is made on first use. */
-export const createDatabase = command(input, async ({ organizationId, name: databaseName }, { table, now }) => {
-  const database = { id: newId("dbs", now), organizationId, name: databaseName, createdAt: now.toISOString() };
-  const outcome = await table.write({
-    organization: Organization.check({ id: organizationId }, { pk: present }),
-    database: Database.put(database, { ...database, secret: randomText(32) }, { pk: absent }),
-  });
-  if (!outcome.ok) throw notFound();
-  return { database };
+export const createDatabase = command(input, async ({ organizationId, name }, { commit, now }) => {
+  const { row, writes } = newDatabase(organizationId, name, now);
+  const organization = Organization.check({ id: organizationId }, { pk: present });
+  const ids = { databaseId: row.id };
+  const outcome = await commit({ ownerId: organizationId, ids }, { organization, ...writes });
+  if (!outcome.ok) throw outcome.failed.organization ? notFound() : limitReached("databases");
+  return { database: { ...databaseReply(row), organizationId } };
 });
 
-export const createStorage = command(input, async ({ organizationId, name: storageName }, { table, now }) => {
-  const at = now.toISOString();
-  const storage = { id: newId("sto", now), name: storageName, status: "active" as const, createdAt: at, updatedAt: at };
-  const row = { ...storage, organizationId, secret: randomText(32) };
-  const outcome = await table.write({
-    organization: Organization.check({ id: organizationId }, { pk: present }),
-    storage: Storage.put(row, row, { pk: absent }),
-  });
-  if (!outcome.ok) throw notFound();
-  return { storage: { ...storage, organizationId } };
+export const createStorage = command(input, async ({ organizationId, name }, { commit, now }) => {
+  const { row, writes } = newStorage(organizationId, name, now);
+  const organization = Organization.check({ id: organizationId }, { pk: present });
+  const ids = { storageId: row.id };
+  const outcome = await commit({ ownerId: organizationId, ids }, { organization, ...writes });
+  if (!outcome.ok) throw outcome.failed.organization ? notFound() : limitReached("storages");
+  return { storage: { ...storageReply(row), organizationId } };
 });

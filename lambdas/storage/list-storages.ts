@@ -2,6 +2,7 @@ import { listStorages } from "../../api/storage.ts";
 import { endpoint } from "../http/endpoint.ts";
 import { idInKey } from "./model/keys.ts";
 import { Storage } from "./model/rows.ts";
+import { storageReply } from "./model/storages.ts";
 
 /** More than any organization has; the list has no pages (docs/api.md, Storage). */
 const storagesMax = 1_000;
@@ -12,13 +13,5 @@ export const handler = endpoint(listStorages, async ({ params, access }, { table
     access.read(),
     table.list(Storage.list({ organizationId }, { limit: storagesMax })),
   ]);
-  return {
-    storages: page.rows.map(({ id, name, status, createdAt, updatedAt }) => ({
-      id,
-      name,
-      status,
-      createdAt,
-      updatedAt,
-    })),
-  };
+  return { storages: page.rows.map(storageReply) };
 });

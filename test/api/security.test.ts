@@ -7,6 +7,26 @@ import { type Running, startRunning } from "../harness/service.ts";
 const bodies = {
   ping: undefined,
   "list-organizations": undefined,
+  "create-organization": { name: "New" },
+  "get-organization": undefined,
+  "update-organization": { name: "New" },
+  "get-me": undefined,
+  "list-tokens": undefined,
+  "create-token": undefined,
+  "delete-token": undefined,
+  "list-projects": undefined,
+  "create-project": { name: "New" },
+  "get-project": undefined,
+  "update-project": { name: "New" },
+  "set-managers": { userIds: null },
+  "list-domains": undefined,
+  "create-domain": { domain: "www.example.com" },
+  "delete-domain": undefined,
+  "list-databases": undefined,
+  "create-database": { name: "New" },
+  "update-database": { name: "New" },
+  "create-storage": { name: "New" },
+  "update-storage": { name: "New" },
   "list-endpoints": undefined,
   "list-builds": undefined,
   "create-build": undefined,
@@ -58,6 +78,8 @@ describe("every endpoint", () => {
     fileId: "fil_00000000000000000000000000",
     tableName: "nothing",
     rowId: "1",
+    domain: "missing.example.com",
+    userId: "usr_00000000000000000000000000",
   };
   let own: Record<string, string>;
 
@@ -139,7 +161,7 @@ describe("every endpoint", () => {
       }
     });
 
-    test.runIf(route.path.includes("{"))(
+    test.runIf(route.path.includes("{orgId}"))(
       "answers the 404 of a missing resource for everything that is another's",
       async () => {
         const missing = await call(route, unknownIds);
@@ -148,7 +170,7 @@ describe("every endpoint", () => {
           ...(route.method !== "GET" && { text: '{"name":' }),
           ...(route.method === "POST" && { headers: { "idempotency-key": "x".repeat(256) } }),
         });
-        const namesMore = /\{(buildId|envId|credentialId|tableName|rowId|fileId)\}/.test(route.path);
+        const namesMore = /\{(buildId|envId|credentialId|tableName|rowId|fileId|domain|userId)\}/.test(route.path);
         if (namesMore) expect([broken.status, broken.body.code]).toEqual([404, "not_found"]);
         const strangers = await Promise.all([
           ...Object.values(outsiders).map((bearer) => call(route, own, bearer)),

@@ -68,16 +68,24 @@ it("the capabilities of each function", () => {
     copy-archive: archives:copy archives:read table:read table:write
     create-build: archives:upload deployments:start keys:record-use table:read table:write
     create-credential: keys:record-use table:read table:write
+    create-database: keys:record-use table:read table:write
+    create-domain: keys:record-use table:read table:write
     create-environment: keys:record-use table:read table:write
     create-files: files:sign keys:record-use table:read table:write
+    create-organization: keys:record-use table:read table:write
+    create-project: keys:record-use table:read table:write
     create-row: databases:run keys:record-use table:read table:write
     create-session: apps:identify identity:prove keys:record-use table:read table:write
+    create-storage: keys:record-use table:read table:write
     create-table: databases:run keys:record-use table:read table:write
+    create-token: keys:record-use table:read table:write
     delete-credential: keys:record-use table:read table:write
+    delete-domain: keys:record-use table:read table:write
     delete-environment: keys:record-use table:read table:write
     delete-file: files:manage keys:record-use table:read table:write
     delete-row: databases:run keys:record-use table:read
     delete-table: databases:run keys:record-use table:read
+    delete-token: keys:record-use table:read table:write
     deploy: apps:deploy apps:read apps:watch table:read table:write
     execution-ended: apps:deploy apps:read apps:switch apps:watch table:read table:write
     fail-build: logs:read table:read table:write
@@ -87,20 +95,27 @@ it("the capabilities of each function", () => {
     get-docs: 
     get-file: files:follow files:manage files:sign keys:record-use table:read
     get-llms: 
+    get-me: keys:record-use table:read
     get-openapi: 
+    get-organization: keys:record-use table:read
+    get-project: keys:record-use table:read
     get-row: databases:run keys:record-use table:read
     grant-build-access: image-builds:grant
     list-build-logs: keys:record-use logs:read table:read
     list-builds: apps:read keys:record-use live-build:cache table:read
     list-credentials: keys:record-use table:read
+    list-databases: keys:record-use table:read
+    list-domains: keys:record-use table:read
     list-endpoints: apps:read keys:record-use table:read
     list-environments: keys:record-use table:read
     list-events: keys:record-use table:read
     list-files: keys:record-use table:read
     list-organizations: keys:record-use table:read
+    list-projects: keys:record-use table:read
     list-rows: databases:run keys:record-use table:read
     list-storages: keys:record-use table:read
     list-tables: databases:run keys:record-use table:read
+    list-tokens: keys:record-use table:read
     not-found: 
     operator: console:locate domains:route table:read table:write
     ping: keys:record-use table:read
@@ -108,8 +123,13 @@ it("the capabilities of each function", () => {
     reconcile-locks: apps:deploy apps:read apps:switch apps:watch deployments:start table:read table:write
     redeploy-build: apps:read archives:read deployments:start keys:record-use live-build:cache table:read table:write
     roll-back: apps:deploy apps:read apps:switch apps:watch table:read table:write
+    set-managers: keys:record-use table:read table:write
+    update-database: keys:record-use table:read table:write
     update-environment: keys:record-use table:read table:write
+    update-organization: keys:record-use table:read table:write
+    update-project: keys:record-use table:read table:write
     update-row: databases:run keys:record-use table:read
+    update-storage: keys:record-use table:read table:write
     update-table: databases:run keys:record-use table:read"
   `);
 });

@@ -96,13 +96,23 @@ export const RedeployableBuilds = entity(z.object({ buildIds: z.array(z.string()
   sk: "READY",
 }));
 
+const addressesSchema = z.object({
+  url: z.string().optional(),
+  domains: z.record(z.string(), z.enum(["pending", "active"])).default({}),
+  /** When each domain was added; one that was added before this was recorded is as old as its project. */
+  domainDates: z.record(z.string(), at).optional(),
+  /** Counts the changes of `domains`. */
+  revision: z.int().optional(),
+});
+export type AddressesRow = z.infer<typeof addressesSchema>;
 /** The project's addresses: the container gateway's, once known, and custom domains. */
-export const Addresses = entity(
-  z.object({
-    url: z.string().optional(),
-    domains: z.record(z.string(), z.enum(["pending", "active"])).default({}),
-    /** Counts the changes of `domains`. */
-    revision: z.int().optional(),
-  }),
-  (k: { projectId: string }) => ({ pk: `PRJ#${k.projectId}`, sk: "ADDR" }),
-);
+export const Addresses = entity(addressesSchema, (k: { projectId: string }) => ({
+  pk: `PRJ#${k.projectId}`,
+  sk: "ADDR",
+}));
+
+/** Makes a domain unique among all projects. */
+export const DomainName = entity(z.object({ projectId: z.string() }), (k: { domain: string }) => ({
+  pk: `DOM#${k.domain}`,
+  sk: "DOM",
+}));

@@ -17,6 +17,15 @@ const projectSchema = z.object({
   /** Absent until the first change; read when an analysis starts. */
   settings: settings.optional(),
   createdAt: at,
+  /** Absent in rows from before projects could change. */
+  updatedAt: at.optional(),
 });
 export type ProjectRow = z.infer<typeof projectSchema>;
 export const Project = entity(projectSchema, (k: { id: string }) => ({ pk: `PRJ#${k.id}`, sk: "PRJ" }));
+
+/** A project in the organization's partition, so that one query lists all; a copy that changes with the `Project`. */
+export const ProjectEntry = entity(
+  projectSchema.omit({ secret: true }),
+  (k: { organizationId: string; id: string }) => ({ pk: `ORG#${k.organizationId}`, sk: `PRJ#${k.id}` }),
+  (of: { organizationId: string }) => ({ pk: `ORG#${of.organizationId}`, prefix: "PRJ#" }),
+);

@@ -1,4 +1,5 @@
 import * as z from "zod";
+import { role } from "../../../api/organizations.ts";
 import { entity } from "../../table/entity.ts";
 
 const at = z.iso.datetime({ precision: 3 });
@@ -15,4 +16,39 @@ export const Organization = entity(
 export const User = entity(
   z.object({ id: z.string(), email: z.string(), name: z.string(), createdAt: at }),
   (k: { id: string }) => ({ pk: `USR#${k.id}`, sk: "USR" }),
+);
+
+const totalsSchema = z.object({
+  projects: z.int().optional(),
+  databases: z.int().optional(),
+  storages: z.int().optional(),
+  members: z.int().optional(),
+  owners: z.int().optional(),
+  /** Grow with every change of a project's managers, and with every member who leaves. */
+  managersRevision: z.int().optional(),
+  leaversRevision: z.int().optional(),
+});
+export type TotalsRow = z.infer<typeof totalsSchema>;
+/** How much of each kind an organization has, so that its limits are conditions of one write. */
+export const OrganizationTotals = entity(totalsSchema, (k: { organizationId: string }) => ({
+  pk: `ORG#${k.organizationId}`,
+  sk: "TOTALS",
+}));
+
+const memberSchema = z.object({
+  id: z.string(),
+  organizationId: z.string(),
+  name: z.string(),
+  email: z.string(),
+  role,
+  createdAt: at,
+  /** The one-time link that invited the user, by the hash of its code. */
+  invitation: z.string().optional(),
+});
+export type MemberRow = z.infer<typeof memberSchema>;
+/** A member in the organization's partition, so that one query lists all; changes with the `Membership`. */
+export const Member = entity(
+  memberSchema,
+  (k: { organizationId: string; id: string }) => ({ pk: `ORG#${k.organizationId}`, sk: `MBR#${k.id}` }),
+  (of: { organizationId: string }) => ({ pk: `ORG#${of.organizationId}`, prefix: "MBR#" }),
 );

@@ -4,17 +4,19 @@ import { entity } from "../../table/entity.ts";
 
 const at = z.iso.datetime({ precision: 3 });
 
+const storageSchema = z.object({
+  id: z.string(),
+  organizationId: z.string(),
+  name: z.string(),
+  status: z.literal("active"),
+  secret: z.string(),
+  createdAt: at,
+  updatedAt: at,
+});
+export type StorageRow = z.infer<typeof storageSchema>;
 /** A storage of an organization, in the organization's partition so that one query lists them; `secret` seals its cursors. */
 export const Storage = entity(
-  z.object({
-    id: z.string(),
-    organizationId: z.string(),
-    name: z.string(),
-    status: z.literal("active"),
-    secret: z.string(),
-    createdAt: at,
-    updatedAt: at,
-  }),
+  storageSchema,
   (k: { organizationId: string; id: string }) => ({ pk: `ORG#${k.organizationId}`, sk: `STO#${k.id}` }),
   (of: { organizationId: string }) => ({ pk: `ORG#${of.organizationId}`, prefix: "STO#" }),
 );

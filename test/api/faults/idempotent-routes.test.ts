@@ -8,6 +8,8 @@ import { type Answer, type Running, startRunning } from "../../harness/service.t
 interface Repeatable {
   path(running: Running): Promise<string> | string;
   body?: object;
+  /** The route is for users: called with the personal access token instead of the key. */
+  user?: true;
   made(body: Answer["body"]): unknown;
 }
 
@@ -19,6 +21,47 @@ const build = (body: Answer["body"]) => body.build.id;
 const scenarios = {
   ping: "safe",
   "list-organizations": "safe",
+  "create-organization": {
+    path: () => "/organizations",
+    body: { name: "A" },
+    user: true,
+    made: (body) => body.organization,
+  },
+  "get-organization": "safe",
+  "update-organization": "safe",
+  "get-me": "safe",
+  "list-tokens": "safe",
+  "create-token": { path: () => "/me/tokens", body: { description: "A" }, user: true, made: (body) => body.token.id },
+  "delete-token": "safe",
+  "list-projects": "safe",
+  "create-project": {
+    path: (running) => `${organization(running)}/projects`,
+    body: { name: "A" },
+    made: (body) => body.project,
+  },
+  "get-project": "safe",
+  "update-project": "safe",
+  "set-managers": "safe",
+  "list-domains": "safe",
+  "create-domain": {
+    path: ({ project }) => `${project}/domains`,
+    body: { domain: "repeated.example.com" },
+    made: (body) => body.domain,
+  },
+  "delete-domain": "safe",
+  "list-databases": "safe",
+  "create-database": {
+    path: (running) => `${organization(running)}/databases`,
+    body: { name: "A" },
+    made: (body) => body.database,
+  },
+  "update-database": "safe",
+  "create-storage": {
+    path: (running) => `${organization(running)}/storages`,
+    body: { name: "A" },
+    made: (body) => body.storage,
+  },
+  "update-storage": "safe",
   "create-session": "always new",
   "list-endpoints": "safe",
   "list-builds": "safe",
@@ -102,11 +145,15 @@ describe("a repeated Idempotency-Key", () => {
   }, 60_000);
   afterAll(() => running.stop());
 
-  test.each(repeatable)("gives what %s made, and 422 for another body", async (id, { path, body, made }) => {
+  test.each(repeatable)("gives what %s made, and 422 for another body", async (id, { path, body, user, made }) => {
     const key = randomUUID();
     const target = await path(running);
     const send = (text: string | undefined) =>
-      running.call("POST", target, { headers: { "idempotency-key": key }, ...(text !== undefined && { text }) });
+      running.call("POST", target, {
+        headers: { "idempotency-key": key },
+        ...(user && { bearer: running.seed.token }),
+        ...(text !== undefined && { text }),
+      });
     const text = body && JSON.stringify(body);
     const answers = [await send(text), await send(text)];
     const { status } = routes.find((route) => route.id === id)?.definition ?? {};

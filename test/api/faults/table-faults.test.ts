@@ -19,7 +19,7 @@ interface Scenario {
   prepare(project: Running): Promise<{ method: string; path: string; body?: object }>;
   success: number;
   /** State that a request may leave, to be removed before the next one. */
-  leaves?: "builds" | "keys";
+  leaves?: "builds" | "keys" | "domains";
 }
 
 const environments = (project: Running) => `${project.project}/environments`;
@@ -98,6 +98,17 @@ const scenarios = {
     prepare: (project) => at("GET", `/organizations/${project.seed.organizationId}/events`),
     success: 200,
   },
+  "create-project": {
+    prepare: (project) => at("POST", `/organizations/${project.seed.organizationId}/projects`, { name: "New" }),
+    success: 201,
+  },
+  "update-project": { prepare: (project) => at("PUT", project.project, { settings: { instances: 2 } }), success: 200 },
+  "create-domain": {
+    prepare: (project) =>
+      at("POST", `${project.project}/domains`, { domain: `${Math.random().toString(36).slice(2)}.example.com` }),
+    success: 201,
+    leaves: "domains",
+  },
 } satisfies Partial<Record<RouteId, Scenario>>;
 
 /** Requests that need a deployed version: one project each, with its tests in sequence. */
@@ -132,8 +143,28 @@ const provedOnly = {
   "update-row": "ping",
   "delete-row": "ping",
 } as const;
+/** Their calls to the table, and what they do with a refusal, are those of the route named beside them. */
+const sameShape = {
+  "get-me": "list-organizations",
+  "get-organization": "ping",
+  "update-organization": "update-project",
+  "create-organization": "update-project",
+  "list-tokens": "list-storages",
+  "create-token": "update-project",
+  "delete-token": "delete-environment",
+  "list-projects": "list-storages",
+  "get-project": "ping",
+  "set-managers": "update-project",
+  "list-domains": "ping",
+  "delete-domain": "create-domain",
+  "list-databases": "list-storages",
+  "create-database": "create-project",
+  "update-database": "update-project",
+  "create-storage": "create-project",
+  "update-storage": "update-project",
+} as const satisfies Partial<Record<RouteId, keyof typeof scenarios>>;
 /** A new route without its scenario does not compile. */
-({ ...scenarios, ...deployedScenarios, ...provedOnly }) satisfies Record<RouteId, Scenario | "ping">;
+({ ...scenarios, ...deployedScenarios, ...provedOnly, ...sameShape }) satisfies Record<RouteId, Scenario | string>;
 
 /** The calls of one project's request, by their order, that meet the fault. */
 interface Rule {
@@ -184,6 +215,10 @@ describe("DynamoDB on a bad day", () => {
 
   async function clear({ leaves }: Scenario, project: Running): Promise<void> {
     if (leaves === "builds") await freeBuilds(project);
+    if (leaves === "domains") {
+      const { body } = await project.call("GET", `${project.project}/domains`);
+      for (const { domain } of body.domains) await project.call("DELETE", `${project.project}/domains/${domain}`);
+    }
     if (leaves !== "keys") return;
     const { body } = await project.call("GET", `${project.project}/credentials`);
     for (const { id } of body.credentials) await project.call("DELETE", `${project.project}/credentials/${id}`);

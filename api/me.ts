@@ -1,0 +1,56 @@
+import * as z from "zod";
+import { timestamp } from "./common.ts";
+import { organization } from "./organizations.ts";
+import { route, tokenAccesses } from "./route.ts";
+import { description, tokenBounds } from "./tokens.ts";
+
+const user = z.object({ id: z.string(), name: z.string(), email: z.string() });
+
+const token = z.object({
+  id: z.string(),
+  description: z.string(),
+  access: z.enum(tokenAccesses),
+  organizationIds: z.array(z.string()).nullable(),
+  createdAt: timestamp,
+  expiresAt: timestamp.nullable(),
+  lastUsedAt: timestamp.nullable(),
+});
+export type TokenReply = z.infer<typeof token>;
+
+export const getMe = route("get-me", "GET /me", {
+  summary: "The user of the credential with their organizations; a key is no user.",
+  reply: z.object({ user: user.nullable(), organizations: z.array(organization) }),
+  status: 200,
+  errors: [],
+  uses: ["table:read"],
+});
+
+export const listTokens = route("list-tokens", "GET /me/tokens", {
+  summary: "The user's personal access tokens, newest first, without their values.",
+  reply: z.object({ tokens: z.array(token) }),
+  status: 200,
+  errors: [],
+  uses: ["table:read"],
+  callers: "users",
+});
+
+export const createToken = route("create-token", "POST /me/tokens", {
+  summary: "Makes a personal access token; its value is shown this once.",
+  body: z.object({ description, ...tokenBounds }),
+  reply: z.object({ token: token.extend({ value: z.string().optional() }) }),
+  status: 201,
+  errors: ["idempotency_mismatch"],
+  event: "commit",
+  uses: ["table:read", "table:write"],
+  callers: "users",
+});
+
+export const deleteToken = route("delete-token", "DELETE /me/tokens/{tokenId}", {
+  summary: "Revokes a personal access token from the next request on.",
+  reply: z.object({ token: z.string() }),
+  status: 200,
+  errors: [],
+  event: "commit",
+  uses: ["table:read", "table:write"],
+  callers: "users",
+});

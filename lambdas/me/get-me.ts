@@ -1,0 +1,12 @@
+import { getMe } from "../../api/me.ts";
+import { endpoint } from "../http/endpoint.ts";
+import { userOf } from "../http/presented-credential.ts";
+import { organizationsOf } from "../organizations/model/organizations.ts";
+import { User } from "../organizations/model/rows.ts";
+
+export const handler = endpoint(getMe, async (call, { table }) => {
+  const id = userOf(call.credential);
+  const { rows, organizations } = await organizationsOf(call, table, { user: id ? User.at({ id }) : undefined });
+  const { user } = rows;
+  return { user: user ? { id: user.id, name: user.name, email: user.email } : null, organizations };
+});

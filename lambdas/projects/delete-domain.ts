@@ -1,0 +1,40 @@
+import { deleteDomain } from "../../api/projects.ts";
+import { Addresses } from "../builds/model/rows.ts";
+import { endpoint } from "../http/endpoint.ts";
+import { Project } from "../http/model/project.ts";
+import { notFound, unavailable } from "../http/problem.ts";
+import type { Item } from "../table/entity.ts";
+import { removedDomain } from "./model/domains.ts";
+
+const triesMax = 8;
+
+/** The project's addresses, if the domain that the path names is among them. */
+function addressesWith({ projectId, domain }: { projectId: string; domain: string }) {
+  const { key, read } = Addresses.at({ projectId });
+  return {
+    key,
+    read(item: Item) {
+      const row = read(item);
+      return Object.hasOwn(row.domains, domain.toLowerCase()) ? row : undefined;
+    },
+  };
+}
+
+export const handler = endpoint(
+  deleteDomain,
+  async ({ params, access }) => {
+    const { projectId } = params;
+    const domain = params.domain.toLowerCase();
+    for (let tries = 0; tries < triesMax; tries += 1) {
+      const { project, row } = await access.read({
+        project: Project.at({ id: projectId }),
+        row: Addresses.at({ projectId }),
+      });
+      if (!project) throw notFound();
+      const writes = removedDomain({ projectId, createdAt: project.createdAt, row }, domain);
+      if ((await access.commit(writes)).ok) return { domain };
+    }
+    throw unavailable(new Error("The project's domains kept changing"));
+  },
+  { exists: (params) => ({ addresses: addressesWith(params) }) },
+);

@@ -1,0 +1,36 @@
+import type { Access } from "../../http/access.ts";
+import { Project, type ProjectRow } from "../../http/model/project.ts";
+import { notFound, unavailable } from "../../http/problem.ts";
+import type { Places, Rows } from "../../table/reader.ts";
+import type { Writes } from "../../table/writer.ts";
+import { changedProject } from "./project.ts";
+
+const triesMax = 8;
+
+/** What a change sets, and what is written with it. */
+interface Change {
+  set: Partial<ProjectRow>;
+  writes?: Writes;
+}
+
+/** Changes a project as it is when it is read with these rows; tries again if another change was first. */
+export async function changeProject<const P extends Places>(
+  call: { access: Access; params: { projectId: string }; now: Date },
+  places: P,
+  change: (project: ProjectRow, rows: Rows<P>) => Change,
+): Promise<ProjectRow> {
+  const { access, params, now } = call;
+  for (let tries = 0; tries < triesMax; tries += 1) {
+    const rows: Rows<P & { project: ReturnType<typeof Project.at> }> = await access.read({
+      ...places,
+      project: Project.at({ id: params.projectId }),
+    });
+    const stored = rows.project as ProjectRow | undefined;
+    if (!stored) throw notFound();
+    const { set, writes } = change(stored, rows as Rows<P>);
+    const changed = changedProject(stored, set, now);
+    const outcome = await access.commit({ ...writes, ...changed.writes });
+    if (outcome.ok) return changed.row;
+  }
+  throw unavailable(new Error("The project kept changing"));
+}
