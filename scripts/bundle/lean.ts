@@ -4,21 +4,10 @@ import type { Plugin } from "esbuild";
 
 /**
  * An ES module import of one of these modules reads every property, and some property getters load much more: undici
- * for `node:http` (35–47 ms of a cold start, nodejs/node #57649), the standard streams for `node:process`.
+ * for `node:http` (35–47 ms of a cold start, nodejs/node #57649), the standard streams for `node:process`, readline for
+ * `node:fs`, Web Crypto for `node:crypto`.
  */
-const lazyBuiltins = /^(node:)?(https?|process)$/;
-
-/** The source of a module that exports all properties of a built-in module except those with a getter. */
-function builtinSource(name: string): string {
-  const properties = Object.getOwnPropertyDescriptors(process.getBuiltinModule(name) ?? {});
-  const names = Object.entries(properties).flatMap(([one, { get }]) => (get === undefined ? [one] : []));
-  const exported = names.filter((one) => /^[A-Za-z_$][\w$]*$/.test(one) && one !== "default");
-  return [
-    `const builtin = process.getBuiltinModule(${JSON.stringify(name)});`,
-    "export default builtin;",
-    `export const { ${exported.join(", ")} } = builtin;`,
-  ].join("\n");
-}
+const lazyBuiltins = /^(node:)?(https?|process|fs|crypto|stream|zlib)$/;
 
 /** Imports built-in modules of Node.js without calling their property getters. */
 export const quickBuiltins: Plugin = {
@@ -30,7 +19,8 @@ export const quickBuiltins: Plugin = {
       sideEffects: false,
     }));
     build.onLoad({ filter: /.*/, namespace: "quick-builtins" }, ({ path }) => ({
-      contents: builtinSource(path),
+      // A CommonJS module: esbuild reads its properties where they are used.
+      contents: `module.exports = process.getBuiltinModule(${JSON.stringify(path)});`,
       loader: "js",
     }));
   },

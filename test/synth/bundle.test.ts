@@ -208,12 +208,13 @@ it("a bundled function signs its calls with the environment's credentials, over 
   const script = `
     const { handler } = await import("./organizations/ping.mjs");
     const answer = await handler(${JSON.stringify(event({ authorization: `Bearer ${access}:${secret}` }))}, { getRemainingTimeInMillis: () => 25_000 });
-    console.log(JSON.stringify([answer.statusCode, process.moduleLoadList.some((name) => name.includes("undici/undici"))]));
+    const slow = ["undici/undici", "internal/readline/interface"];
+    console.log(JSON.stringify([answer.statusCode, slow.filter((one) => process.moduleLoadList.some((name) => name.includes(one)))]));
   `;
   try {
     const endpoint = `http://127.0.0.1:${port}`;
     const output = await inLambda(script, { TABLE_NAME: "rows", AWS_ENDPOINT_URL_DYNAMODB: endpoint });
-    expect(JSON.parse(output)).toEqual([401, false]);
+    expect(JSON.parse(output)).toEqual([401, []]);
   } finally {
     table.close();
   }
