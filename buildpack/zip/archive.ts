@@ -11,12 +11,12 @@ import { type ByteSource, readExactly, readTail } from "./source.ts";
 import { checkTree } from "./tree.ts";
 import { contentBytesMax, fileVisitor, linkVisitor, type OnFile, type VerifyOptions } from "./visitors.ts";
 
-/** An archive whose directory keeps all rules; `verify` checks whether its contents do. */
+/** An archive whose directory follows all rules; `verify` also checks the contents. */
 export class Archive {
   readonly #layout: ArchiveLayout;
   #byPath: Map<string, StoredEntry> | null = null;
   readonly #stored: readonly StoredEntry[];
-  /** In the order of the directory; no two with one path. */
+  /** In the order of the directory; every path occurs once. */
   readonly entries: readonly ArchiveEntry[];
 
   constructor(layout: ArchiveLayout, entries: readonly StoredEntry[]) {
@@ -25,7 +25,7 @@ export class Archive {
     this.#stored = entries;
   }
 
-  /** The entry of exactly this path. */
+  /** The entry with exactly this path. */
   find(path: string): ArchiveEntry | undefined {
     return this.#storedAt(path);
   }
@@ -35,7 +35,7 @@ export class Archive {
     return this.#byPath.get(path);
   }
 
-  /** Reads and checks one file (or the target of a link) without the others; refuses one over `bytesMax`, packed or not. */
+  /** Reads and checks one file, or the target of a link; refuses it if it has more than `bytesMax`, packed or unpacked. */
   async read(entry: ArchiveEntry, bytesMax = contentBytesMax): Promise<Uint8Array> {
     const stored = this.#storedAt(entry.path);
     if (stored === undefined) throw new RangeError("the entry is of another archive");
@@ -47,8 +47,8 @@ export class Archive {
   }
 
   /**
-   * Checks everything (docs/api.md, Archives) in one pass in file order and hands over the wanted files on the way. Contents that were handed
-   * over prove nothing until the whole has been found good: drop them when this throws ArchiveRefused. Errors of the source pass.
+   * Checks everything (docs/api.md, Archives) in one pass in file order, and passes the wanted files to `onFile` meanwhile. Discard these
+   * contents if it throws ArchiveRefused. Errors of the source are thrown unchanged.
    */
   async verify(onFile?: OnFile, options: VerifyOptions = {}): Promise<void> {
     const links = new Map<string, string>();
@@ -59,8 +59,8 @@ export class Archive {
   }
 
   /**
-   * `verify` for an archive that is too large to be read as a whole: reads and checks the links and the files that are wanted,
-   * those over 32 MiB excepted, and neighbors in one read. Of all others only what the directory says has been checked.
+   * `verify` for an archive that is too large to be read completely: reads and checks the links and the wanted files of up to
+   * 32 MiB, and neighboring ones in one read. For all other entries, only the directory is checked.
    */
   async verifySelected(wants: (entry: ArchiveEntry) => boolean, onFile: OnFile): Promise<void> {
     const links = new Map<string, string>();
@@ -82,7 +82,7 @@ export class Archive {
   }
 }
 
-/** Opens an archive: reads its end and its directory, and refuses what breaks a rule there. */
+/** Opens an archive: reads and checks its end record and its directory. */
 export async function openArchive(source: ByteSource, limits: ArchiveLimits = archiveLimits): Promise<Archive> {
   if (source.size > limits.zippedBytesMax) {
     throw new ArchiveRefused("too_large", undefined, `at most ${inMiB(limits.zippedBytesMax)} are allowed`);

@@ -22,10 +22,10 @@ const methodNames = new Map([
 const encryption = 0x0001 | 0x0040 | 0x2000;
 const patched = 0x0020;
 const deflateLevel = 0x0006;
-/** Info-ZIP skips what asks for more than version 4.6, and neither method needs more than 4.5. */
+/** Info-ZIP skips entries that need more than version 4.6; the supported methods need at most 4.5. */
 const versionMax = 46;
 
-/** Reads the directory; every rule that needs nothing but one entry's row is checked here. */
+/** Reads the directory, and checks every rule that concerns a single entry of it. */
 export function readDirectory(directory: Buffer, end: EndRecord, limits: ArchiveLimits): StoredEntry[] {
   const entries: StoredEntry[] = [];
   let unpackedBytes = 0;
@@ -68,7 +68,7 @@ export function tooManyEntries(limits: ArchiveLimits): ArchiveRefused {
   return new ArchiveRefused("too_many_entries", undefined, `at most ${limits.entriesMax} are allowed`);
 }
 
-/** A limit as the messages say it. */
+/** A limit as messages show it. */
 export function inMiB(bytes: number): string {
   return `${Math.floor(bytes / 1024 / 1024)} MiB`;
 }

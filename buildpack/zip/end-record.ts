@@ -1,7 +1,7 @@
 import { ArchiveRefused } from "./refused.ts";
 import { readExactly, type TailedSource } from "./source.ts";
 
-/** Where the directory is and how many entries it has, as the end of the archive says. */
+/** The place of the directory and its number of entries, from the end record. */
 export interface EndRecord {
   directoryOffset: number;
   directoryBytes: number;
@@ -37,7 +37,7 @@ async function locateEnd(source: TailedSource): Promise<number> {
     if (candidates.some((at) => commentEnd(at) < tail.length)) throw new ArchiveRefused("trailing_data");
     throw new ArchiveRefused(candidates.length > 0 || (await beginsLikeZip(source)) ? "truncated" : "not_a_zip");
   }
-  // Readers choose the first, the last, or the longest: nothing in a comment may pass for an end, and no earlier end may fit.
+  // Some readers use the first end record, others the last or the longest, so there must be only one possible end record.
   const rivals = candidates.filter((at) => at > found || (at < found && commentEnd(at) === tail.length));
   if (rivals.some((at) => isUsable(tail, at, tailOffset))) throw new ArchiveRefused("ambiguous_end");
   return found;
@@ -47,14 +47,14 @@ async function beginsLikeZip(source: TailedSource): Promise<boolean> {
   return source.size >= 4 && (await readExactly(source, 0, 4)).readUInt32LE(0) === fileSignature;
 }
 
-/** Whether any reader could take these bytes for an end record: the directory that they name can lie before them. */
+/** Whether a reader could use these bytes as an end record: the directory that they name fits before them. */
 function isUsable(tail: Buffer, at: number, tailOffset: number): boolean {
   const bytes = tail.readUInt32LE(at + 12);
   const offset = tail.readUInt32LE(at + 16);
   return bytes === in32 || offset === in32 || offset + bytes <= tailOffset + at;
 }
 
-/** The end record, with zip64's where there is one; both must say the same where both say something. */
+/** The end record, with the values of zip64's if there is one; values that are in both must be equal. */
 export async function readEndRecord(source: TailedSource): Promise<EndRecord> {
   const { tail, tailOffset } = source;
   const at = await locateEnd(source);
@@ -82,7 +82,7 @@ export async function readEndRecord(source: TailedSource): Promise<EndRecord> {
   return wide;
 }
 
-/** The directory reaches exactly to what follows it. */
+/** The directory must end exactly where the next record starts. */
 function checkPlace(offset: number, bytes: number, end: number): void {
   if (offset + bytes < end) throw new ArchiveRefused("gap", undefined, "around its list of contents");
   if (offset + bytes > end) throw new ArchiveRefused("bad_directory");

@@ -1,16 +1,16 @@
 export type EntryKind = "file" | "directory" | "symlink";
 
-/** One thing in an archive, as far as the directory tells; `verify` proves that it is so. */
+/** An entry of an archive as the directory describes it; `verify` checks that this is true. */
 export interface ArchiveEntry {
   /** Relative, "/" between the parts, no "." or "..", no "/" at the end; "." for the top folder itself. */
   readonly path: string;
   readonly kind: EntryKind;
   readonly size: number;
   readonly compressedSize: number;
-  /** Unix permission bits (0 to 0o777), 0 when the writer gave none. */
+  /** Unix permission bits (0 to 0o777); 0 if the archive has none. */
   readonly mode: number;
   readonly executable: boolean;
-  /** Where a link points, once `verify` has found that this is inside; null before and for everything else. */
+  /** The target of a link, after `verify` has checked that it is inside the archive; otherwise null. */
   readonly linkTarget: string | null;
 }
 
@@ -22,7 +22,7 @@ export interface StoredEntry extends ArchiveEntry {
   readonly crc32: number;
   /** Where its local header starts. */
   readonly offset: number;
-  /** Where the next entry, or the directory, starts: everything up to there must belong to this entry. */
+  /** The start of the next entry or of the directory; all bytes before it must belong to this entry. */
   end: number;
   /** Its name as stored, within the directory. */
   readonly nameStart: number;

@@ -1,6 +1,6 @@
 import { ArchiveRefused } from "./refused.ts";
 
-/** The additional fields that change how an entry is read; all others only add dates, owners and the like. */
+/** The extra fields that change how an entry is read; the others only add data such as dates and owners. */
 export interface ExtraFields {
   zip64: Buffer | null;
   unicodePath: Buffer | null;
@@ -8,7 +8,7 @@ export interface ExtraFields {
 
 const none: ExtraFields = { zip64: null, unicodePath: null };
 
-/** Takes the block of additional fields from `start` to `blockEnd` apart; `name` is for the error. */
+/** Parses the extra fields from `start` to `blockEnd`; `name` is for the error. */
 export function readExtraFields(bytes: Buffer, start: number, blockEnd: number, name: string): ExtraFields {
   let found = none;
   let at = start;
@@ -46,8 +46,8 @@ export interface WideNumbers {
 }
 
 /**
- * The numbers with those replaced that say "see zip64". The field may hold just these, or the full row; in a full row some readers
- * go by position and some by order, and so each number must come out the same both ways.
+ * Replaces the numbers that refer to zip64. The field may contain only these, or all of them. If it contains all, some readers
+ * find a number by its position and others by its order, so both ways must give the same number.
  */
 export function widen(stated: WideNumbers, field: Buffer | null, name: string): WideNumbers {
   if (field === null && stated.size < inZip64 && stated.compressedSize < inZip64 && stated.offset < inZip64)

@@ -36,7 +36,7 @@ function inflate(packed: Buffer, entry: StoredEntry): Buffer {
   }
 }
 
-/** A folder's contents may be missing altogether, though its row says deflate: old .NET and Java write this. */
+/** A folder that is marked as deflated may have no contents at all: old .NET and Java write such entries. */
 function isEmptyFolder(entry: StoredEntry): boolean {
   return entry.kind === "directory" && entry.compressedSize === 0;
 }
@@ -49,10 +49,10 @@ export function unpack(packed: Buffer, entry: StoredEntry): Buffer {
   return bytes;
 }
 
-/** Takes large contents piece by piece; the pieces are only valid during the call. */
+/** Receives large contents in pieces; a piece is valid only during the call. */
 export type PieceSink = (piece: Uint8Array) => void;
 
-/** Counts the bytes of pieces and computes their checksum; stops at the first byte too many. */
+/** Counts the bytes of the pieces and computes their checksum; throws if there are too many bytes. */
 class ChecksumCounter {
   readonly #entry: StoredEntry;
   readonly #sink: PieceSink | null;
@@ -77,7 +77,7 @@ class ChecksumCounter {
   }
 }
 
-/** `unpack` for contents of any size, in bounded memory; `pieces` gives exactly the packed bytes. */
+/** `unpack` for contents of any size with limited memory; `pieces` are exactly the packed bytes. */
 export async function unpackLarge(
   pieces: AsyncIterable<Buffer>,
   entry: StoredEntry,
@@ -108,7 +108,7 @@ async function inflatePieces(
   ended.catch(() => {});
   try {
     for await (const piece of pieces) {
-      // With input left after the end of its stream zlib never reports the write as done: wait for the end, too.
+      // If input is left after the end of the stream, zlib never reports the write as done, so the end is awaited too.
       await Promise.race([new Promise((written) => inflater.write(piece, written)), ended]);
       if (inflater.readableEnded) break;
     }

@@ -6,13 +6,13 @@ const dosVolume = 0x08;
 const dosFolder = 0x10;
 
 /**
- * What an entry is. The name's end, the DOS bits and the Unix mode each claim to know, and readers differ in which they believe, so
- * they must agree. A link is one only when written on Unix: elsewhere Info-ZIP would make a file of it.
+ * The kind of an entry. The end of the name, the DOS bits and the Unix mode all state it, and different readers use different ones,
+ * so they must agree. Links are accepted only from Unix, because Info-ZIP unpacks other ones as files.
  */
 export function entryKind(name: string, folder: boolean, madeBy: number, external: number): EntryKind {
   const host = madeBy >>> 8;
   if ((external & dosFolder) !== 0 && !folder) throw new ArchiveRefused("kind_mismatch", name);
-  // unzip leaves out what is marked as the label of a volume.
+  // unzip does not unpack an entry that is marked as a volume label.
   if ((external & dosVolume) !== 0 && host !== unixHost) throw new ArchiveRefused("special_file", name);
   switch ((external >>> 16) & 0o170000) {
     case 0:

@@ -6,8 +6,8 @@ const extraBytesMax = 0xffff;
 const descriptorBytesMax = 24;
 
 /**
- * The entries in file order, each with the place where its bytes end. Entries that share bytes, as in a bomb that packs one
- * content many times, are found here, before anything is unpacked; `verify` then accounts for every single byte.
+ * The entries in file order, each with the end of its bytes. Overlapping entries, as in a bomb that uses the same bytes many
+ * times, are refused here, before anything is unpacked; `verify` then checks that every byte belongs to an entry.
  */
 export function layOut(entries: readonly StoredEntry[], directoryOffset: number): StoredEntry[] {
   const inOrder = entries.every((entry, index) => index === 0 || (entries[index - 1]?.offset ?? 0) <= entry.offset);

@@ -1,22 +1,22 @@
-/** What an archive may be at most; `…Max` values are inclusive. */
+/** The limits of an archive; `…Max` values are inclusive. */
 export interface ArchiveLimits {
   zippedBytesMax: number;
   unpackedBytesMax: number;
-  /** Counts the entries, and also the folders that their names imply. */
+  /** The number of entries and of the folders that their names imply. */
   entriesMax: number;
   directoryBytesMax: number;
   nameBytesMax: number;
   segmentBytesMax: number;
   linkBytesMax: number;
   linksTotalBytesMax: number;
-  /** A file above this size may not be smaller than a `ratioMax`th of itself when packed. */
+  /** A file above this size must have at least 1/`ratioMax` of its size when packed. */
   ratioFreeBytes: number;
   ratioMax: number;
 }
 
 const MiB = 1024 * 1024;
 
-/** The limits of the service (docs/api.md, Archives); the ones on names and links are those of common file systems. */
+/** The limits of the service (docs/api.md, Archives); the limits of names and links are those of common file systems. */
 export const archiveLimits: ArchiveLimits = {
   zippedBytesMax: 512 * MiB,
   unpackedBytesMax: 2048 * MiB,

@@ -4,7 +4,7 @@ import { foldPath } from "./tree.ts";
 
 const hopsMax = 40;
 
-/** The target that a link's contents spell: relative, "/" between the parts, nothing that programs read differently. */
+/** The target of a link from its contents: relative, with "/" between the parts. Throws if programs could read it differently. */
 export function readTarget(bytes: Buffer, path: string): string {
   const target = bytes.toString("utf8");
   if (bytes.length === 0 || !isUtf8(bytes) || /[\p{Cc}\p{Cs}]/u.test(target))
@@ -14,18 +14,18 @@ export function readTarget(bytes: Buffer, path: string): string {
   return target;
 }
 
-/** A folder of the tree, as far as links lie in or below it. */
+/** A folder of the tree; only folders with links in or below them are kept. */
 interface Place {
   spelling: string;
   below: Map<string, Place>;
   link: Link | null;
 }
 
-/** A folder reached on the way, with the way back; `place` is null where no link is near. */
+/** A folder on the way to a target, with the folder above it; `place` is null if no link is in or below it. */
 interface Step {
   up: Step | null;
   place: Place | null;
-  /** False once a name was found in another case only, which some file systems would follow and others not. */
+  /** False if a name matched only in another case, which some file systems follow and others do not. */
   exact: boolean;
 }
 
@@ -34,13 +34,13 @@ interface Link {
   /** Its path in the archive, for the error. */
   name: string;
   target: string;
-  /** Where it leads in the end, and over how many links; null until that has been found out. */
+  /** The final target and the number of links on the way; null until it is resolved. */
   resolved: { end: Step; hops: number } | null;
 }
 
 /**
- * Follows every link as the kernel would, through other links, and refuses those that leave the tree on the way. Each must stay
- * inside when read as plain text, too: a tool that copies the tree without links would read it so. `links` are the
+ * Follows every link as the kernel does, through other links, and refuses those that leave the tree. The text of each target
+ * must also stay inside by itself, because a tool that copies the tree without links reads it that way. `links` are the
  * targets by path below the folder `prefix`, which ends in "/" or is empty.
  */
 export function checkLinks(links: ReadonlyMap<string, string>, prefix = ""): void {

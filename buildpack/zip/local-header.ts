@@ -9,24 +9,24 @@ const descriptorSignature = 0x08074b50;
 const deflateLevel = 0x0006;
 const deflate = 8;
 
-/** The bytes of a local header before its name. */
+/** The size of a local header before its name, in bytes. */
 export const localHeaderBytes = 30;
 
-/** How long the local header is with its name and additional fields; `fixed` is its beginning. */
+/** The length of the local header with its name and extra fields; `fixed` is its beginning. */
 export function localHeaderLength(fixed: Buffer, entry: StoredEntry): number {
   if (fixed.readUInt32LE(0) !== signature) throw new ArchiveRefused("header_mismatch", entry.path);
   return localHeaderBytes + fixed.readUInt16LE(26) + fixed.readUInt16LE(28);
 }
 
 /**
- * Checks that the header before the contents says the same as the directory: readers differ in which of the two they believe.
- * The result tells which of the two announces a data descriptor.
+ * Checks that the local header agrees with the directory, because some readers use one and some the other. The result says
+ * which of the two announces a data descriptor.
  */
 export function checkLocalHeader(header: Buffer, entry: StoredEntry, directory: Buffer): DescriptorFlag {
   const nameEnd = localHeaderBytes + header.readUInt16LE(26);
   const { nameStart, nameLength, path } = entry;
   const sameName = directory.compare(header, localHeaderBytes, nameEnd, nameStart, nameStart + nameLength) === 0;
-  // Some writers note the level of compression, which no reader needs, in one of the two places only.
+  // Some writers state the compression level, which no reader needs, in only one of the two places.
   const flags = header.readUInt16LE(6);
   const descriptor = descriptorFlag(flags, entry);
   const unimportant = deflateLevel | (descriptor === "local" ? usesDescriptor : 0);
@@ -41,7 +41,7 @@ export function checkLocalHeader(header: Buffer, entry: StoredEntry, directory: 
   }
   const stated = { compressedSize: header.readUInt32LE(18), size: header.readUInt32LE(22), offset: 0, disk: 0 };
   const { size, compressedSize } = widen(stated, extra.zip64, path);
-  // A writer that streams knows these only afterwards and leaves zeros.
+  // A streaming writer does not know these values yet and writes zeros.
   const agrees = (local: number, listed: number) => local === listed || (descriptor !== "none" && local === 0);
   const same =
     agrees(header.readUInt32LE(14), entry.crc32) &&
@@ -51,7 +51,7 @@ export function checkLocalHeader(header: Buffer, entry: StoredEntry, directory: 
   return descriptor;
 }
 
-/** Who says that a data descriptor follows the contents. Some writers that stream set the flag in the local header only. */
+/** Where a data descriptor after the contents is announced. Some streaming writers set the flag only in the local header. */
 type DescriptorFlag = "none" | "both" | "local";
 
 function descriptorFlag(localFlags: number, entry: StoredEntry): DescriptorFlag {
@@ -59,7 +59,7 @@ function descriptorFlag(localFlags: number, entry: StoredEntry): DescriptorFlag 
   return (localFlags & usesDescriptor) === 0 ? "none" : "local";
 }
 
-/** Checks what follows the contents: nothing, or a data descriptor in one of its four forms, which its length tells apart. */
+/** Checks the bytes after the contents: none, or a data descriptor in one of its four forms, which differ in length. */
 export function checkDescriptor(bytes: Buffer, entry: StoredEntry, descriptor: DescriptorFlag): void {
   if (descriptor === "none") {
     if (bytes.length > 0) throw new ArchiveRefused("gap", entry.path);

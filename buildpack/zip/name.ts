@@ -6,7 +6,7 @@ import { ArchiveRefused } from "./refused.ts";
 
 const ascii = /^[\0-\x7f]*$/;
 
-/** The name as text: UTF-8 where it says so or happens to be, else code page 437. */
+/** The name as text: UTF-8 if it is marked or valid as such, otherwise code page 437. */
 export function decodeName(bytes: Buffer, start: number, end: number, saysUtf8: boolean): string {
   const narrow = bytes.toString("latin1", start, end);
   if (ascii.test(narrow)) return narrow;
@@ -14,7 +14,7 @@ export function decodeName(bytes: Buffer, start: number, end: number, saysUtf8: 
   if (isUtf8(raw)) return raw.toString("utf8");
   const text = decodeCodePage437(raw);
   if (saysUtf8) throw new ArchiveRefused("bad_name", text, "it is not valid UTF-8");
-  // Info-ZIP drops this byte, so that it would see another name than we do.
+  // Info-ZIP drops this byte and would read another name.
   if (raw.includes(0xff))
     throw new ArchiveRefused("bad_name", text, "it contains a byte that is not valid in any supported encoding");
   return text;
@@ -23,8 +23,8 @@ export function decodeName(bytes: Buffer, start: number, end: number, saysUtf8: 
 const notAscii = /[^\p{ASCII}]+/gu;
 
 /**
- * Info-ZIP's second name (0x7075) replaces the first in some programs and not in others, so both must be the same name; where
- * the first is in an unknown code page, all that can be compared is its ASCII.
+ * Some programs use Info-ZIP's second name (0x7075) instead of the first, others do not, so both must be equal. If the first
+ * is in an unknown code page, only its ASCII characters can be compared.
  */
 export function unicodeName(field: Buffer, raw: Buffer, name: string): string {
   const second = field.subarray(5);
@@ -38,14 +38,14 @@ export function unicodeName(field: Buffer, raw: Buffer, name: string): string {
   return text;
 }
 
-/** What nearly every name looks like; no rule below can object to it, unless a part of it is long. */
+/** Matches nearly every name. Such a name follows all rules below except, possibly, the maximum length of a part. */
 const harmless = /^(?:[\w@+-][\w@+.-]*\/)*[\w@+-][\w@+.-]*$/;
 const unprintable = /[\p{Cc}\p{Cs}]/u;
 const upwards = /(?:^|\/)\.\.[. ]*(?:\/|$)/;
 const needless = /(?:^|\/)\.?(?:\/|$)/;
 const longPart = /[^/]{64}/;
 
-/** The path that a name stands for, and whether the name is that of a folder (it ends in a separator). */
+/** The path of a name, and whether the name is that of a folder (it ends in a separator). */
 export function entryPath(name: string, limits: ArchiveLimits): { path: string; folder: boolean } {
   const slashed = name.includes("\\") ? name.replaceAll("\\", "/") : name;
   const folder = slashed.endsWith("/");
@@ -69,6 +69,6 @@ function checkName(name: string, slashed: string): void {
   if (slashed.startsWith("/") || /^[A-Za-z]:/.test(slashed)) throw new ArchiveRefused("absolute_path", name);
   if (upwards.test(slashed)) throw new ArchiveRefused("path_escape", name);
   if (slashed === "." || slashed.endsWith("/.")) throw new ArchiveRefused("bad_name", name, "it ends in a dot");
-  // unzip takes ";1" for a version number of VMS and cuts it off.
+  // unzip treats ";1" as a VMS version number and removes it.
   if (/;\d*$/.test(slashed)) throw new ArchiveRefused("bad_name", name, "it ends in a semicolon and a number");
 }

@@ -4,7 +4,7 @@ const tampered = "If you did not make this archive yourself, do not trust it.";
 const smaller =
   "Leave out what the build can make or download itself (node_modules, caches, media) and upload it again.";
 
-/** Each rule with the sentence that says what is wrong, and the one that says what to do. */
+/** Each rule, with what is wrong and what to do. */
 const rules = {
   not_a_zip: ["is not a zip archive", "Upload a .zip file."],
   truncated: ["is incomplete: its end is missing", "Upload it again; if that fails, create the zip again."],
@@ -54,13 +54,13 @@ const rules = {
   file_too_large: ["is too large to be read at once", "Make it smaller, or remove it."],
 } as const satisfies Record<string, readonly [string, string]>;
 
-/** The stable code of what an archive was refused for. */
+/** The stable code of the broken rule. */
 export type ArchiveRule = keyof typeof rules;
 
 const shownMax = 200;
 const hidden = /[\p{C}\p{Zl}\p{Zp}"\\]/gu;
 
-/** A name from a stranger's archive, fit for a log line or a message: escaped, quoted, at most about 200 characters. */
+/** A name from an untrusted archive, safe for a log line or a message: escaped, quoted, at most about 200 characters. */
 export function quoteName(name: string): string {
   const escaped = (character: string) =>
     character === '"' || character === "\\" ? `\\${character}` : `\\u{${character.codePointAt(0)?.toString(16)}}`;
@@ -69,7 +69,7 @@ export function quoteName(name: string): string {
   return safe.length > shownMax ? `"${safe.slice(0, shownMax)}…"` : `"${safe}"`;
 }
 
-/** The archive breaks a rule (docs/api.md, Archives); `message` is for the user, `entry` is the raw name and is not. */
+/** The archive breaks a rule (docs/api.md, Archives); `message` is for the user; `entry` is the raw name, which must not be shown unescaped. */
 export class ArchiveRefused extends Error {
   override readonly name = "ArchiveRefused";
   readonly rule: ArchiveRule;

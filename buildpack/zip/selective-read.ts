@@ -7,14 +7,14 @@ const spanBytesMax = 2 * 1024 * 1024;
 const readsAheadMax = 8;
 const bytesAheadMax = 16 * 1024 * 1024;
 
-/** Neighbors that are read at once, with the few bytes between them that were not asked for. */
+/** Neighboring entries that are read at once, with the few bytes between them. */
 interface Span {
   offset: number;
   end: number;
   entries: StoredEntry[];
 }
 
-/** Reads and checks some entries, given in file order, each small enough to be held as a whole; several reads are in flight. */
+/** Reads and checks some entries, given in file order, each small enough for memory; several reads run at the same time. */
 export async function readSelected(
   archive: ArchiveLayout,
   entries: readonly StoredEntry[],
@@ -29,7 +29,7 @@ export async function readSelected(
         if (ahead.length > 0 && (ahead.length === readsAheadMax || bytesAhead > bytesAheadMax)) break;
         bytesAhead += next.end - next.offset;
         const read = readExactly(archive.source, next.offset, next.end - next.offset);
-        // It is awaited later, or never when the archive is refused before: no unhandled rejection either way.
+        // It is awaited later, or never if the archive is refused first; this prevents an unhandled rejection.
         read.catch(() => {});
         ahead.push(read);
       }

@@ -10,11 +10,11 @@ import { WindowReader } from "./window-reader.ts";
 export const atOnceBytesMax = 2 * 1024 * 1024;
 const headerRoom = 70_000;
 const pieceBytes = 1024 * 1024;
-/** How much is unpacked before other work gets its turn, in bytes; an empty entry counts as some bytes, too. */
+/** The bytes that are unpacked before other work can run; each entry counts as some bytes in addition. */
 const turnBytes = 8 * 1024 * 1024;
 const entryCost = 16 * 1024;
 
-/** Where the entries of an archive lie in its file, by a directory that has been checked. */
+/** The places of an archive's entries in its file, from a checked directory. */
 export interface ArchiveLayout {
   source: ByteSource;
   directory: Buffer;
@@ -23,10 +23,10 @@ export interface ArchiveLayout {
   ordered: readonly StoredEntry[];
 }
 
-/** Receives contents once their size and checksum are checked; `bytes` of small ones, and the `record` they came from, are valid during the call only. */
+/** Receives contents after their size and checksum were checked; `bytes` and `record` of small ones are valid only during the call. */
 export interface EntryVisitor {
   small(entry: StoredEntry, bytes: Buffer, record: Buffer): void | Promise<void>;
-  /** Asked before contents over 2 MiB are unpacked; null when they are only to be checked. */
+  /** Called before contents over 2 MiB are unpacked; null if they are only checked. */
   large(entry: StoredEntry): PieceSink | null;
   largeDone(entry: StoredEntry): void | Promise<void>;
 }

@@ -5,17 +5,17 @@ import { ArchiveRefused } from "./refused.ts";
 
 const plain = /^\p{ASCII}*$/u;
 
-/** A path as a file system that ignores case and the composition of accents compares it. */
+/** A path in the form in which file systems that ignore case and the composition of accents compare it. */
 export function foldPath(path: string): string {
   if (plain.test(path)) return path.toLowerCase();
-  // Upper case first: it joins what lower case alone would keep apart (ß and ss, ſ and s).
+  // Converted to upper case first, because lower case alone would not make ß and ss, or ſ and s, equal.
   return path.toUpperCase().toLowerCase().normalize("NFC");
 }
 
-/** No two entries with one name, and nothing below a file or a link. */
+/** Refuses two entries with the same name, and entries below a file or a link. */
 export function checkTree(entries: readonly StoredEntry[], limits: ArchiveLimits): void {
   const named = new Map<string, StoredEntry>();
-  /** Each folder that a name implies, with the first entry whose name does. */
+  /** The folders that names imply, each with the first such entry. */
   const folders = new Map<string, StoredEntry>();
   for (const entry of entries) {
     const key = foldPath(entry.path);

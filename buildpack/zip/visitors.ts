@@ -3,30 +3,30 @@ import type { PieceSink } from "./inflate.ts";
 import { readTarget } from "./links.ts";
 import { atOnceBytesMax, checkRecord, type EntryVisitor } from "./sequential-read.ts";
 
-/** Larger files are checked and never given as a whole, in bytes. */
+/** Files with more bytes than this are checked, but never passed on in one piece. */
 export const contentBytesMax = 32 * 1024 * 1024;
 
 /**
- * Takes the checked contents of one file; `bytes` may be kept. `pack` keeps them as small as they were in the archive and returns
- * a function that unpacks them again. The check waits for a promise.
+ * Receives the checked contents of one file; `bytes` may be kept. `pack` keeps them compressed and returns a function that
+ * unpacks them again. A returned promise is awaited.
  */
 export type OnFile = (entry: ArchiveEntry, bytes: Uint8Array, pack: () => () => Uint8Array) => void | Promise<void>;
 
 export interface VerifyOptions {
-  /** Which files go to `onFile`; all when not given. Files over 32 MiB are checked but never given as a whole. */
+  /** Chooses the files for `onFile`; default: all. Files over 32 MiB are only checked. */
   wants?: (entry: ArchiveEntry) => boolean;
   /**
-   * Asked for each file over 2 MiB: where it wants the contents, `write` gets them piece by piece (each valid during the call
-   * only, and checked when `close` is called), and `onFile` does not.
+   * Called for each file over 2 MiB. If it returns a stream, `write` gets the contents in pieces, each valid only during the
+   * call, and `onFile` is not called. The contents have been checked when `close` is called.
    */
   streams?: (entry: ArchiveEntry) => { write: PieceSink; close: () => void } | null;
 }
 
-/** How many bytes `pack` keeps of a file: contents that are unpacked piece by piece are kept unpacked. */
+/** The number of bytes that `pack` keeps of a file; contents that are unpacked in pieces are kept unpacked. */
 export const packedBytes = ({ size, compressedSize }: ArchiveEntry): number =>
   Math.max(size, compressedSize) > atOnceBytesMax ? size : compressedSize;
 
-/** Collects the targets of links, and streams large files to those who ask for them. */
+/** Collects the targets of links, and streams large files if `streams` is given. */
 export function linkVisitor(links: Map<string, string>, { streams }: VerifyOptions): EntryVisitor {
   let stream: { write: PieceSink; close: () => void } | null = null;
   return {
@@ -59,12 +59,12 @@ export function fileVisitor(
       base.small(entry, bytes, record);
       if (!wanted(entry)) return;
       const pack = () => {
-        // Not from the shared pool, most of which would stay in memory with it.
+        // Not from the shared pool, because a slice would keep the whole pool in memory.
         const packed = Buffer.allocUnsafeSlow(record.length);
         record.copy(packed);
         return () => checkRecord(packed, entry, directory);
       };
-      // Stored contents are a view into a read window, which would stay in memory with them.
+      // Stored contents are a view of a read window, so keeping them would keep the window in memory.
       return onFile(entry, entry.deflated ? bytes : Buffer.from(bytes), pack);
     },
     large(entry) {

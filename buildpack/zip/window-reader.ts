@@ -3,7 +3,7 @@ import { type ByteSource, readExactly } from "./source.ts";
 const windowBytes = 4 * 1024 * 1024;
 const windowsAhead = 3;
 
-/** Reads a source from its start in large windows, some in flight, and never holds more than these windows. */
+/** Reads a source from its start in large windows, several at the same time, and keeps no other data in memory. */
 export class WindowReader {
   readonly #source: ByteSource;
   readonly #end: number;
@@ -18,7 +18,7 @@ export class WindowReader {
     this.#request();
   }
 
-  /** The next bytes without a copy if they lie in the window at hand, else null and nothing is consumed. */
+  /** The next bytes without a copy if the current window contains them; otherwise null, and nothing is consumed. */
   view(length: number): Buffer | null {
     const end = this.#position + length;
     if (end > this.#window.length) return null;
@@ -27,7 +27,7 @@ export class WindowReader {
     return bytes;
   }
 
-  /** The next bytes; the caller knows that there are so many. */
+  /** The next bytes; the caller must know that so many are left. */
   async take(length: number): Promise<Buffer> {
     const bytes = Buffer.allocUnsafe(length);
     for (let filled = 0; filled < length; ) filled += (await this.piece(length - filled)).copy(bytes, filled);
@@ -43,7 +43,7 @@ export class WindowReader {
     return bytes;
   }
 
-  /** Waits until no read is in flight, so that the source can be closed. */
+  /** Waits until no read is running, so that the source can be closed. */
   async close(): Promise<void> {
     this.#nextOffset = this.#end;
     await Promise.allSettled(this.#ahead);
@@ -62,7 +62,7 @@ export class WindowReader {
     while (this.#ahead.length < windowsAhead && this.#nextOffset < this.#end) {
       const length = Math.min(windowBytes, this.#end - this.#nextOffset);
       const window = readExactly(this.#source, this.#nextOffset, length);
-      // It is awaited later, or never when the archive is refused before: no unhandled rejection either way.
+      // It is awaited later, or never if the archive is refused first; this prevents an unhandled rejection.
       window.catch(() => {});
       this.#ahead.push(window);
       this.#nextOffset += length;
@@ -70,7 +70,7 @@ export class WindowReader {
   }
 }
 
-/** Frees the memory of a window at once, if nothing else lies in it, instead of waiting for the garbage collector. */
+/** Frees the memory of a window at once if nothing else is in it, instead of waiting for the garbage collector. */
 function release(window: Buffer): void {
   const { buffer } = window;
   if (buffer instanceof ArrayBuffer && buffer.byteLength === window.byteLength) buffer.transfer(0);
