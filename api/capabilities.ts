@@ -27,7 +27,7 @@ export const capabilities = [
   "deployments:resume",
   /** Read what ECS serves. */
   "apps:read",
-  /** Tell which project's app a running task is. */
+  /** Find the project of a running task. */
   "apps:identify",
   /** See whether a service deployment of the app runs. */
   "apps:watch",

@@ -57,7 +57,7 @@ export class NotFoundError extends SlipwayError {
   override readonly name = "NotFoundError";
 }
 
-/** 409: the state of things does not allow the call; `body` tells what is in the way, such as the running build. */
+/** 409: the current state does not allow the call; `body` has the reason, such as the running build. */
 export class ConflictError extends SlipwayError {
   override readonly name = "ConflictError";
 }

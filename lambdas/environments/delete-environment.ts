@@ -16,7 +16,7 @@ export const handler = endpoint(
       if (!stored) throw notFound();
       const removed = { count: -1, bytes: -bytesOf(stored) };
       const outcome = await access.commit({
-        // The bytes to take away are those of the version that was read.
+        // The bytes to subtract are those of the version that was read.
         variable: Variable.delete(id, { name: stored.name, updatedAt: stored.updatedAt }),
         name: VariableName.delete({ projectId, name: stored.name }),
         totals: addToTotals(projectId, removed),

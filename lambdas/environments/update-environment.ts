@@ -34,12 +34,12 @@ export const handler = endpoint(
       const added = { count: 0, bytes: bytesOf(environment) - bytesOf(stored) };
       const outcome = await access.commit({
         variable: Variable.put(id, environment, { name: stored.name, updatedAt: stored.updatedAt }),
-        // A change of the same size leaves the totals alone, and so does not meet the other writers of the project.
+        // If the size stays the same, the totals are not written, so that this write does not conflict with others in the project.
         totals: added.bytes === 0 ? undefined : addToTotals(projectId, added),
         ...renamed,
       });
       if (outcome.ok) return { environment };
-      // If the variable itself has changed, that change may have taken the name: look again.
+      // If the variable itself has changed, that change may have taken the name, so it is read again.
       if (outcome.failed.variable) continue;
       if (outcome.failed.newName) throw nameTaken(environment.name);
       await checkTotals(table, projectId, outcome.failed.totals?.old, added);

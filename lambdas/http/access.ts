@@ -59,7 +59,7 @@ export interface AccessTools {
   writer?: TableWriter | undefined;
 }
 
-/** Whether there is no such row, or it is another organization's. */
+/** Whether the row does not exist or belongs to another organization. */
 function isMissing(row: unknown, orgId: string | undefined): boolean {
   if (typeof row !== "object" || row === null) return true;
   return "organizationId" in row && row.organizationId !== orgId;
@@ -88,7 +88,7 @@ export function accessFor(request: AccessRequest, tools: AccessTools): Access & 
   let caller: Caller | undefined;
   let recorded: EventRow | undefined;
 
-  /** Records an event beside its change: with a writer's transaction full, or for work outside the table. */
+  /** Records an event in a write of its own, because the transaction is full or the work is outside the table. */
   async function record(event: EventRow): Promise<void> {
     const { id, ownerId } = event;
     await tools.keyUses.update(Event.update({ ownerId, id }, { set: event }));

@@ -20,7 +20,7 @@ type Middleware = middy.MiddlewareObj<APIGatewayProxyEventV2, unknown, Error, Au
 
 /**
  * Refuses a request without a credential and binds the credential to the table. The proof itself is part of the
- * handler's own read or write, so that it costs no round trip; an answer without it is an error of ours.
+ * handler's own read or write, so that it costs no round trip; an answer without a proof is an internal error.
  */
 export function authenticate(
   route: Route,

@@ -16,7 +16,7 @@ export function claimedPosition(cursor: string): string {
   return Buffer.from(cursor, "base64url").toString("utf8").slice(tagLength);
 }
 
-/** Whether this list gave the cursor out. */
+/** Whether the cursor is from this list. */
 export function isGenuine(secret: string, list: string, cursor: string): boolean {
   const position = claimedPosition(cursor);
   const given = Buffer.from(cursor);

@@ -4,7 +4,7 @@ import { errorResponse } from "./errors.ts";
 import { log } from "./log.ts";
 import { unavailable } from "./problem.ts";
 
-/** Before the function's own time-out: the client gets our answer, and what was begun is aborted rather than frozen. */
+/** Before the function's own time-out, so that the client gets an answer and running work is aborted instead of frozen. */
 const marginMs = 3_000;
 /** How long an aborted handler may take to answer by itself. */
 const graceMs = 1_000;

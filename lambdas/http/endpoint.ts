@@ -42,7 +42,7 @@ export interface Call<R extends Route> {
 }
 
 export interface EndpointOptions<R extends Route> {
-  /** Completes a stored answer with what must not be stored. */
+  /** Adds to a stored answer the values that must not be stored, such as presigned addresses. */
   replay?: (reply: Reply<R>, call: Call<R>, tools: Tools<Uses<R>>) => Promise<Reply<R>>;
   /** Rows that must exist: checked before permissions and input. `userId` is the caller's, if it is a user. */
   exists?: (params: PathParams<R["path"]>, userId: string | undefined) => Places;

@@ -53,7 +53,7 @@ export function httpErrors(): middy.MiddlewareObj<APIGatewayProxyEventV2, APIGat
   };
 }
 
-/** A fault of a service below that passes by itself; the state machine tries again. The name is the ASL error. */
+/** A transient error of an AWS service; the state machine retries. The name is the ASL error. */
 class TransientFault extends Error {
   override readonly name = "TransientFault";
 }

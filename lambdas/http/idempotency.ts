@@ -69,7 +69,7 @@ export function idempotency<C extends ParsedContext<HttpInput> & IdempotencyCont
   };
 }
 
-/** Throws the stored answer, or 422 if it belongs to another body. An expired record counts for nothing. */
+/** Throws the stored answer, or 422 if it belongs to another body. An expired record is ignored. */
 export function throwRepeated(record: IdempotencyRow | undefined, { bodyHash }: IdempotencyKey, now: Date): void {
   if (!record || record.expiresAt <= now.toISOString()) return;
   if (record.bodyHash !== bodyHash) throw idempotencyMismatch();

@@ -6,7 +6,7 @@ import type { PresentedCredential } from "./presented-credential.ts";
 const recordedMinutes = new Map<string, string>();
 const namesMax = 10_000;
 
-/** Moves lastUsedAt of a key or token forward, to the minute. The request neither waits for it nor fails with it. */
+/** Updates lastUsedAt of a key or token, to the minute. The request does not wait for this, and does not fail if it fails. */
 export function recordUse(keyUses: RowUpdater, credential: PresentedCredential, now: Date): void {
   if (credential.kind === "session") return;
   const minute = new Date(Math.floor(now.getTime() / 60_000) * 60_000).toISOString();

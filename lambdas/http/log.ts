@@ -28,7 +28,7 @@ export interface LogEntry {
   fields: Record<string, unknown>;
 }
 
-/** Logs an error as `describe` puts it, or not at all if that gives nothing. */
+/** Logs an error as `describe` returns it; logs nothing if that is undefined. */
 export function logErrors<Event>(
   describe: (error: unknown, event: Event) => LogEntry | undefined,
 ): middy.MiddlewareObj<Event> {

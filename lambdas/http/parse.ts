@@ -61,7 +61,7 @@ function readBody(event: APIGatewayProxyEventV2): { text?: string; tooLarge?: Pr
   try {
     return { text: new TextDecoder("utf-8", { fatal: true }).decode(bytes) };
   } catch {
-    // No JSON has NUL, so this is refused as broken JSON.
+    // JSON cannot contain NUL, so this is refused as invalid JSON.
     return { text: "\u0000" };
   }
 }

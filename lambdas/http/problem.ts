@@ -28,7 +28,7 @@ export class Problem extends Error {
   }
 }
 
-/** One body for every bad credential, whatever is wrong with it (docs/api.md, Errors). */
+/** One body for every invalid credential, which does not say what is wrong with it (docs/api.md, Errors). */
 export function unauthorized(): Problem {
   return new Problem("unauthorized", "A valid credential is required.");
 }
@@ -48,7 +48,7 @@ export function invalid(issues: Issue[]): Problem {
   return new Problem("invalid_request", `The request breaks a rule: ${rules}.`, { fields: { issues } });
 }
 
-/** A fault that passes: the caller may repeat the same request. */
+/** A temporary error: the caller may repeat the same request. */
 export function unavailable(cause?: unknown): Problem {
   return new Problem("unavailable", "The service could not complete the request; please retry.", {
     retryAfterSeconds: 1,
@@ -56,7 +56,7 @@ export function unavailable(cause?: unknown): Problem {
   });
 }
 
-/** A paused database did not wake up within the request's time. */
+/** A paused database did not resume within the request's time. */
 export function databaseResuming(cause: { retryAfterSeconds: number }): Problem {
   return new Problem("database_resuming", "The database was paused and is resuming; please retry.", {
     retryAfterSeconds: cause.retryAfterSeconds,

@@ -16,7 +16,7 @@ export interface CallerRule {
   tokens: readonly TokenAccess[];
   /** The least role of a user. */
   role: Role;
-  /** Members may do it to themselves, whatever their role. */
+  /** Members with any role may do it to themselves. */
   orSelf: boolean;
   /** Only the project's managing members may do this (docs/api.md, Managing members). */
   managed: boolean;
@@ -34,7 +34,7 @@ export function ruleOf(route: Pick<Route, "method" | "definition">): CallerRule 
   };
 }
 
-/** What has to be proved: that this credential is good for the organization and the project in the path. */
+/** What has to be proved: that this credential is valid for the organization and the project in the path. */
 export interface ProofRequest {
   credential: PresentedCredential;
   orgId?: string | undefined;
@@ -62,7 +62,7 @@ export function proofPlaces({ credential, orgId, projectId }: ProofRequest) {
 }
 export type ProofRows = Rows<ReturnType<typeof proofPlaces>>;
 
-/** Throws 401 for a credential that is not good, and 404 for an organization that is not the caller's. */
+/** Throws 401 for an invalid credential, and 404 for an organization that is not the caller's. */
 export function proveCaller({ credential, orgId, now }: ProofRequest, rows: ProofRows): void {
   const row = rows["proof:key"] ?? rows["proof:session"] ?? rows["proof:token"];
   if (!row || !sameHash(row.hash, credential.hash)) throw unauthorized();
@@ -119,7 +119,7 @@ function notAManager(project: ProjectRow): Problem {
   return new Problem("not_a_manager", message, { fields: { managers } });
 }
 
-/** The same proof as conditions of a transaction. If one fails, a read tells which refusal it means. */
+/** The same proof as conditions of a transaction. If one fails, a read finds out which refusal it means. */
 export function proofChecks(request: ProofRequest) {
   const { credential, orgId, projectId, userId, rule, now } = request;
   const { hash } = credential;
@@ -168,7 +168,7 @@ export function laterChecks({ orgId, projectId }: ProofRequest) {
   };
 }
 
-/** Whether the credential can be good for the path and the rule. If not, only a read can tell 401 from 404 and 403. */
+/** Whether the credential can be valid for the path and the rule. If not, only a read can distinguish 401, 404 and 403. */
 export function isPlausible({ credential, orgId, projectId, rule }: ProofRequest): boolean {
   if (orgId !== undefined && !isId("org", orgId)) return false;
   if (projectId !== undefined && !isId("prj", projectId)) return false;

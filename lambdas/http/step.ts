@@ -20,7 +20,7 @@ export class BuildRejected extends Error {
   override readonly name = "BuildRejected";
 }
 
-/** Canceled and rejected builds are ordinary ends, not failures to log. */
+/** Canceled and rejected builds are expected, so they are not logged as errors. */
 const failureOf = (id: string) => (error: unknown) =>
   error instanceof BuildCanceled || error instanceof BuildRejected
     ? undefined
@@ -57,7 +57,7 @@ export function step<const Id extends StepId>(
 
 type ListenerTools<Id extends ListenerId> = Tools<(typeof listeners)[Id]["uses"][number]>;
 
-/** Turns an event's or a schedule's handler into a Lambda; a rejected promise makes the event come again. */
+/** Turns the handler of an event or a schedule into a Lambda; if its promise is rejected, the event is delivered again. */
 export function listener<const Id extends ListenerId, S extends z.ZodType>(
   id: Id,
   schema: S,

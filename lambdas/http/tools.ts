@@ -136,8 +136,8 @@ async function loadTools<C extends Capability>(uses: readonly C[], client: Table
 }
 
 /**
- * Begins to load the tools of these capabilities, once per Lambda instance, and gives a function that returns them. A
- * load that failed is tried again on the next call, so that one failure at the start does not spoil every later event.
+ * Starts to load the tools of these capabilities, once per Lambda instance, and returns a function that returns them. After a
+ * failure the next call loads them again, so that later events can succeed.
  */
 export function prepareTools<C extends Capability>(
   uses: readonly C[],
@@ -154,7 +154,7 @@ export function prepareTools<C extends Capability>(
 
 export type ToolsContext<ToolSet> = Context & { tools: ToolSet };
 
-/** Hands the tools to the handler. */
+/** Passes the tools to the handler. */
 export function withTools<ToolSet>(
   ready: () => Promise<ToolSet>,
 ): middy.MiddlewareObj<unknown, unknown, Error, ToolsContext<ToolSet>> {

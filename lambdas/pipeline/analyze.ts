@@ -14,7 +14,7 @@ import type { TableWriter } from "../table/writer.ts";
 
 type Table = TableReader & TableWriter;
 
-/** pending → analyzing, pinning the version that arrived; a repeated step finds it done. */
+/** pending → analyzing, with the uploaded version; does nothing if the step is repeated. */
 async function begin(
   table: Table,
   key: BuildKey,
@@ -28,7 +28,7 @@ async function begin(
     throw new BuildCanceled();
 }
 
-/** analyzing → building with what was found; a canceled build keeps what was found and goes no further. */
+/** analyzing → building with the results; a canceled build keeps the results and ends here. */
 async function conclude(table: Table, key: BuildKey, found: Partial<BuildRow>): Promise<void> {
   const moved = await advance(table, key, "analyzing", "building", found, new Date());
   if (moved.won || (moved.build?.status === "building" && !isFinished(moved.build))) return;
@@ -38,13 +38,13 @@ async function conclude(table: Table, key: BuildKey, found: Partial<BuildRow>): 
 }
 
 /**
- * Linux hands a program at most 2 MiB of arguments and environment; the rest is left for what else stands there. The
- * routes allow 1 MiB, but a project may have stored more before they did.
+ * Linux passes at most 2 MiB of arguments and environment to a program; the rest is reserved for other variables. The
+ * routes allow 1 MiB, but a project may have stored more before this limit existed.
  */
 const variablesBytesMax = 1.5 * 1024 * 1024;
 
 function refuseTooMany(variables: readonly { name: string; value: string }[]): void {
-  // As a program finds them: NAME=value and a NUL.
+  // As in a program's environment: NAME=value and a NUL.
   const bytes = variables.reduce((sum, { name, value }) => sum + Buffer.byteLength(`${name}=${value}`) + 1, 0);
   if (bytes <= variablesBytesMax) return;
   throw new BuildRejected(
@@ -97,7 +97,7 @@ export const handler = step("analyze", async ({ deployment, archive }, { table, 
   };
 });
 
-/** Loaded where it is needed: most apps serve themselves. */
+/** Loaded only if it is needed, because most apps have their own server. */
 async function staticServer(): Promise<string> {
   const { staticServerText } = await import("../../buildpack/image/static-server/text.ts");
   return staticServerText();

@@ -4,12 +4,12 @@ import { leaseUntil } from "../builds/model/transitions.ts";
 import { BuildCanceled, step } from "../http/step.ts";
 import { absent } from "../table/entity.ts";
 
-/** Longer than the wait itself, so that reconcile-locks leaves a waiting build alone. */
+/** Longer than the wait itself, so that reconcile-locks does not touch a waiting build. */
 const uploadLeaseSeconds = 4_000;
 
 /**
- * Stores the task token with the build, and only then looks for the upload: one that landed before the token had an event
- * that found no token, and one that lands after the look has an event that finds it.
+ * Stores the task token with the build, and only then looks for the upload. The event of an earlier upload found no token, so
+ * it is found here; the event of a later upload finds the token.
  */
 export const handler = step("await-upload", async ({ deployment, taskToken }, { table, archives, waiting }) => {
   const { projectId, buildId, organizationId } = deployment;

@@ -39,20 +39,20 @@ interface Watch {
   successes: readonly string[];
   since: Date;
   lastProbe: Probe | undefined;
-  /** When the stopped tasks were last looked at, in milliseconds. */
+  /** When the stopped tasks were last read, in milliseconds. */
   exitsSeenAt: number;
-  /** When it was last looked where the app listens, in milliseconds. */
+  /** When the place at which the app listens was last checked, in milliseconds. */
   placeSeenAt: number;
 }
 type Verdict = z.input<(typeof steps)["check-health"]["output"]>;
 
-/** One invocation looks for this long; the state machine invokes again. */
+/** The time of one invocation; then the state machine invokes the function again. */
 const lookSeconds = 20;
-/** A process may be up within moments, a container takes seconds; ECS allows 20 looks a second per account. */
+/** A process may be ready at once, a container takes seconds; ECS allows 20 of these calls a second per account. */
 const pauseMs = (ageMs: number) => Math.min(ageMs < 500 ? Math.max(ageMs / 20, 4) : ageMs / 3, 1_000);
-/** While a task runs, one that has stopped before it is looked for only so often. */
+/** The time between two reads of the stopped tasks while a task runs. */
 const exitsEveryMs = 1_000;
-/** Most apps are healthy before this; ECS allows few looks at events, so they are rare. */
+/** Most apps are healthy before this; ECS allows few reads of events, so they are rare. */
 const earlySeconds = 3;
 const placeEveryMs = 5_000;
 
@@ -106,9 +106,9 @@ async function checkExit(watch: Watch, tools: Tools): Promise<Verdict> {
 }
 
 /**
- * Some seconds after its start an app may be told early what keeps it from being reached: from then on its output can be
- * read in the build's log, and one that listens at its port on a loopback address fails. One that listens on other ports
- * only may be a slow starter with a debugger or metrics, so it keeps its whole time.
+ * Some seconds after its start, an app that cannot be reached is reported early: its output is shown in the build's log, and
+ * an app that listens on its port at a loopback address fails. An app that listens only on other ports may start slowly and
+ * have a debugger or metrics there, so it gets the whole time.
  */
 async function checkListening(watch: Watch, tools: Tools): Promise<Verdict> {
   const now = Date.now();
@@ -163,11 +163,11 @@ async function rolledBack(watch: Watch, deployment: DeploymentState, tools: Tool
   return unhealthy(watch, task, tools, () => `ECS ended the deployment by itself: ${reason}.`);
 }
 
-/** The move is confirmed; what the new version answered tells whether a warning is due. */
+/** The traffic shift is confirmed; the answer of the new version decides whether there is a warning. */
 async function confirmed(watch: Watch, address: string, tools: Tools): Promise<Verdict> {
   const { build, lastProbe, successes } = watch;
   const [answer, [task]] = await Promise.all([
-    // Another invocation may have seen the answer that let the traffic move.
+    // Another invocation may have got the answer after which the traffic moved.
     lastProbe && isHealthyAnswer(lastProbe) ? lastProbe : tools.traffic.probe(address, "public", pathOf(build)),
     tools.traffic.runningTasks(build.id),
   ]);
@@ -176,7 +176,7 @@ async function confirmed(watch: Watch, address: string, tools: Tools): Promise<V
   return { verdict: "healthy", reason: null, ready: { warning, appLog, successes: [...successes] } };
 }
 
-/** One look at the deployment; `undefined` when something was done and it is worth looking again at once. */
+/** Reads the deployment once; `undefined` if it was changed and should be read again at once. */
 async function look(watch: Watch, arn: string, url: string | null, tools: Tools): Promise<Verdict | undefined> {
   const state = await tools.rollouts.deployment(arn);
   // ECS describes a new deployment late.
@@ -200,8 +200,8 @@ async function look(watch: Watch, arn: string, url: string | null, tools: Tools)
 }
 
 /**
- * Watches the new version start beside the old one, probes it through the gateway's test route, lets the traffic move
- * when it answers, and says `healthy` only when ECS confirms the move (docs/architecture.md, A build's path).
+ * Watches the new version start beside the old one, probes it through the gateway's test route, moves the traffic when it
+ * answers, and returns `healthy` only when ECS confirms the move (docs/architecture.md, A build's path).
  */
 export const handler = step("check-health", async ({ deployment, deployed }, tools) => {
   const { projectId, buildId } = deployment;
@@ -222,7 +222,7 @@ export const handler = step("check-health", async ({ deployment, deployed }, too
   while (Date.now() < until) {
     const verdict = await look(watch, deployed.serviceDeploymentArn, deployed.url, tools);
     if (verdict && verdict.verdict !== "waiting") return verdict;
-    // Having let the traffic move, it is worth looking again at once.
+    // After the traffic was moved, the deployment is read again at once.
     if (verdict) await sleep(pauseMs(msSince(watch.since)));
   }
   return waiting;

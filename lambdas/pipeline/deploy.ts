@@ -11,7 +11,7 @@ import { BuildCanceled, step } from "../http/step.ts";
 import type { TableReader } from "../table/reader.ts";
 import type { TableWriter } from "../table/writer.ts";
 
-/** What the new version runs as, what serves now, and what the image build said. */
+/** The new version's task definition, the live version, and the warning of the image build. */
 async function prepared(
   build: BuildRow,
   newestReady: string | undefined,
@@ -63,7 +63,7 @@ async function previousOf(
   return { taskDefinition, buildId, healthPath, instances };
 }
 
-/** Until when one invocation waits for ECS to list the deployment that it has just started. */
+/** How long one invocation waits for ECS to list the deployment that it has just started. */
 const listedWithinMs = 15_000;
 
 /** The deployment of this build's task definition, however late ECS lists it; never the first of a list. */
@@ -102,9 +102,9 @@ async function applied(
 }
 
 /**
- * building → deploying. What serves now is recorded in the very write that sets the status: read later, a retried step
- * would take the new version for the previous one and roll back to it. While an earlier deployment of the service is not
- * over, as while its old version drains, ECS refuses changes: the step asks to be called again.
+ * building → deploying. The same write sets the status and records the live version. If a retried step read it later, it would
+ * take the new version for the previous one and roll back to it. ECS refuses changes while an earlier deployment of the
+ * service has not ended, for example while its old version drains; then the step asks to be called again.
  */
 export const handler = step("deploy", async ({ deployment, image }, { table, apps, deployer, rollouts }) => {
   const { projectId, buildId } = deployment;

@@ -5,17 +5,17 @@ import { variablesOf } from "../environments/model/variables.ts";
 import { step } from "../http/step.ts";
 import { buildFailedReason, caughtReason, detectedSentence, failedBuildLog, uploadMissing } from "./model/failures.ts";
 
-/** The first error may be far above the end of the output. */
+/** The first error may be far from the end of the output. */
 const linesRead = 2_000;
 
-/** A failure before anything was swapped: the build ends as `error` with a reason, and the project is free. */
+/** A failure before the swap: the build ends as `error` with a reason, and the project's lock is released. */
 export const handler = step("fail-build", async ({ deployment, error }, { table, logs }) => {
   const { projectId, buildId } = deployment;
   const id = { projectId, id: buildId };
   const { build } = await table.read({ build: Build.at(id) });
   const stream = failedBuildLog(error);
   // A canceled build becomes `error` if it would have failed anyway (docs/api.md, Build states), but not because of a
-  // missing upload or a fault of the service.
+  // missing upload or an error of the service.
   const isOwnFault = stream !== undefined || error.Error === "BuildRejected";
   if (build?.canceledAt !== undefined && !isOwnFault) return {};
   const neverUploaded =

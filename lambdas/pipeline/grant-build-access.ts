@@ -10,8 +10,8 @@ const ready = prepareTools(uses);
 
 /**
  * Gives a running image build access to its inputs and its repository. An image build runs users' code as root, so its own
- * role may only invoke this function. The caller proves itself by the random id that CodeBuild gave the build. What it may
- * reach is read from CodeBuild, never from the event. A repeated call gives new credentials. Errors are logged only.
+ * role may only invoke this function. The caller is identified by the random id of its CodeBuild build. What it may access is
+ * read from CodeBuild, never from the event. A repeated call returns new credentials. Errors are only logged.
  */
 export const handler = async (event: unknown): Promise<Output> => {
   try {

@@ -6,7 +6,7 @@ import { listener } from "../http/step.ts";
 import { endOrphanedBuild } from "./model/end-orphaned-build.ts";
 
 const locksPerRun = 100;
-/** Sorts after every timestamp: with `all`, as after a restart, locks whose lease still runs are checked too. */
+/** Sorts after every timestamp: with `all`, as after a restart, locks whose lease has not ended are checked too. */
 const afterEveryLease = "9";
 
 /**

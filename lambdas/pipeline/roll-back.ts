@@ -6,7 +6,7 @@ import { caughtReason } from "./model/failures.ts";
 import { rollbackSentence } from "./model/health.ts";
 import { restoreRevision } from "./model/restore-revision.ts";
 
-/** The previous version serves again, confirmed, before the build says so and the project is free. */
+/** Confirms that the previous version serves again, before the build ends and the project's lock is released. */
 export const handler = step("roll-back", async ({ deployment, reason, error }, tools) => {
   const { projectId, buildId } = deployment;
   const { build } = await tools.table.read({ build: Build.at({ projectId, id: buildId }) });

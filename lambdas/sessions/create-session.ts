@@ -33,7 +33,7 @@ export const handler = endpoint(
     const credential = readCredential(headers);
     const refused = refusal([]);
     if (refused) {
-      // A body that cannot be read holds no proof, and 401 comes before 400 (docs/api.md, Order of checks).
+      // An unreadable body contains no proof, and 401 comes before 400 (docs/api.md, Order of checks).
       if (credential?.kind !== "key") throw unauthorized();
       await accessFor({ credential, now, rule }, { reader: table, keyUses }).read();
       throw refused;

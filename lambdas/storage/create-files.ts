@@ -9,7 +9,7 @@ import { fileReply, newFiles, objectKey } from "./model/files.ts";
 import { storageAt } from "./model/keys.ts";
 import { File, type FileRow } from "./model/rows.ts";
 
-/** The most that TransactWriteItems accepts. */
+/** The maximum number of actions of TransactWriteItems. */
 const transactionWritesMax = 100;
 
 /** Their ids are new, so the entries are written without a condition. */
@@ -21,7 +21,7 @@ async function store(access: Access, rows: readonly FileRow[], remember?: unknow
 
 /**
  * A request of 100 files leaves no room for its idempotency record in the transaction, so the record is a write of its own.
- * If another request with the same key stored its record first, this one deletes its entries and gives the first answer.
+ * If another request with the same key stored its record first, this one deletes its entries and returns the first answer.
  */
 async function storeThenRemember(access: Access, rows: readonly FileRow[], remember: unknown): Promise<void> {
   await store(access, rows);
@@ -36,7 +36,7 @@ async function storeThenRemember(access: Access, rows: readonly FileRow[], remem
 
 type Prepared = ReturnType<typeof fileReply>;
 
-/** How many addresses are signed before other work, such as the table's request, gets a turn. */
+/** The number of addresses that are signed before other work, such as the table's request, can run. */
 const signedAtOnce = 10;
 
 async function signed(organizationId: string, storageId: string, files: readonly Prepared[], signing: FileSigning) {
@@ -52,8 +52,8 @@ async function signed(organizationId: string, storageId: string, files: readonly
 }
 
 /**
- * The role is assumed beside the first read, and the first address is signed before entries are written: a request that
- * cannot be signed leaves none. The other addresses are signed with the same session while the table writes.
+ * The role is assumed during the first read, and the first address is signed before entries are written, so that a failure to
+ * sign leaves no entries. The other addresses are signed with the same session while the table writes.
  */
 export const handler = endpoint(
   createFiles,

@@ -5,7 +5,7 @@ import { fileReply, objectKey } from "./model/files.ts";
 import { followObject } from "./model/follow-object.ts";
 import { fileAt, storageAt } from "./model/keys.ts";
 
-/** Also looks at S3 while the address is signed, because an upload's event can be late or lost. */
+/** Also reads S3 while the address is signed, because an upload's event can be late or lost. */
 export const handler = endpoint(
   getFile,
   async ({ params, access, now }, tools) => {

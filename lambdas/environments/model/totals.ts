@@ -6,7 +6,7 @@ import type { TableWriter } from "../../table/writer.ts";
 import { VariableCount, type VariableCountRow, type VariableRow } from "./rows.ts";
 import { variablesOf } from "./variables.ts";
 
-/** What a write adds to the variables of its project; negative where it takes away. */
+/** The change of a project's totals by a write; negative for a removal. */
 export interface Added {
   count: number;
   bytes: number;

@@ -1,6 +1,6 @@
 interface Rule {
   pattern: RegExp;
-  /** The match's groups become the advice; undefined when this match means nothing after all. */
+  /** Makes the advice from the match's groups; undefined if this match is not an error. */
   advice(groups: string[]): string | undefined;
 }
 
@@ -22,7 +22,7 @@ function missingModule(specifier: string): string {
 const missingVariable = (name: string) =>
   `Set the variable ${name} (slipway env set ${name}=…), then deploy or rebuild.`;
 
-/** How apps name a missing environment variable. Without an underscore a name cannot be told from another word in capitals. */
+/** How apps name a missing environment variable. Without an underscore a name cannot be distinguished from other words in capitals. */
 const variable = "[\"'`]?([A-Z][A-Z0-9]*(?:_[A-Z0-9]+)+)[\"'`]?";
 const isAbsent =
   "(?:is|was|must be|has to be|needs to be)? ?(?:not defined|undefined|not set|unset|missing|required|not provided|not found|set|provided|defined)";

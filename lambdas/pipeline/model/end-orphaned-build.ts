@@ -6,12 +6,12 @@ import { type RestoreTools, restoreRevision } from "./restore-revision.ts";
 
 const reason = "The deployment was interrupted on our side. Please create the build again.";
 
-/** A canceled build keeps the status it stopped at (docs/api.md, Build states): the interruption is not its own failure. */
+/** A canceled build keeps its status (docs/api.md, Build states), because the interruption is not its own failure. */
 async function free({ projectId, buildId }: BuildKey, table: TableWriter): Promise<void> {
   await table.write({ lock: Lock.delete({ projectId }, { buildId }) });
 }
 
-/** Ends a build whose execution is over, putting the previous version back first; does nothing to one that has ended. */
+/** Restores the previous version and ends a build whose execution is over; does nothing if the build has ended. */
 export async function endOrphanedBuild(key: BuildKey, tools: RestoreTools): Promise<void> {
   const { build } = await tools.table.read({ build: Build.at({ projectId: key.projectId, id: key.buildId }) });
   if (build?.canceledAt !== undefined) return free(key, tools.table);

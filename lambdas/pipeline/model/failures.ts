@@ -37,11 +37,11 @@ export function caughtReason(caught: Caught): string {
   }
 }
 
-/** The archive never came (docs/api.md, Upload). */
+/** The archive was not uploaded in time (docs/api.md, Upload). */
 export const uploadMissing =
   "No archive was uploaded within 1 hour. Create a new build and PUT the zip to its url with Content-Type: application/zip.";
 
-/** A command as the build's log ends with it: `npm ci failed with exit code 1`. */
+/** The last line of the log of a failed build: `npm ci failed with exit code 1`. */
 const failedCommand = /(?:^| )(\S.*) (?:failed with exit code \d+|took longer than \d+ minutes)$/;
 const failedStep = /process "\/bin\/sh -c (.+)" did not complete successfully: exit code: (\d+)/;
 

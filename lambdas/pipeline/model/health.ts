@@ -41,7 +41,7 @@ export function listeningPlace(events: readonly string[]): { loopback: string } 
   return loopback === undefined ? { ports: place } : { loopback };
 }
 
-/** The app listens at its port, but nothing outside its container can reach it there. */
+/** The app listens on its port, but cannot be reached from outside its container. */
 export function loopbackReason(address: string): string {
   return `Your app listens on ${address} only, so no request from outside its container reaches it. Listen on 0.0.0.0.`;
 }
@@ -72,7 +72,7 @@ export function unhealthyReason(input: {
   return `Nothing is listening on port ${port}. Listen on the port in the environment variable PORT, on 0.0.0.0.`;
 }
 
-/** A port other than the right one that the app itself said it listens on. */
+/** A wrong port on which the app listens, according to its own output. */
 function announcedPort(output: readonly string[], port: number): string | undefined {
   for (const line of output.toReversed()) {
     const found = /(?:listen|running|started|serving|ready|http:\/\/)[^\n]{0,60}?[:\s](\d{4,5})\b/i.exec(line)?.[1];

@@ -19,7 +19,7 @@ const noise = [
 const usageStart = /^npm (?:error|ERR!) (?:Clean install a project|Usage:)\s*$/;
 const usageLine = /^npm (?:error|ERR!)/;
 
-/** The first line of what went wrong, in the words of npm, pnpm, yarn, pip, tsc, Node.js, Python and shells. */
+/** The first line of an error message of npm, pnpm, yarn, pip, tsc, Node.js, Python and shells. */
 const firstError = [
   /^npm (?:error|ERR!)/,
   /^\s*(?:ERR_PNPM_|ELIFECYCLE)/,
@@ -55,8 +55,8 @@ const headMax = 20;
 const tailMax = 10;
 
 /**
- * The part of a failed command's output that tells why: from its first error on, and the last lines where that leaves
- * some out. Output without anything that looks like an error gives its last lines.
+ * The part of a failed command's output that shows the cause: the lines from the first error on, and the last lines if these
+ * are not included. If no line looks like an error, the last lines are used.
  */
 export function failureExcerpt(lines: readonly string[]): string[] {
   const kept = meaningfulLines(lines);

@@ -24,14 +24,14 @@ const clockSkewMs = 60_000;
 async function steer(arn: string, isWanted: boolean, { rollouts, traffic }: RestoreTools): Promise<boolean> {
   const state = await rollouts.deployment(arn);
   if (isWanted && state?.stage === "CLEAN_UP") return false;
-  // What ECS does not describe yet, or already ends, is looked at again.
+  // A deployment that ECS does not describe yet, or that is already ending, is read again.
   if (state?.status !== "PENDING" && state?.status !== "IN_PROGRESS") return true;
   if (state.hook) await traffic.answer(arn, state.hook.id, isWanted ? "CONTINUE" : "ROLLBACK");
   else if (!isWanted) await traffic.rollBack(arn);
   return true;
 }
 
-/** One step towards the previous version of a build's project; true when it serves and the build's deployment is over. */
+/** One step to restore the previous version; true if it serves and the build's deployment has ended. */
 async function restorePrevious(
   build: BuildRow,
   previous: NonNullable<BuildRow["previous"]>,
@@ -46,7 +46,7 @@ async function restorePrevious(
     tools.rollouts.since(projectId, after),
   ]);
   for (const { arn, taskDefinition } of deployments.filter(isUnfinished)) {
-    // ECS does not describe the revision yet. It may be the wanted one, or none of this build's, so nothing is answered.
+    // ECS does not describe the revision yet. It may be the wanted one, or belong to another build, so the hook is not answered.
     if (taskDefinition === undefined) return false;
     if (await steer(arn, taskDefinition === wanted, tools)) return false;
   }
@@ -56,7 +56,7 @@ async function restorePrevious(
         ? tools.deployer.scale(projectId, instances)
         : tools.deployer.apply(projectId, wanted, { healthPath, instances });
     await changed.catch((error) => {
-      // Something is still in progress: the next look finds out what.
+      // Something is still in progress; the next read finds out what.
       if (!(error instanceof Error && error.name === "ServiceChangeRefused")) throw error;
     });
     return false;
@@ -64,7 +64,7 @@ async function restorePrevious(
   return mayBeUnlisted || deployments.some(({ taskDefinition }) => taskDefinition === build.taskDefinition);
 }
 
-/** A first deployment has no version to go back to: ECS refuses a rollback, so the service goes as a whole. */
+/** A first deployment has no earlier version, and ECS refuses its rollback, so the service is deleted. */
 async function removeService({ projectId }: BuildRow, { apps, deployer, table }: RestoreTools): Promise<boolean> {
   await deployer.remove(projectId);
   if ((await apps.live(projectId)) !== null) return false;
@@ -74,9 +74,9 @@ async function removeService({ projectId }: BuildRow, { apps, deployer, table }:
 }
 
 /**
- * Brings the service of a build's project back to the version that served before it, or to nothing. It can be called again
- * at any time until it says true. Once the build has lost the project it touches nothing: a late or repeated call must not
- * undo what a later build has deployed.
+ * Restores the version that served before a build; without one, nothing runs afterwards. It is called again until it returns
+ * true. If the build no longer holds the project's lock, it changes nothing, because a late or repeated call must not undo
+ * the deployment of a later build.
  */
 export async function restoreRevision(build: BuildRow, tools: RestoreTools): Promise<boolean> {
   const { projectId, id } = build;

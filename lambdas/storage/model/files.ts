@@ -16,19 +16,19 @@ export interface FileEntry {
   updatedAt: string;
 }
 
-/** Where a file's object and its entry are found. */
+/** The ids in the key of a file's object and of its entry. */
 export interface FileOwner {
   organizationId: string;
   storageId: string;
   fileId: string;
 }
 
-/** S3 key of a file's object; it names its owner so that the upload's event leads to the entry. */
+/** The S3 key of a file's object. It contains the ids by which the upload's event is matched to the entry. */
 export function objectKey({ organizationId, storageId, fileId }: FileOwner): string {
   return `${organizationId}/${storageId}/${fileId}`;
 }
 
-/** The owner that an object's key names. */
+/** The ids in an object's key; `undefined` for another key. */
 export function objectOwner(key: string): FileOwner | undefined {
   const [, organizationId, storageId, fileId] = /^(org_\w{26})\/(sto_\w{26})\/(fil_\w{26})$/.exec(key) ?? [];
   return organizationId && storageId && fileId ? { organizationId, storageId, fileId } : undefined;
@@ -64,7 +64,7 @@ function isSeen(known: FileEntry["object"], seen: SeenObject | undefined): boole
   return known.etag === seen.etag && known.modifiedAt === seen.modifiedAt && known.version === seen.version;
 }
 
-/** The entry for this object, or for none. Gives the same row, not a copy, if nothing changes. */
+/** The entry for this object, or for none. Returns the same row, not a copy, if nothing changes. */
 export function followed(row: FileEntry, seen: SeenObject | undefined, now: Date): FileEntry {
   if (isSeen(row.object, seen)) return row;
   const { object: _, ...rest } = row;

@@ -16,9 +16,9 @@ interface Following {
 }
 
 /**
- * Updates the entry to what S3 holds now, and gives it; `undefined` if there is no entry. S3 is read after the row, and
- * the row is written only if it has not changed since, so an entry never goes back to an older state, in whatever order
- * events arrive. Only the key of an event is used.
+ * Updates the entry to the current object in S3, and returns it; `undefined` if there is no entry. S3 is read after the row, and
+ * the row is written only if it has not changed since, so an entry never goes back to an older state, in any order of
+ * events. Only the key of an event is used.
  */
 export async function followObject(
   { owner, row: first, always, now }: Following,

@@ -1,7 +1,7 @@
 import { type IdPrefix, isId } from "../../../api/ids.ts";
 import { File, Storage } from "./rows.ts";
 
-/** The id of a path as part of a key; a text that is not an id becomes one that no row has, so that long ones fit into a key. */
+/** The id of a path as part of a key. A text that is not an id is replaced by one that no row has, because it may be too long for a key. */
 export function idInKey(prefix: IdPrefix, text: string): string {
   return isId(prefix, text) ? text : "none";
 }
