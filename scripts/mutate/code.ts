@@ -30,7 +30,7 @@ async function tryAll({ workplace, tests, mutants: known, whole, millisecondsMax
   const files = [...new Set(names)].map((name) => new TestFile(workplace, name, verdicts));
   for (const file of files) await file.look();
   const mutants = known ?? new Map(files.flatMap(({ reached }) => reached).map((id) => [id, id]));
-  for (const limit of limits.map((one) => Math.min(one, millisecondsMax))) {
+  for (const limit of new Set(limits.map((one) => Math.min(one, millisecondsMax)))) {
     for (const file of files) {
       await file.tryInPlace(limit);
       const what = `${file.file}, tests of up to ${limit} ms`;

@@ -1,0 +1,212 @@
+import { describe, expect, test } from "vitest";
+import { appAdvice, buildAdvice } from "../../../../lambdas/pipeline/model/advice.ts";
+import {
+  buildFailedReason,
+  caughtReason,
+  detectedSentence,
+  failedBuildLog,
+  uploadMissing,
+} from "../../../../lambdas/pipeline/model/failures.ts";
+
+const npmCi = "package-lock.json does not match package.json: run npm install and commit package-lock.json.";
+const yarn = "yarn.lock does not match package.json: run yarn install and commit yarn.lock.";
+const locked = "The lock file does not match pyproject.toml: run uv lock or poetry lock and commit the file.";
+const peers =
+  "Two dependencies need different versions of the same package: change one of them, or put the line legacy-peer-deps=true into the file .npmrc.";
+const engine =
+  "A package does not support this version of Node.js: change engines.node in package.json, or the package.";
+const absentPackage = (name: string) =>
+  `${name} is not in the registry: check its spelling in package.json; a private one needs a .npmrc.`;
+const absentProgram = (name: string) =>
+  `The program ${name} is not installed: add the package that contains it to the app's dependencies.`;
+const buildMemory =
+  "The build ran out of memory. For Node.js set the variable NODE_OPTIONS to --max-old-space-size=3072; otherwise build less at a time.";
+const appMemory = "The app ran out of memory: keep less data in memory at a time.";
+const module_ = (name: string) =>
+  `Add ${name} to the dependencies in package.json (npm install ${name}) and deploy again.`;
+const python = (name: string) =>
+  `Add the package that provides ${name} to the app's dependencies (requirements.txt or pyproject.toml) and deploy again.`;
+const file = (path: string) =>
+  `The file ${path} is not in the deployed code: check its spelling, upper and lower case included, and whether an ignore rule or a missing build step leaves it out.`;
+const variable = (name: string) => `Set the variable ${name} (slipway env set ${name}=…), then deploy or rebuild.`;
+
+describe("the advice on a build's output", () => {
+  test.each([
+    ["npm error `npm ci` can only install packages when your package.json and package-lock.json are in sync", npmCi],
+    [
+      "ERR_PNPM_OUTDATED_LOCKFILE",
+      "pnpm-lock.yaml does not match package.json: run pnpm install and commit pnpm-lock.yaml.",
+    ],
+    ["error Your lockfile needs to be updated, but yarn was run with --frozen-lockfile", yarn],
+    ["YN0028: The lockfile would have been modified", yarn],
+    ["YN0028: | - The lockfile would have been created", yarn],
+    ["error: The lockfile at `uv.lock` needs to be updated", locked],
+    ["pyproject.toml changed significantly since poetry.lock was last generated", locked],
+    ["npm error code ERESOLVE", peers],
+    ["npm ERR! code ERESOLVE", peers],
+    ["npm error code EBADENGINE", engine],
+    ["npm ERR! code ENOTSUP", engine],
+    [
+      "npm error notarget No matching version found for ms@99.0.0.",
+      "ms@99.0.0 does not exist: set a published version in package.json.",
+    ],
+    [
+      "npm ERR! notarget No matching version found for @a/b@9\nmore",
+      "@a/b@9 does not exist: set a published version in package.json.",
+    ],
+    ["npm error 404  The requested resource 'gone@1.0.0' could not be found", absentPackage("gone")],
+    ["npm ERR! 404 '@scope/gone@1.0.0' is not in this registry", absentPackage("@scope/gone")],
+    ["npm error 404 'gone' is not in the npm registry.", absentPackage("gone")],
+    [
+      "ERROR: No matching distribution found for flask==99",
+      "pip found no version of flask==99 for this version of Python: check its spelling and its version in requirements.txt.",
+    ],
+    ["sh: 1: tsc: not found", absentProgram("tsc")],
+    ["/bin/sh: line 1: vite: command not found", absentProgram("vite")],
+    ["ng: not found", absentProgram("ng")],
+    ["a\nbash: line 12: next: command not found\nb", absentProgram("next")],
+    ["FATAL ERROR: JavaScript heap out of memory", buildMemory],
+    ["x\nMemoryError", buildMemory],
+    ["fork: Cannot allocate memory", buildMemory],
+    ["spawn ENOMEM", buildMemory],
+    ["exit code: 137", buildMemory],
+    ["exit code 137", buildMemory],
+    ["x\nKilled\ny", buildMemory],
+    ["ended by signal SIGKILL", buildMemory],
+  ])("%s", (output, advice) => {
+    expect(buildAdvice(output.split("\n"))).toBe(advice);
+  });
+
+  test.each([
+    "Killed by the user",
+    "my MemoryError",
+    "npm warn code ERESOLVE",
+    "ERROR: Killed_",
+    "a page is not found",
+    "x: not found y",
+  ])("is none for '%s'", (output) => {
+    expect(buildAdvice([output])).toBeUndefined();
+  });
+});
+
+describe("the advice on an app's output", () => {
+  test.each([
+    ["Error: Cannot find module 'express'", module_("express")],
+    ["Cannot find package '@scope/name/part' imported from /app/a.mjs", module_("@scope/name")],
+    ["Cannot find module 'lodash/fp'", module_("lodash")],
+    ["Module not found: Error: Can't resolve 'react'", module_("react")],
+    ["Module not found: Can't resolve 'react'", module_("react")],
+    ['Could not resolve "zod"', module_("zod")],
+    ["Cannot find module './lib/a'", file("./lib/a")],
+    ["Cannot find module '/app/gone.js'", file("/app/gone.js")],
+    ["Cannot find module 'file:///app/gone.js'", file("file:///app/gone.js")],
+    ["Cannot find module 'C:\\gone.js'", file("C:\\gone.js")],
+    ["ModuleNotFoundError: No module named 'yaml.reader'", python("yaml")],
+    ["ImportError: No module named flask", python("flask")],
+    ["KeyError: 'TOKEN'", variable("TOKEN")],
+    ['x\nKeyError: "API_KEY2"\ny', variable("API_KEY2")],
+    ["Missing environment variable: API_TOKEN", variable("API_TOKEN")],
+    ["environment variable not found: DATABASE_URL", variable("DATABASE_URL")],
+    ["Environment variable `REDIS_URL` must be set", variable("REDIS_URL")],
+    ["env var A_B is unset", variable("A_B")],
+    ["undefined env var: A_B", variable("A_B")],
+    ["Error: DATABASE_URL is not defined", variable("DATABASE_URL")],
+    ["'API_KEY_2' must be set", variable("API_KEY_2")],
+    ["SECRET_KEY environment variable is missing", variable("SECRET_KEY")],
+    ["SECRET_KEY env var not provided", variable("SECRET_KEY")],
+    ["JWT_SECRET needs to be provided", variable("JWT_SECRET")],
+    ["missing A_B", variable("A_B")],
+    ["Required setting A_B", variable("A_B")],
+    ["no env A_B", variable("A_B")],
+    ["Undefined required A_B", variable("A_B")],
+    ["JavaScript heap out of memory", appMemory],
+  ])("%s", (output, advice) => {
+    expect(appAdvice(output.split("\n"))).toBe(advice);
+  });
+
+  test.each([
+    "KeyError: 'name'",
+    "a KeyError: 'NAME'",
+    "KeyError: 'NAME' in a dict",
+    "environment variable can_be set",
+    "TOKEN is required",
+    "myA_B is required",
+    "A_B is requiredness",
+    "annoA_B",
+    "npm error code ERESOLVE",
+  ])("is none for '%s'", (output) => {
+    expect(appAdvice([output])).toBeUndefined();
+  });
+});
+
+describe("the reason of a failed build", () => {
+  const lineOf = (...lines: string[]) => buildFailedReason(lines).split("\n")[0];
+
+  test("names the last command that failed", () => {
+    expect(lineOf("npm run build failed with exit code 2", "later")).toBe(
+      "The image could not be built: npm run build failed with exit code 2.",
+    );
+    expect(lineOf(" install: npm ci took longer than 30 minutes ")).toBe(
+      "The image could not be built: a command of the build failed.",
+    );
+    expect(lineOf("npm ci took longer than 30 minutes")).toBe(
+      "The image could not be built: npm ci took longer than 30 minutes.",
+    );
+    expect(lineOf("a failed with exit code 1", "b failed with exit code 12")).toContain(
+      ": b failed with exit code 12.",
+    );
+    expect(lineOf("a failed with exit code x")).toContain("a command of the build failed");
+    expect(lineOf('ERROR: process "/bin/sh -c npm ci && true" did not complete successfully: exit code: 17')).toBe(
+      "The image could not be built: npm ci && true failed with exit code 17.",
+    );
+  });
+
+  test("holds the output without the command's last line, after advice and what was detected", () => {
+    expect(buildFailedReason(["Error: x", "npm ci failed with exit code 1"], "Detected: nodejs24.x.")).toBe(
+      "The image could not be built: npm ci failed with exit code 1.\nDetected: nodejs24.x.\nOutput:\nError: x",
+    );
+    expect(buildFailedReason(["npm ci failed with exit code 1"])).toBe(
+      "The image could not be built: npm ci failed with exit code 1.",
+    );
+  });
+
+  test("says what was detected", () => {
+    expect(detectedSentence({ runtime: null, start: "x" })).toBeNull();
+    expect(detectedSentence({ runtime: "python3.13" })).toBe("Detected: python3.13.");
+    expect(detectedSentence({ runtime: "python3.13", start: "python a.py" })).toBe(
+      "Detected: python3.13, started with: python a.py",
+    );
+  });
+
+  test.each([
+    ["BuildRejected", '{"errorMessage":"No."}', "No."],
+    ["BuildRejected", '{"errorMessage":5}', "5"],
+    ["BuildRejected", "{", "The archive cannot be deployed."],
+    ["BuildRejected", "null", "The archive cannot be deployed."],
+    ["BuildRejected", '"text"', "The archive cannot be deployed."],
+    ["BuildRejected", "{}", "The archive cannot be deployed."],
+    ["States.Timeout", "", "A step of the deployment timed out. Please create the build again."],
+    [
+      "CodeBuild.AccountLimitExceededException",
+      "",
+      "The account's limit of concurrent image builds is reached. Retry later, or request a higher CodeBuild quota.",
+    ],
+    ["TypeError", '{"errorMessage":"secret"}', "The deployment failed on our side. Please create the build again."],
+  ])("an error %s with %s", (error, Cause, reason) => {
+    expect(caughtReason({ Error: error, Cause })).toBe(reason);
+  });
+
+  test("finds the log of CodeBuild's failure, and of no other", () => {
+    const Cause = '{"Logs":{"StreamName" : "build/1"}}';
+    expect(failedBuildLog({ Error: "States.TaskFailed", Cause })).toBe("build/1");
+    expect(failedBuildLog({ Error: "States.TaskFailed", Cause: '{"StreamName":"a"}' })).toBe("a");
+    expect(failedBuildLog({ Error: "States.TaskFailed", Cause: "{}" })).toBeUndefined();
+    expect(failedBuildLog({ Error: "BuildRejected", Cause })).toBeUndefined();
+  });
+
+  test("says how an archive should have come", () => {
+    expect(uploadMissing).toBe(
+      "No archive was uploaded within 1 hour. Create a new build and PUT the zip to its url with Content-Type: application/zip.",
+    );
+  });
+});
