@@ -1,9 +1,12 @@
 import { setTimeout as sleep } from "node:timers/promises";
+import { SFNClient, StopExecutionCommand } from "@aws-sdk/client-sfn";
 import { afterAll, beforeAll, describe, expect, test, vi } from "vitest";
 import { type Behavior, cloud } from "../../local/behavior.ts";
 import type { EcsBehavior } from "../../local/ecs/behavior.ts";
-import { address, begin, deploy, finished, nodeApp } from "../harness/app.ts";
+import { stateMachineArn } from "../../local/names.ts";
+import { address, begin, deploy, finished, nodeApp, reaches } from "../harness/app.ts";
 import { type Running, startRunning } from "../harness/service.ts";
+import { invokeFunction, runtimeOf } from "../harness/signing.ts";
 import { startTraffic } from "../harness/traffic.ts";
 import { openGate } from "./faults/table-writes.ts";
 
@@ -11,6 +14,7 @@ const says = (text: string) => nodeApp(`res.end(${JSON.stringify(text)})`);
 const body = async (url: string) => (await fetch(url)).text();
 /** Shorter than a cloud task needs from its start until its hook opens. */
 const healthTimeoutSeconds = 2;
+const drainMs = 500;
 
 describe.concurrent("on services with the delays, refusals and faults of AWS", () => {
   let running: Running;
@@ -23,9 +27,11 @@ describe.concurrent("on services with the delays, refusals and faults of AWS", (
   beforeAll(async () => {
     const { ecs, faults, ...others } = cloud();
     const drained: EcsBehavior["drained"] = (service, signal) =>
-      heldService === service ? draining.opened : ecs.drained(service, signal);
+      heldService === service ? draining.opened : sleep(drainMs, undefined, { signal });
     const behavior: Behavior = {
       ...others,
+      // The event of an ended execution never arrives.
+      stepFunctions: { deliveriesMs: () => [] },
       ecs: { ...ecs, firstServiceMs: 3_000, deleted: () => deletion.opened, drained },
       faults(call) {
         const fault = faults?.(call);
@@ -110,5 +116,54 @@ describe.concurrent("on services with the delays, refusals and faults of AWS", (
     expect([...seen.bodies]).toEqual(["good"]);
     const { body: read } = await project.call("GET", `${project.project}/builds/${good.id}`);
     expect(read.build.isLive).toBe(true);
+  }, 90_000);
+
+  test("a rebuild and a redeploy become ready, serve what they copied, and fail no request", async () => {
+    const project = await newProject("again");
+    const one = await deploy(project, says("one"));
+    expect(await deploy(project, says("two"))).toMatchObject({ status: "ready" });
+    const traffic = startTraffic(await address(project), 100);
+    const rebuilt = await project.call("POST", `${project.project}/rebuild`);
+    expect(await finished(project, rebuilt.body.build.id)).toMatchObject({ status: "ready", isLive: true });
+    expect(await body(await address(project))).toBe("two");
+    const redeployed = await project.call("POST", `${project.project}/builds/${one.id}/redeploy`);
+    expect(await finished(project, redeployed.body.build.id)).toMatchObject({ status: "ready", isLive: true });
+    expect(await body(await address(project))).toBe("one");
+    expect((await traffic.stop()).failures).toEqual([]);
+  }, 90_000);
+
+  test("a build that is canceled while its image is built never serves, and the next one does", async () => {
+    const project = await newProject("canceled");
+    const id = await begin(project, says("canceled"));
+    await reaches(project, id, "building");
+    const canceled = await project.call("POST", `${project.project}/builds/${id}/cancel`);
+    expect(canceled).toMatchObject({ status: 200, body: { build: { status: "building" } } });
+    expect(await deploy(project, says("next"))).toMatchObject({ status: "ready", isLive: true });
+    expect(await body(await address(project))).toBe("next");
+    const { body: after } = await project.call("GET", `${project.project}/builds/${id}`);
+    expect(after.build).toMatchObject({ status: "building", canceledAt: expect.any(String), isLive: false });
+  }, 90_000);
+
+  test("a build whose execution was stopped, and whose event was lost, is ended by the next check of the locks", async () => {
+    const project = await newProject("lost event");
+    const id = await begin(project, says("lost"));
+    await reaches(project, id, "building");
+    const { endpoint, credentials } = runtimeOf(running.home);
+    const machines = new SFNClient({ endpoint, credentials, region: "us-east-1" });
+    const executionArn = `${stateMachineArn.replace(":stateMachine:", ":execution:")}:${id}`;
+    await machines.send(new StopExecutionCommand({ executionArn }));
+    machines.destroy();
+    const next = await project.call("POST", `${project.project}/builds`);
+    expect(next).toMatchObject({ status: 409, body: { build: { id } } });
+    // The check runs every minute; one that meets a fault leaves the lock to the next.
+    await vi.waitFor(
+      async () => {
+        await invokeFunction(running.home, "reconcile-locks", { all: true });
+        const { body: read } = await project.call("GET", `${project.project}/builds/${id}`);
+        expect(read.build).toMatchObject({ status: "error", isLive: false });
+      },
+      { timeout: 60_000, interval: 500 },
+    );
+    expect(await deploy(project, says("after"))).toMatchObject({ status: "ready", isLive: true });
   }, 90_000);
 });

@@ -108,7 +108,12 @@ describe("whatever AWS does, at random", () => {
   }
 
   /** Does one action; returns its build, and what a build that becomes ready answers. */
-  async function act(project: FaultyProject, done: Action, text: string, texts: Map<string, string>) {
+  async function act(
+    project: FaultyProject,
+    done: Action,
+    text: string,
+    { serving, texts }: { serving: string | null; texts: Map<string, string> },
+  ) {
     switch (done.kind) {
       case "good":
         return { build: await service.deploy(project, says(text)), text, ends: ["ready"] };
@@ -121,10 +126,10 @@ describe("whatever AWS does, at random", () => {
       case "rebuild":
       case "redeploy": {
         const { body } = await project.call("GET", `${project.project}/builds?limit=100`);
-        const wanted = done.kind === "rebuild" ? "isLive" : "canRedeploy";
-        const source = body.builds.find((one: Record<string, unknown>) => one[wanted]);
-        const path = done.kind === "rebuild" || !source ? "/rebuild" : `/builds/${source.id}/redeploy`;
-        const copied = texts.get(source?.id ?? "") ?? text;
+        const source = body.builds.find(({ canRedeploy }: { canRedeploy: boolean }) => canRedeploy);
+        const isRedeploy = done.kind === "redeploy" && source !== undefined;
+        const path = isRedeploy ? `/builds/${source.id}/redeploy` : "/rebuild";
+        const copied = (isRedeploy ? texts.get(source.id) : serving) ?? "copied from nothing";
         return { build: await again(project, path), text: copied, ends: ["ready"] };
       }
     }
@@ -138,7 +143,7 @@ describe("whatever AWS does, at random", () => {
       const text = `${done.kind} ${index}`;
       const check = await holdsInvariants(service, project, serving);
       project.faults = faultsOf(one);
-      const { build, text: copied, ends } = await act(project, done, text, texts);
+      const { build, text: copied, ends } = await act(project, done, text, { serving, texts });
       project.faults = undefined;
       if (build) {
         const end = build.canceledAt ? "canceled" : build.status;
