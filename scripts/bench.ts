@@ -1,4 +1,5 @@
 import { benchAnalysis } from "./bench/analysis.ts";
+import { benchCloud } from "./bench/cloud.ts";
 import { benchColdStart } from "./bench/cold-start.ts";
 import { benchDeploy } from "./bench/deploy.ts";
 import { benchLists } from "./bench/lists.ts";
@@ -11,6 +12,7 @@ import { benchZip } from "./bench/zip.ts";
 
 const benches: Record<string, () => Promise<Measured[]>> = {
   deploy: benchDeploy,
+  cloud: benchCloud,
   coldstart: benchColdStart,
   service: benchService,
   lists: benchLists,

@@ -1,37 +1,14 @@
 import { execFileSync, spawn } from "node:child_process";
-import { createWriteStream, existsSync, mkdirSync, mkdtempSync, readFileSync, rmSync } from "node:fs";
+import { existsSync, mkdirSync, mkdtempSync, readFileSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
-import { pipeline } from "node:stream/promises";
 import { setTimeout as sleep } from "node:timers/promises";
-import { ZipFile } from "yazl";
 import { freePort } from "../../local/ecs/free-port.ts";
+import { writeApp } from "./app-archive.ts";
 import { jsonOf, type Measured, median, type ServiceProcess, startProcess, untilAnswers } from "./measure.ts";
 
 const [warmUps, rounds] = [4, 11];
 const pollMs = 50;
-
-async function writeApp(path: string, text: string): Promise<void> {
-  const zip = new ZipFile();
-  const manifest = { name: "bench", version: "1.0.0", private: true, scripts: { start: "node server.js" } };
-  const lock = {
-    name: "bench",
-    version: "1.0.0",
-    lockfileVersion: 3,
-    requires: true,
-    packages: { "": { name: "bench", version: "1.0.0" } },
-  };
-  zip.addBuffer(Buffer.from(JSON.stringify(manifest)), "package.json");
-  zip.addBuffer(Buffer.from(JSON.stringify(lock)), "package-lock.json");
-  zip.addBuffer(
-    Buffer.from(
-      `require("node:http").createServer((q, r) => r.end(${JSON.stringify(text)})).listen(process.env.PORT);`,
-    ),
-    "server.js",
-  );
-  zip.end();
-  await pipeline(zip.outputStream, createWriteStream(path));
-}
 
 /**
  * Milliseconds from the start of the upload to the build's own time of becoming `ready`. It polls rarely, because polls
