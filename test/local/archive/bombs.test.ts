@@ -12,10 +12,10 @@ const MiB = 1024 * 1024;
 const child = join(import.meta.dirname, "measured.ts");
 const report = z.object({ outcome: z.string(), cpuMs: z.number(), peakMiB: z.number() });
 
-/** What V8 chooses by itself on a machine of 512 MB; on a large one it lets 100 MB of garbage lie. */
+/** The heap limit that V8 chooses on a machine with 512 MB; on a large machine it would keep 100 MB of garbage. */
 const heap = ["--max-old-space-size=256", "--max-semi-space-size=4"];
 
-/** Checks an archive in a process of its own, so that memory is that of the check alone. */
+/** Checks an archive in its own process, so that the memory is only that of the check. */
 function measured(args: string[]): Measured {
   return report.parse(JSON.parse(execFileSync(process.execPath, [...heap, child, ...args], { encoding: "utf8" })));
 }
@@ -28,7 +28,7 @@ function measuredBytes(bytes: Buffer): Measured {
 
 const zeros = deflateRawSync(Buffer.alloc(256 * MiB), { level: 1 });
 
-/** Each entry's contents reach to the end of the last one's: 1,000 files out of the bytes of one. */
+/** The contents of each entry end with those of the last one, so 1,000 files share the bytes of one. */
 function quoted(count: number): Buffer {
   const entries = Array.from({ length: count }, (_, index): ForgedEntry => {
     const after = (count - 1 - index) * (30 + 4) + zeros.length;

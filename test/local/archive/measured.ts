@@ -6,17 +6,17 @@ import type { ByteSource } from "../../../buildpack/zip/source.ts";
 import { fileSource } from "../../../local/archive/file-source.ts";
 import { endRecord, forge } from "../../unit/buildpack/zip/forge.ts";
 
-/** What it cost one fresh process to check an archive. */
+/** The cost of checking an archive in a new process. */
 export interface Measured {
   outcome: string;
-  /** Time on all processors, which does not depend on what else the machine does. */
+  /** CPU time, which does not depend on other processes of the machine. */
   cpuMs: number;
   peakMiB: number;
 }
 
 const MiB = 1024 * 1024;
 
-/** An archive of one file of `blocks` MiB that exists nowhere as a whole: its one packed block is repeated on each read. */
+/** An archive of one file of `blocks` MiB that is never stored completely: each read repeats its one packed block. */
 function oneLargeFile(blocks: number, noiseShare: number): ByteSource {
   const block = Buffer.alloc(MiB, "words that pack well ");
   for (let at = 0, state = 1; at < noiseShare * MiB; at += 4) {
@@ -52,7 +52,7 @@ function oneLargeFile(blocks: number, noiseShare: number): ByteSource {
   return { size: bodyEnd + tail.length, read };
 }
 
-/** Linux hands the peak of the parent down in `maxRSS`; its own is in /proc. */
+/** On Linux `maxRSS` includes the peak of the parent process; the process's own peak is in /proc. */
 function peakMiB(): number {
   const status = existsSync("/proc/self/status") ? readFileSync("/proc/self/status", "latin1") : "";
   const own = /VmHWM:\s*(\d+) kB/.exec(status)?.[1];

@@ -6,7 +6,7 @@ import { openArchive } from "../../../buildpack/zip/archive.ts";
 import { type ExtractOptions, extractArchive } from "../../../local/archive/extract-archive.ts";
 import { fileSource } from "../../../local/archive/file-source.ts";
 
-/** A folder that is gone after the test. */
+/** A folder that is deleted after the test. */
 export function scratch(): string {
   const folder = mkdtempSync(join(tmpdir(), "archive-"));
   onTestFinished(() => rmSync(folder, { recursive: true, force: true }));

@@ -12,7 +12,7 @@ import { extracted, scratch, treeOf } from "./trees.ts";
 const hasUnzip = spawnSync("unzip", ["-v"], { stdio: "ignore" }).error === undefined;
 const reason = hasUnzip ? "" : " (unzip is not installed here: not compared)";
 
-/** What unzip makes of an archive, or null when it complains. */
+/** The tree that unzip extracts, or null if it reports an error. */
 function unzipped(path: string, folder: string): Record<string, string> | null {
   const target = mkdtempSync(join(folder, "theirs-"));
   const { status } = spawnSync("unzip", ["-qqo", path, "-d", target], {
@@ -22,7 +22,7 @@ function unzipped(path: string, folder: string): Record<string, string> | null {
   return status === 0 ? treeOf(target) : null;
 }
 
-/** Modes come from hosts that unzip does not trust; folders may be implied: only contents and links are compared. */
+/** Only contents and links are compared: unzip ignores modes from some hosts, and folders may only be implied. */
 const contents = (tree: Record<string, string>) =>
   Object.fromEntries(
     Object.entries(tree)
@@ -49,7 +49,7 @@ describe.skipIf(!hasUnzip)(`an accepted archive has the same files as with unzip
     const folder = scratch();
     await fc.assert(
       fc.asyncProperty(treeArbitrary, async (entries) => {
-        // unzip complains about an archive without entries.
+        // unzip reports an archive without entries as an error.
         fc.pre(entries.length > 0);
         const outcome = await bothRead(forge(entries), folder);
         if (outcome === "refused") expect.fail("an honest archive was refused");
@@ -110,7 +110,7 @@ describe.skipIf(!hasUnzip)(`an accepted archive has the same files as with unzip
     const path = join(folder, "app.zip");
     writeFileSync(path, forge(entries));
     const target = mkdtempSync(join(folder, "theirs-"));
-    // unzip warns about backslashes, with status 1, and does the same as we do.
+    // unzip only warns about backslashes (status 1) and extracts the same tree.
     spawnSync("unzip", ["-qqo", path, "-d", target], { stdio: "ignore", env: { ...process.env, LC_ALL: "C.UTF-8" } });
     expect(contents(treeOf(target))).toEqual(contents(treeOf(await extracted(path))));
   });

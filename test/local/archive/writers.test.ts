@@ -71,13 +71,13 @@ describe("Info-ZIP", () => {
     expect(tree).toEqual(whole);
   });
 
-  // What comes from a pipe is marked as one: unzip makes a file named "-" of it, which no app has.
+  // An entry from a pipe is marked as a pipe; unzip extracts it as a file named "-", which no app has.
   itWith("zip", "a named pipe is refused", async () => {
     const path = shell('cat src/index.ts | zip -q - - | cat > "$ZIP_FILE"', project());
     await expect(extracted(path)).rejects.toMatchObject({ rule: "special_file", entry: "-" });
   });
 
-  // zip cannot write links to a pipe: it fails after the files, and what it leaves has no directory.
+  // zip cannot write links to a pipe: it fails after the files, so the archive has no directory.
   itWith("zip", "an archive that zip did not finish is refused as incomplete", async () => {
     const path = shell('zip -qry - . 2> /dev/null | cat > "$ZIP_FILE"', project());
     await expect(extracted(path)).rejects.toMatchObject({ rule: "truncated" });

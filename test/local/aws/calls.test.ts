@@ -44,7 +44,7 @@ const calls: Record<string, string[]> = {
   CodeBuild: Object.keys(codeBuild.service.operations),
   ECS: Object.keys(ecs.service.operations),
   Lambda: ["Invoke"],
-  // Its calls are known by their paths, which leave a word out.
+  // Its calls are identified by their paths, which omit a word.
   "RDS Data": Object.keys(rdsDataOperations({} as never, {} as never)).map((path) =>
     path.slice(1).replace(/Execute$/, "ExecuteStatement"),
   ),

@@ -138,7 +138,7 @@ test("an app whose port stays taken moves to another port, which is reported unt
   const second = await new TestCluster(first.dir).start({ onMoved });
   const holder = process.platform === "linux" ? new RegExp(`in use by .+ \\(process ${process.pid}\\)`) : /in use by/;
   expect((await second.describe("moves")).events?.[0]?.message).toMatch(holder);
-  // A build asks before it begins.
+  // A build reserves the address before it starts.
   const move = await second.ecs.reserveAddress("moves");
   expect(move).toMatchObject({ from: port });
   const url = await second.url("moves");

@@ -36,7 +36,7 @@ function send(url: string, options: object = {}, body?: Buffer): Promise<Answer>
   });
 }
 
-/** Asks again and again until told to stop, and gives every answer. */
+/** Sends requests until it is stopped, and returns every answer. */
 function knock(ask: () => Promise<Answer>, everyMs: number) {
   const answers: Promise<string>[] = [];
   let on = true;
@@ -67,7 +67,7 @@ test("no request fails while good and bad versions are deployed", async () => {
     knock(() => send(url, { method: "POST", agent, headers: { "content-length": 3 } }, Buffer.from("abc")), 20),
     knock(() => send(`${url}/slow`), 20),
     knock(() => send(`${url}/stream`), 50),
-    // Slower than the app closes idle connections, so that pooled ones are met closed.
+    // The app closes idle connections earlier than this, so pooled connections are already closed.
     knock(() => send(url, { agent }), 23),
   ];
   await delay(100);

@@ -17,7 +17,7 @@ import { startServiceProcess } from "./service-process.ts";
 const folder = mkdtempSync(join(tmpdir(), "slipway-home-"));
 afterAll(() => rmSync(folder, { recursive: true, force: true }));
 
-/** Every file and folder below `root` that somebody other than its owner may read, write or enter. */
+/** Every file and folder below `root` that others than its owner may read, write or enter. */
 function open(root: string): string[] {
   return readdirSync(root, { recursive: true, withFileTypes: true })
     .filter((entry) => !entry.isSymbolicLink())
@@ -25,7 +25,7 @@ function open(root: string): string[] {
     .filter((path) => (lstatSync(path).mode & 0o077) !== 0);
 }
 
-/** Starts a service that has to refuse: one sentence, no stack trace, exit 1. */
+/** Starts a service that must refuse to start: one message, no stack trace, exit code 1. */
 async function refusal(home: string): Promise<string> {
   const service = startServiceProcess(home);
   const code = await service.ended;

@@ -4,7 +4,7 @@ import { readdirSync, readFileSync } from "node:fs";
 import { join } from "node:path";
 import { setTimeout as sleep } from "node:timers/promises";
 
-/** The service as `npm start` runs it, in a process of its own on this home. */
+/** The service as `npm start` runs it, in its own process with this data folder. */
 export interface ServiceProcess {
   child: ChildProcess;
   stdout(): string;
@@ -44,7 +44,7 @@ export function startServiceProcess(home: string): ServiceProcess {
   return { child, stdout: () => stdout, stderr: () => stderr, ended, ready, stop };
 }
 
-/** The process ids of the embedded DynamoDB of this home, from /proc; a shell that guards it is not among them. */
+/** The process ids of this data folder's embedded DynamoDB, from /proc, without the shell that guards it. */
 export function databaseProcesses(home: string): number[] {
   return readdirSync("/proc")
     .filter((name) => /^\d+$/.test(name))

@@ -26,14 +26,14 @@ const dir = mkdtempSync(join(tmpdir(), "slipway-grant-access-"));
 const credentials = openCredentials({ dir });
 const builds = new Map<string, object>();
 const repositories = new Map<string, { settings: object; lifecycle?: string }>();
-/** Each call of the registry with who signed it. */
+/** Each call of the registry with its signer. */
 const registryCalls: [call: string, principal: string | undefined][] = [];
 /** The policy that each session was opened with. */
 const sessionPolicies: unknown[] = [];
 let sessionSeconds = 0;
 let broken: string | undefined;
 
-/** What AWS documents of BatchGetBuilds: the builds that exist, with the variables that they were started with. */
+/** BatchGetBuilds as AWS documents it: the existing builds, with the variables that they were started with. */
 const codeBuild: JsonService = {
   target: "CodeBuild_20161006",
   operations: {
@@ -46,7 +46,7 @@ const codeBuild: JsonService = {
 
 const named = z.looseObject({ repositoryName: z.string(), lifecyclePolicyText: z.string().optional() });
 
-/** The registry as far as AWS documents it: a repository is made once, and only one that exists has a lifecycle. */
+/** The registry as AWS documents it: a repository can be created once, and only an existing one has a lifecycle policy. */
 function registry(call: string, body: string): [number, object] {
   if (broken === call) return [500, { __type: "ServerException" }];
   if (call === "GetAuthorizationToken") {
@@ -199,7 +199,7 @@ it("the session behind it is limited to this build's objects and this project's 
   const session = "arn:aws:sts::000000000000:assumed-role/image-builds/slipway-signer";
   expect(registryCalls).toContainEqual(["GetAuthorizationToken", session]);
   expect(registryCalls.filter(([, principal]) => principal === session)).toHaveLength(1);
-  // The most that a role may have of another; an image build lasts a third of it.
+  // The longest session that one role may open of another; an image build takes a third of this time.
   expect(sessionSeconds).toBe(3_600);
 });
 

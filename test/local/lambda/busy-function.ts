@@ -6,7 +6,7 @@ interface Event {
   ends?: boolean;
 }
 
-/** A function that does as it is told: computes, throws, or ends its thread. */
+/** A function that computes, throws, or exits its thread, as its event says. */
 export async function handler({ busyMs = 0, throws, ends }: Event): Promise<number> {
   const began = performance.now();
   while (performance.now() - began < busyMs);

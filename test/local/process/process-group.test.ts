@@ -20,7 +20,7 @@ function isRunning(pid: number): boolean {
   } catch {
     return false;
   }
-  // A process that init has not reaped yet is dead all the same.
+  // A zombie process, which init has not reaped yet, has ended.
   if (process.platform !== "linux") return true;
   try {
     return !/^\d+ \(.*\) Z/s.test(readFileSync(`/proc/${pid}/stat`, "utf8"));
@@ -119,7 +119,7 @@ describe("a process group", () => {
 
   test.runIf(process.platform === "linux")("kills daemons with its mark also when it is killed", async () => {
     const out = output();
-    // Daemons that start each other: one of them may be missed by a single look at the list of processes.
+    // Daemons that start each other: a single read of the list of processes may miss one of them.
     const chain = "i=0; while [ $i -lt 40 ]; do i=$((i+1)); setsid sleep 60 & done; wait";
     const child = spawnProcessGroup("sh", ["-c", `trap '' TERM; setsid sh -c '${chain}' & echo $!; sleep 60`], {
       cwd: dir,

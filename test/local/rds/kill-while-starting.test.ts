@@ -22,7 +22,7 @@ function executeRequest(sql: string) {
   return { method: "POST", path: "/Execute", query: new URLSearchParams(), headers: {}, body };
 }
 
-/** Opens the folder as the next service would, and gives the answers to these statements. */
+/** Opens the folder as the next service would, and returns the answers to these statements. */
 async function nextService(...statements: string[]) {
   const data = createRdsData({ dir, cacheDir: cacheFolder, startWaitMs });
   const answers: { status: number | undefined; body: string }[] = [];
@@ -34,7 +34,7 @@ async function nextService(...statements: string[]) {
   return answers;
 }
 
-/** Starts PostgreSQL in a process of its own, with its writes counted; gives what ended the process. */
+/** Starts PostgreSQL in its own process and counts its writes; returns the signal or code that ended the process. */
 async function startElsewhere(environment: Record<string, string>): Promise<NodeJS.Signals | number> {
   const module = new URL("../../../local/rds/server.ts", import.meta.url).href;
   const script = `
@@ -52,7 +52,7 @@ async function startElsewhere(environment: Record<string, string>): Promise<Node
   return signal ?? code;
 }
 
-/** The numbers of the writes to kill at: each file's creation, first and last write, and every rename and removal. */
+/** The numbers of the writes at which to kill: each file's creation, first and last write, and every rename and removal. */
 function killPoints(trace: readonly string[]): number[] {
   const points = new Set<number>();
   const byFile = Map.groupBy(
@@ -69,7 +69,7 @@ function killPoints(trace: readonly string[]): number[] {
 
 const sampledMax = 6;
 
-/** The pid file's writes, which come first, and a few of the others: another few each time, named when they fail. */
+/** The pid file's writes, which come first, and a few of the others; a failed test names the chosen ones. */
 function sample(points: readonly number[]): number[] {
   const rest = points.slice(2);
   const chosen = new Set(points.slice(0, 2));
@@ -92,7 +92,7 @@ describe("a database whose service was killed while PostgreSQL started", () => {
     for (const [index, point] of sample(killPoints(trace)).entries()) {
       const killed = await startElsewhere({ KILL_AT: String(point) });
       expect(killed, `killed after write ${point}, ${trace[point - 1]}`).toBe("SIGKILL");
-      // Every second time the recovery from the first kill is killed too.
+      // In every second case the recovery from the first kill is killed too.
       if (index % 2 === 0) await startElsewhere({ KILL_AT: String(point) });
       const [answer] = await nextService("select a from lasting");
       expect(answer, `after a kill at write ${point}, ${trace[point - 1]}`).toMatchObject({ status: 200 });

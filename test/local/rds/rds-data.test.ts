@@ -221,7 +221,7 @@ describe("a statement that does not end", () => {
   it("ends its transaction, whose later statements are refused", async () => {
     await run("create table lost (a int)");
     const transactionId = await begin();
-    // Sleeping costs no processor time, and ends as little.
+    // A sleeping statement uses no CPU time.
     await refusal(run("select pg_sleep(1000)", { transactionId }));
     const insert = run("insert into lost values (1)", { transactionId });
     expect((await refusal(insert)).name).toBe("TransactionNotFoundException");

@@ -22,7 +22,7 @@ beforeEach(async () => {
   await s3.client.send(new PutObjectCommand({ Bucket: "plain", Key: "read", Body: "hello" }));
 });
 
-/** GET and HEAD of an object written at `now`; conditions are given relative to that instant. */
+/** GET and HEAD of an object written at `now`; the dates of conditions are relative to it. */
 async function read(method: "GET" | "HEAD", headers: Record<string, string>): Promise<RawReply> {
   return raw(await presign(s3, { method, path: "/plain/read" }), { method, headers });
 }

@@ -121,7 +121,7 @@ describe("after a SIGKILL", () => {
     const fixture = { server: { endpoint }, credentials, clock: { now: new Date() } };
     const url = await presign(fixture, { method: "PUT", path: "/archives/late", contentType: "application/zip" });
     await kill();
-    // The port is another one after the restart of this test; the host is what was signed.
+    // After the restart in this test the port differs; the signature covers the original host.
     const target = new URL(url);
     const restarted = new URL(await start());
     const headers = { host: target.host, "content-type": "application/zip", "content-length": "1" };

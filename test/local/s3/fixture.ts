@@ -39,7 +39,7 @@ export function clientFor(endpoint: string, keys: Keys): S3Client {
 
 export async function startFixture(options: Partial<S3Options> = {}): Promise<Fixture> {
   const dir = mkdtempSync(join(tmpdir(), "s3-"));
-  // Signatures carry whole seconds.
+  // Signatures have whole seconds.
   const clock = { now: new Date(Math.floor(Date.now() / 1000) * 1000) };
   const credentials = openCredentials({ dir, now: () => clock.now });
   const events: ObjectCreated[] = [];
@@ -61,7 +61,7 @@ export async function startFixture(options: Partial<S3Options> = {}): Promise<Fi
   return { dir, credentials, server, client, events, clock, stop };
 }
 
-/** Waits for what happens right after an answer, such as the delivery of an event. */
+/** Waits for an effect right after an answer, such as the delivery of an event. */
 export async function until<T>(look: () => T | undefined | false, what: string): Promise<T> {
   for (let i = 0; i < 1000; i++) {
     const found = look();
@@ -119,14 +119,14 @@ export interface PresignInput {
 const encode = (text: string) =>
   encodeURIComponent(text).replace(/[!'()*]/g, (c) => `%${c.charCodeAt(0).toString(16).toUpperCase()}`);
 
-/** What an address is signed with. */
+/** The inputs of an address's signature. */
 export interface Signing {
   server: { endpoint: string };
   credentials: CredentialStore;
   clock: { now: Date };
 }
 
-/** Signs an address with @smithy/signature-v4, whose addresses the service's own are equal to. */
+/** Signs an address with @smithy/signature-v4; the service's own addresses are equal to these. */
 export async function presign(fixture: Signing, input: PresignInput): Promise<string> {
   const { hostname, port, host } = new URL(fixture.server.endpoint);
   const credentials =

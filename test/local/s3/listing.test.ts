@@ -11,7 +11,7 @@ import { type Fixture, startFixture } from "./fixture.ts";
 let s3: Fixture;
 const Bucket = "archives";
 const keys = ["a", "a/1", "a/2", "a/b/3", "a0", "b/x", "é", "日本", "😀", "zz", "\uffee"];
-/** S3 lists by the bytes of UTF-8, which is not JavaScript's order of UTF-16 units. */
+/** S3 sorts keys by their UTF-8 bytes, which differs from JavaScript's order of UTF-16 units. */
 const byBytes = (a: string, b: string) => Buffer.compare(Buffer.from(a), Buffer.from(b));
 const ordered = [...keys].sort(byBytes);
 

@@ -36,7 +36,7 @@ describe("an upload address", () => {
     ["in Latin-1, as fetch writes it", 'text/plain; name="über"', "latin1"],
   ] as const)("takes a content type beyond ASCII %s", async (_, contentType, encoding) => {
     const url = await presign(s3, { ...upload, contentType });
-    // Beside a text as the body, Node would write the header in the text's encoding.
+    // With a text as the body, Node.js would write the header in the text's encoding.
     const body = Buffer.from("zipped");
     const asSent = Buffer.from(contentType, encoding).toString("latin1");
     const send = (type: string) =>

@@ -42,7 +42,7 @@ function* body(): Generator<Buffer> {
   for (let i = 0; i < megabytes; i++) yield megabyte;
 }
 
-/** Runs a transfer and gives by how much the server's memory grew at its highest. */
+/** Runs a transfer and returns the largest growth of the server's memory. */
 async function growthDuring(transfer: () => Promise<unknown>): Promise<number> {
   const before = await rssMegabytes();
   let peak = before;

@@ -10,7 +10,7 @@ import { appServices, endDeployments, removeServices } from "../../../scripts/aw
 import { type Running, startRunning } from "../../harness/service.ts";
 
 const runtime = z.object({ awsEndpoint: z.string(), accessKeyId: z.string(), secretAccessKey: z.string() });
-/** A deployed function's variables, which the scripts find a service by, are this process's own here. */
+/** The variables of a deployed function, by which the scripts find a service; here they are those of this process. */
 const variable = (name: string) => z.string().parse(process.env[name]);
 let running: Running;
 let clients: { lambda: LambdaClient; ecs: ECSClient; sfn: SFNClient };

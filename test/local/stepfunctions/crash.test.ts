@@ -16,7 +16,7 @@ import * as z from "zod";
 import { testKey } from "../../harness/signing.ts";
 import { LAMBDA, LAMBDA_TOKEN, MACHINE_ARN, machine, REGION, temporaryDir } from "./harness.ts";
 
-// Each test starts processes, which takes long on a busy machine.
+// Each test starts processes, which is slow on a busy machine.
 vi.setConfig({ testTimeout: 60_000 });
 
 const callSchema = z.object({

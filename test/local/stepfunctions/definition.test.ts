@@ -24,7 +24,7 @@ const task = (more: Record<string, unknown> = {}) => ({
   ...more,
 });
 
-/** A machine with one of everything. */
+/** A machine with every supported field. */
 const everything = machine(
   {
     AwaitUpload: {

@@ -6,7 +6,7 @@ import { TaskError } from "../../../local/stepfunctions/interpreter/errors.ts";
 import { createStepFunctions } from "../../../local/stepfunctions/server.ts";
 import { testKeys } from "../../harness/signing.ts";
 
-/** A process of its own that the crash tests kill: its functions note each call, then do what the payload's mode says. */
+/** A process that the crash tests kill: its functions record each call, then behave as the payload's mode says. */
 const [dir = "", mode = ""] = process.argv.slice(2);
 const note = (line: object) => appendFileSync(join(dir, "calls.jsonl"), `${JSON.stringify({ mode, ...line })}\n`);
 const stateMachines = JSON.parse(readFileSync(join(dir, "machines.json"), "utf8"));

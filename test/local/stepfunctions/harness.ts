@@ -24,7 +24,7 @@ export const LAMBDA = "arn:aws:states:::lambda:invoke";
 export const LAMBDA_TOKEN = "arn:aws:states:::lambda:invoke.waitForTaskToken";
 export const START_BUILD = "arn:aws:states:::codebuild:startBuild.sync";
 
-/** A clock that only moves when it is told to (`advance`), or, with `auto`, jumps to the next timer by itself. */
+/** A clock that moves only with `advance`, or, with `auto`, jumps to the next timer by itself. */
 export interface VirtualClock {
   now: () => Date;
   schedule: Schedule;
@@ -74,13 +74,13 @@ export interface Local {
   events: StatusChangeEvent[];
   dir: string;
   start(input?: unknown, name?: string): Promise<string>;
-  /** Starts an execution and gives it as DescribeExecution shows it once nothing moves any more. */
+  /** Starts an execution and returns its description after it has ended or waits. */
   run(input?: unknown): Promise<DescribeExecutionCommandOutput>;
   describe(executionArn: string): Promise<DescribeExecutionCommandOutput>;
   history(executionArn: string): Promise<string[]>;
 }
 
-/** What the tests' Lambda functions do: the function's name says it. */
+/** The Lambda functions of the tests, by name. */
 export function lambdas(functions: Record<string, (payload: unknown) => unknown>): Integrations {
   return {
     async [LAMBDA](args) {
@@ -98,7 +98,7 @@ export function temporaryDir(): string {
   return dir;
 }
 
-/** Starts the real service over HTTP for one test; `resume: false` leaves what is in `dir` alone. */
+/** Starts the real service over HTTP for one test; with `resume: false` the executions in `dir` are not resumed. */
 export async function startLocal(options: {
   definition: unknown;
   integrations?: Integrations;
@@ -158,7 +158,7 @@ export async function startLocal(options: {
   };
 }
 
-/** A JSONata machine of the given states, started at the first. */
+/** A JSONata machine of the given states, which starts at the first one. */
 export function machine(states: Record<string, unknown>, more: Record<string, unknown> = {}): unknown {
   return { QueryLanguage: "JSONata", StartAt: Object.keys(states)[0], States: states, ...more };
 }

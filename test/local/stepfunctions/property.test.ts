@@ -64,7 +64,7 @@ function build(random: Random, index: number, count: number): unknown {
   }
 }
 
-/** Keeps only what the first state leads to, since a loader refuses the rest. */
+/** Keeps only the states that can be reached from the first, because the loader refuses others. */
 function reachable(states: Record<string, unknown>): Record<string, unknown> {
   const names = new Set(["S0"]);
   for (const name of names) {

@@ -61,7 +61,7 @@ test("a token can be answered once before resume, and the answer survives if the
   const success = new SendTaskSuccessCommand({ taskToken: tokens[0], output: '"kept"' });
   await second.client.send(success);
   await expect(second.client.send(success)).rejects.toMatchObject({ name: "TaskTimedOut" });
-  // The second service is left as a killed process would be: never resumed, never closed.
+  // The second service is neither resumed nor closed, as if its process had been killed.
   const third = await startLocal({ dir, definition, integrations });
   await third.sfn.idle();
   expect(await third.describe(arn)).toMatchObject({ status: "SUCCEEDED", output: '"kept"' });
@@ -160,7 +160,7 @@ test("a call whose record cannot be written to disk is not acknowledged and not 
   await local.sfn.idle();
   const [journal = ""] = readdirSync(join(dir, "open"));
   renameSync(join(dir, "open", journal), join(dir, "moved"));
-  mkdirSync(join(dir, "open", journal)); // appending to a folder fails as a full disk does
+  mkdirSync(join(dir, "open", journal)); // appending to a folder fails, as on a full disk
   const success = new SendTaskSuccessCommand({ taskToken: tokens[0], output: "1" });
   await expect(local.client.send(success)).rejects.toMatchObject({ name: "InternalFailure" });
   const stop = new StopExecutionCommand({ executionArn: arn });

@@ -24,7 +24,7 @@ const invoke = (more: Record<string, unknown>) => ({
 const done = { Type: "Succeed" };
 const caught = (names: string[]) => [{ ErrorEquals: names, Next: "Z", Output: "{% $states.errorOutput %}" }];
 
-/** A Lambda that fails with the given errors in turn, then answers; it notes when it was called. */
+/** A Lambda that fails with the given errors in turn, then answers; it records the times of its calls. */
 function failingWith(errors: string[], now: () => Date) {
   const calls: number[] = [];
   const f = () => {
@@ -146,7 +146,7 @@ test("an execution that runs too long is TIMED_OUT, even if it catches every err
   const local = await startLocal({ definition: machine(states, { TimeoutSeconds: 60 }), clock, integrations });
   const execution = await local.run();
   expect(execution).toMatchObject({ status: "TIMED_OUT", redriveStatus: "REDRIVABLE" });
-  // As AWS answers: only the history names the error of a time-out.
+  // As on AWS, only the history contains the error of a time-out.
   expect(execution).not.toHaveProperty("error");
   expect(execution).not.toHaveProperty("cause");
   const { executionArn } = execution;
@@ -203,7 +203,7 @@ const tokenState = (more: Record<string, unknown> = {}) => ({
   Z: done,
 });
 
-/** Keeps the tokens that a token Task handed to its function. */
+/** Keeps the tokens that a token Task passed to its function. */
 function tokenKeeper(afterwards: (token: string) => Promise<unknown> = async () => undefined) {
   const tokens: string[] = [];
   const integrations: Integrations = {

@@ -20,7 +20,7 @@ const taskId = "0123456789abcdef0123456789abcdef";
 const prover = identityProver({ APP_TASK_ROLE: appRole, SERVICE_HOST: host });
 let credentials: CredentialStore;
 let server: AwsServer;
-/** Answers of STS that come before its own, and how many requests it got. */
+/** Answers that replace STS's own, and the number of its requests. */
 let faults: RawResponse[] = [];
 let calls = 0;
 
@@ -70,7 +70,7 @@ async function signed(headers: Record<string, string>): Promise<IdentityProof> {
   return { url: `${url.origin}/`, headers: result.headers, body };
 }
 
-/** What STS itself says of these headers: it reads Authorization more liberally than the service does. */
+/** The answer of STS itself to these headers: it accepts more forms of Authorization than the service does. */
 async function statusAtSts({ url, headers, body }: IdentityProof): Promise<number> {
   const { host: _, ...sendable } = headers;
   return (await fetch(url, { method: "POST", headers: sendable, body })).status;

@@ -1,6 +1,6 @@
 import { createHash, createHmac } from "node:crypto";
 
-/** The hash that @smithy/signature-v4 asks its caller for. */
+/** The hash function that @smithy/signature-v4 needs. */
 export class Sha256 {
   readonly #hash;
 

@@ -40,7 +40,7 @@ function clientWith(keys: Keys): STSClient {
 const task = { roleArn: "arn:aws:iam::000000000000:role/app-task", sessionName: "task-1", durationSeconds: 900 };
 const identityForm = "Action=GetCallerIdentity&Version=2011-06-15";
 
-/** What a deployed app sends to a service that wants to know who it is: a request signed for that service's host. */
+/** The request with which a deployed app proves its identity to a service: it is signed for that service's host. */
 async function signedProof(keys: Keys, extra: Record<string, string>, body = identityForm) {
   const { hostname, port } = new URL(server.endpoint);
   const signer = new SignatureV4({

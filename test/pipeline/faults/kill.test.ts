@@ -18,7 +18,7 @@ const isWrite = ({ operation }: TableCall) => operation === "TransactWriteItems"
 describe("the service killed at a write to its table", () => {
   let table: Awaited<ReturnType<typeof openTable>>;
   let service: MortalService;
-  /** The build whose upload was last acknowledged: it must not wait for one any more. */
+  /** The build whose upload was last acknowledged; it must not wait for an upload any more. */
   let uploaded = "";
 
   beforeAll(async () => {
@@ -33,7 +33,7 @@ describe("the service killed at a write to its table", () => {
 
   const broken = async () => brokenRules(await table.direct.rows());
 
-  /** One deployment from its creation to its end; a killed service makes it reject. */
+  /** One deployment from its creation to its end; rejects if the service is killed. */
   async function deploy(text: string, files = says(text)): Promise<Answer["body"]> {
     const created = await service.call("POST", `${service.project}/builds`, { body: { title: text } });
     expect(created.status).toBe(201);
@@ -76,7 +76,7 @@ describe("the service killed at a write to its table", () => {
     },
   };
 
-  /** Every build has ended or waits for its upload; what is live serves; the project can be used. */
+  /** Every build has ended or waits for its upload, the live version serves, and the project can be used. */
   async function comesBack(): Promise<void> {
     await service.start();
     const until = Date.now() + settleSeconds * 1000;
@@ -107,7 +107,7 @@ describe("the service killed at a write to its table", () => {
     expect(await broken()).toEqual([]);
   }
 
-  /** Runs a scenario and kills the service at its write number `at`; gives how many writes it came to. */
+  /** Runs a scenario and kills the service at its write number `at`; returns the number of writes. */
   async function killedAt(
     run: (turn: number) => Promise<unknown>,
     at: number,
@@ -149,7 +149,7 @@ describe("the service killed at a write to its table", () => {
   test("an upload whose event is not delivered before the kill is seen after it, and so is every later one", async () => {
     for (let turn = 0; turn < 3; turn += 1) {
       table.gate.before = (call) => {
-        // The listener's read of the build alone; an endpoint reads a key with it.
+        // Only the listener's read of the build; an endpoint's read contains a key as well.
         const isListener =
           call.operation === "BatchGetItem" && call.body.includes("BLD#") && !call.body.includes("KEY#");
         if (isListener) service.kill();

@@ -44,7 +44,7 @@ describe("at a boundary between two stages", { timeout: 10_000 }, () => {
     return { id: body.build.id, send: () => upload(body.url, bytes) };
   }
 
-  /** Does this with the build as a row, just before the first write that makes this change is passed on. */
+  /** Calls this with the build's row just before the first write with this change is forwarded. */
   function justBefore(change: string, act: () => Promise<unknown>): void {
     let isDone = false;
     guarded.gate.before = async (call) => {
@@ -62,7 +62,7 @@ describe("at a boundary between two stages", { timeout: 10_000 }, () => {
 
   test("a rollback says at once what is live again, whatever was read during the swap", async () => {
     const { id, send } = await create(crashes);
-    // As a list leaves it that was read while the new version was the one that ECS names first.
+    // The cache row of a list that was read while ECS named the new version first.
     justBefore("error", () =>
       guarded.direct.put({
         pk: `PRJ#${project.seed.projectId}`,
@@ -128,7 +128,7 @@ describe("at a boundary between two stages", { timeout: 10_000 }, () => {
     });
     const { id, send } = await create({});
     created.resolve({ id, send });
-    // The upload's event has found no token, and does not come again. Polls read the build too, so they wait for it.
+    // The upload's event has found no token and is not sent again. Polls read the build too, so they wait for it.
     await eventRead.opened;
     expect(await finished(project, id)).toMatchObject({ status: "error", size: expect.any(Number) });
     await stillServes();
