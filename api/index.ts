@@ -4,6 +4,7 @@ import * as databases from "./databases.ts";
 import * as environments from "./environments.ts";
 import * as events from "./events.ts";
 import * as me from "./me.ts";
+import * as members from "./members.ts";
 import * as organizations from "./organizations.ts";
 import * as projects from "./projects.ts";
 import type { Route } from "./route.ts";
@@ -15,6 +16,7 @@ import * as tables from "./tables.ts";
 export const modules = {
   me,
   organizations,
+  members,
   projects,
   builds,
   credentials,

@@ -30,6 +30,7 @@ export const limits = {
   databasesPerOrganizationMax: 50,
   storagesPerOrganizationMax: 50,
   membersPerOrganizationMax: 500,
+  emailLengthMax: 254,
   domainsPerProjectMax: 10,
   redeployCandidatesMax: 10,
   variableNameLengthMax: 256,

@@ -104,7 +104,7 @@ export function tokenScope(tokens: readonly TokenAccess[]): Problem {
 }
 
 /** The caller's role is not enough (docs/api.md, Roles). */
-function forbidden(requiredRole: Role): Problem {
+export function forbidden(requiredRole: Role): Problem {
   const who = requiredRole === "owner" ? "Only owners" : "Only admins and owners";
   return new Problem("forbidden", `${who} of the organization can do this.`, { fields: { requiredRole } });
 }

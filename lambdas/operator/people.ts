@@ -5,21 +5,23 @@ import { tokenBounds } from "../../api/tokens.ts";
 import { Token, TokenOwner } from "../http/model/credentials.ts";
 import { notFound, unavailable } from "../http/problem.ts";
 import { newTokenOf } from "../me/model/new-token.ts";
-import { memberWrites, roleChange } from "../organizations/model/members.ts";
+import { memberWrites, newUser, roleChange } from "../organizations/model/members.ts";
 import { newOrganization } from "../organizations/model/organizations.ts";
 import { Member, Organization, User } from "../organizations/model/rows.ts";
 import { limitReached } from "../organizations/model/totals.ts";
 import { newSignInLink } from "../sign-in/model/link.ts";
-import { absent, present } from "../table/entity.ts";
-import { newId } from "../table/ids.ts";
+import { present } from "../table/entity.ts";
 import type { Writes } from "../table/writer.ts";
 import { command, description, name } from "./command.ts";
 
 const triesMax = 8;
 
+/** Two users of the operator's may have one address: invitations then mean the first. */
 export const createUser = command(z.object({ email: z.email(), name }), async (input, { commit, now }) => {
-  const user = { id: newId("usr", now), ...input, createdAt: now.toISOString() };
-  await commit({ ownerId: user.id, ids: { userId: user.id } }, { user: User.put(user, user, { pk: absent }) });
+  const { user, writes } = newUser(input, now);
+  const change = { ownerId: user.id, ids: { userId: user.id } };
+  const outcome = await commit(change, writes);
+  if (!outcome.ok) await commit(change, { user: writes.user });
   return { user };
 });
 
@@ -76,9 +78,8 @@ export const addMember = command(
         member: Member.at({ organizationId, id: userId }),
       });
       if (!organization || !user) throw notFound();
-      const writes = member
-        ? roleChange(member, input.role, { lastOwner: "may go" })
-        : memberWrites({ organization, user, role: input.role }, now);
+      const { row: _, ...added } = memberWrites({ organization, user, role: input.role }, now);
+      const writes = member ? roleChange(member, input.role, { lastOwner: "may go" }) : added;
       const outcome = await commit<Writes>({ ownerId: organizationId, ids: { userId } }, writes);
       if (outcome.ok) return { member: input };
       if (outcome.failed.totals && !outcome.failed.member) throw limitReached("members");

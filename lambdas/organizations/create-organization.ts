@@ -18,7 +18,7 @@ export const handler = endpoint(createOrganization, async ({ body, access, crede
   if (!user) throw unauthorized();
   const { row, write } = newOrganization(body.name, now);
   const reply = { organization: { id: row.id, name: row.name, role: "owner" as const } };
-  const member = memberWrites({ organization: row, user, role: "owner" }, now);
+  const { row: _, ...member } = memberWrites({ organization: row, user, role: "owner" }, now);
   const outcome = await access.commit({ organization: write, ...member }, reply);
   if (!outcome.ok) throw unavailable(new Error("A new organization was refused"));
   return reply;

@@ -48,6 +48,13 @@ async function aBuild(running: Running): Promise<string> {
   return `${running.project}/builds/${(await made(running, `${running.project}/builds`)).build.id}`;
 }
 
+async function aMember(running: Running): Promise<string> {
+  const members = `${organization(running)}/members`;
+  const body = { email: `${randomUUID()}@example.com`, role: "member" };
+  const made = await running.call("POST", members, { body, bearer: running.seed.token });
+  return `${members}/${made.body.member.id}`;
+}
+
 /** In the order of their tests: the routes of tables use the table and the row created before. */
 const budgets = {
   ping: { ...read, prepare: () => at("GET", "/ping") },
@@ -60,6 +67,26 @@ const budgets = {
   },
   "get-organization": { ...read, prepare: (running) => at("GET", organization(running)) },
   "update-organization": { ...change, prepare: (running) => at("PUT", organization(running), { name: "Counted" }) },
+  "list-members": { ...list, prepare: (running) => at("GET", `${organization(running)}/members`) },
+  "create-member": {
+    ...change,
+    status: 201,
+    user: true,
+    prepare: (running) =>
+      at("POST", `${organization(running)}/members`, { email: `${randomUUID()}@example.com`, role: "member" }),
+  },
+  "update-member": {
+    ...change,
+    user: true,
+    prepare: async (running) => at("PUT", await aMember(running), { role: "admin" }),
+  },
+  // The projects that have the member among their managers are listed before the membership ends.
+  "delete-member": {
+    operations: ["BatchGetItem", "Query", "TransactWriteItems"],
+    depth: 3,
+    user: true,
+    prepare: async (running) => at("DELETE", await aMember(running)),
+  },
   "get-me": { ...read, prepare: () => at("GET", "/me") },
   "list-tokens": { ...list, user: true, prepare: () => at("GET", "/me/tokens") },
   "create-token": { ...change, status: 201, user: true, prepare: () => at("POST", "/me/tokens") },

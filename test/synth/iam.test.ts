@@ -72,6 +72,7 @@ it("the capabilities of each function", () => {
     create-domain: keys:record-use table:read table:write
     create-environment: keys:record-use table:read table:write
     create-files: files:sign keys:record-use table:read table:write
+    create-member: console:locate keys:record-use table:read table:write
     create-organization: keys:record-use table:read table:write
     create-project: keys:record-use table:read table:write
     create-row: databases:run keys:record-use table:read table:write
@@ -83,6 +84,7 @@ it("the capabilities of each function", () => {
     delete-domain: keys:record-use table:read table:write
     delete-environment: keys:record-use table:read table:write
     delete-file: files:manage keys:record-use table:read table:write
+    delete-member: keys:record-use table:read table:write
     delete-row: databases:run keys:record-use table:read
     delete-table: databases:run keys:record-use table:read
     delete-token: keys:record-use table:read table:write
@@ -110,6 +112,7 @@ it("the capabilities of each function", () => {
     list-environments: keys:record-use table:read
     list-events: keys:record-use table:read
     list-files: keys:record-use table:read
+    list-members: keys:record-use table:read
     list-organizations: keys:record-use table:read
     list-projects: keys:record-use table:read
     list-rows: databases:run keys:record-use table:read
@@ -126,6 +129,7 @@ it("the capabilities of each function", () => {
     set-managers: keys:record-use table:read table:write
     update-database: keys:record-use table:read table:write
     update-environment: keys:record-use table:read table:write
+    update-member: keys:record-use table:read table:write
     update-organization: keys:record-use table:read table:write
     update-project: keys:record-use table:read table:write
     update-row: databases:run keys:record-use table:read

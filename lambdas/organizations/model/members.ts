@@ -1,8 +1,11 @@
 import { limits } from "../../../api/limits.ts";
+import type { MemberReply } from "../../../api/members.ts";
 import type { Role } from "../../../api/role.ts";
 import { Membership } from "../../http/model/credentials.ts";
+import { Problem } from "../../http/problem.ts";
 import { absent } from "../../table/entity.ts";
-import { Member, type MemberRow, OrganizationTotals } from "./rows.ts";
+import { newId } from "../../table/ids.ts";
+import { Member, type MemberRow, OrganizationTotals, User, UserEmail } from "./rows.ts";
 
 interface NewMember {
   organization: { id: string; name: string };
@@ -16,7 +19,7 @@ interface NewMember {
 export function memberWrites({ organization, user, role, invitation }: NewMember, now: Date) {
   const organizationId = organization.id;
   const { id, name, email } = user;
-  const row = {
+  const row: MemberRow = {
     id,
     organizationId,
     name,
@@ -27,6 +30,7 @@ export function memberWrites({ organization, user, role, invitation }: NewMember
   };
   const key = { userId: id, organizationId };
   return {
+    row,
     membership: Membership.put(key, { ...key, organizationName: organization.name, role }, { pk: absent }),
     member: Member.put(row, row, { pk: absent }),
     totals: OrganizationTotals.update(
@@ -57,4 +61,31 @@ export function roleChange(member: MemberRow, role: Role, { lastOwner }: { lastO
             owners < 0 && lastOwner === "stays" ? { owners: { is: "above", value: 1 } } : undefined,
           ),
   };
+}
+
+/** A new user with the row that finds them by e-mail; that write fails if the address is another user's. */
+export function newUser({ email, name }: { email: string; name: string }, now: Date) {
+  const user = { id: newId("usr", now), email, name, createdAt: now.toISOString() };
+  return {
+    user,
+    writes: {
+      user: User.put(user, user, { pk: absent }),
+      email: UserEmail.put({ address: addressOf(email) }, { id: user.id, email, name }, { pk: absent }),
+    },
+  };
+}
+
+/** An e-mail address as it is compared: without case. */
+export function addressOf(email: string): string {
+  return email.toLowerCase();
+}
+
+/** A member as callers see it. */
+export function memberReply({ id, name, email, role, createdAt }: MemberRow): MemberReply {
+  return { id, name, email, role, createdAt };
+}
+
+/** The organization has one owner only, who can neither go nor step down. */
+export function lastOwner(): Problem {
+  return new Problem("last_owner", "An organization keeps at least one owner. Make another member an owner first.");
 }

@@ -18,6 +18,12 @@ export const User = entity(
   (k: { id: string }) => ({ pk: `USR#${k.id}`, sk: "USR" }),
 );
 
+/** A user by e-mail address in lower case, with what becoming a member needs. */
+export const UserEmail = entity(
+  z.object({ id: z.string(), email: z.string(), name: z.string() }),
+  (k: { address: string }) => ({ pk: `EMAIL#${k.address}`, sk: "EMAIL" }),
+);
+
 const totalsSchema = z.object({
   projects: z.int().optional(),
   databases: z.int().optional(),

@@ -145,6 +145,10 @@ const provedOnly = {
 } as const;
 /** Their calls to the table, and what they do with a refusal, are those of the route named beside them. */
 const sameShape = {
+  "list-members": "list-storages",
+  "create-member": "update-project",
+  "update-member": "update-project",
+  "delete-member": "update-project",
   "get-me": "list-organizations",
   "get-organization": "ping",
   "update-organization": "update-project",

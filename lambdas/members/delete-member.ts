@@ -1,0 +1,48 @@
+import { deleteMember } from "../../api/members.ts";
+import { endpoint } from "../http/endpoint.ts";
+import { notFound, unavailable } from "../http/problem.ts";
+import { lastOwner } from "../organizations/model/members.ts";
+import { OrganizationTotals } from "../organizations/model/rows.ts";
+import type { Writes } from "../table/writer.ts";
+import { memberAt, requireRole, roleFor, stillHasRole } from "./model/change.ts";
+import { projectsManagedBy, removalOf, withoutManager } from "./model/removal.ts";
+
+const triesMax = 8;
+/** Two writes each, in a transaction of at most 100 with the membership's own. */
+const projectsAtOnce = 40;
+
+/** Leaves the lists of managers and the organization; only more than 40 projects take more than one transaction. */
+export const handler = endpoint(
+  deleteMember,
+  async ({ params, access, now }, { table }) => {
+    const { orgId: organizationId } = params;
+    for (let tries = 0; tries < triesMax; tries += 1) {
+      const { member, totals } = await access.read({
+        member: memberAt(params),
+        totals: OrganizationTotals.at({ organizationId }),
+      });
+      if (!member) throw notFound();
+      const caller = access.caller();
+      const isOwn = caller.kind === "user" && caller.userId === member.id;
+      const least = roleFor(member.role);
+      if (!isOwn) requireRole(caller, least);
+      if (member.role === "owner" && (totals?.owners ?? 0) <= 1) throw lastOwner();
+      const managed = await projectsManagedBy(table, member);
+      const leaving: Writes = Object.assign(
+        {},
+        ...managed.slice(0, projectsAtOnce).map((project) => withoutManager(project, member.id, now)),
+      );
+      const isLast = managed.length <= projectsAtOnce;
+      const outcome = await access.commit<Writes>({
+        caller: isOwn ? undefined : stillHasRole(caller, organizationId, least),
+        ...leaving,
+        ...(isLast && removalOf(member, totals)),
+      });
+      if (outcome.ok && isLast) return { member: member.id };
+      // A page of projects that was left is progress, not a lost try.
+      if (outcome.ok) tries -= 1;
+    }
+    throw unavailable(new Error("The member kept changing"));
+  },
+  { exists: (params) => ({ member: memberAt(params) }) },
+);
