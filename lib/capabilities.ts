@@ -87,6 +87,7 @@ function environmentValues(r: Resources): Record<EnvironmentName, string> {
     IMAGE_BUILD_ROLE: r.imageBuild.sessions.roleArn,
     IMAGE_KEY: r.data.key.keyArn,
     IMAGE_REPOSITORIES: r.apps.images.arn,
+    BASE_IMAGES: r.baseImages.arn,
   };
 }
 

@@ -7,6 +7,7 @@ import { imageBuildActions } from "../statemachines/image-build-actions.ts";
 import type { imageBuildServices } from "../statemachines/steps.ts";
 import { roleFor, serviceOfThisAccount } from "./allow.ts";
 import type { Apps } from "./apps.ts";
+import type { BaseImages } from "./base-images.ts";
 import type { Data } from "./data.ts";
 import { suppressNag } from "./nag-suppressions.ts";
 import { functionsOf } from "./signers.ts";
@@ -28,9 +29,13 @@ export class ImageBuild extends Construct {
   /** The role of the sessions that image builds get; a build cannot assume it itself. */
   readonly sessions: iam.Role;
 
-  constructor(scope: Construct, id: string, props: { data: Data; apps: Apps; buildspec: Record<string, unknown> }) {
+  constructor(
+    scope: Construct,
+    id: string,
+    props: { data: Data; apps: Apps; baseImages: BaseImages; buildspec: Record<string, unknown> },
+  ) {
     super(scope, id);
-    this.sessions = this.#sessions(props.data, props.apps);
+    this.sessions = this.#sessions(props);
     const access = this.#accessFunction();
     this.output = new logs.LogGroup(this, "Output", {
       retention: logs.RetentionDays.ONE_MONTH,
@@ -57,7 +62,10 @@ export class ImageBuild extends Construct {
         buildImage: codebuild.LinuxArmBuildImage.AMAZON_LINUX_2023_STANDARD_3_0,
         computeType: codebuild.ComputeType.SMALL,
         privileged: true,
-        environmentVariables: { ACCESS_FUNCTION: { value: access.name } },
+        environmentVariables: {
+          ACCESS_FUNCTION: { value: access.name },
+          BASE_REGISTRY: { value: props.baseImages.registry },
+        },
       },
       timeout: Duration.minutes(imageBuildMinutes.run),
       queuedTimeout: Duration.minutes(imageBuildMinutes.queue),
@@ -85,7 +93,7 @@ export class ImageBuild extends Construct {
   }
 
   /** The function that opens a session limits it to one build's files and one project's repository. */
-  #sessions(data: Data, apps: Apps): iam.Role {
+  #sessions({ data, apps, baseImages }: { data: Data; apps: Apps; baseImages: BaseImages }): iam.Role {
     return roleFor(this, "Sessions", {
       description: "Reads an image build's files and pushes its image, one build at a time",
       assumedBy: functionsOf(this),
@@ -105,6 +113,11 @@ export class ImageBuild extends Construct {
           actions: [...imageBuildActions.repository],
           resources: [`${apps.images.arn}/*`],
           because: "Each session's own policy names one project's repository.",
+        },
+        {
+          actions: [...imageBuildActions.baseImages],
+          resources: [`${baseImages.arn}/*`],
+          because: "Copies of public images are named after them.",
         },
       ],
     });

@@ -1,4 +1,5 @@
 import type { Apps } from "./apps.ts";
+import type { BaseImages } from "./base-images.ts";
 import type { Data } from "./data.ts";
 import type { Database } from "./database.ts";
 import type { ImageBuild } from "./image-build.ts";
@@ -12,6 +13,7 @@ export interface Resources {
   network: Network;
   apps: Apps;
   imageBuild: ImageBuild;
+  baseImages: BaseImages;
   database: Database | undefined;
   /** The ARN is built from the name, because the definition refers to functions that refer to the machine. */
   stateMachine: { arn: string; name: string; executionArns: string };

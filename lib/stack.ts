@@ -4,6 +4,7 @@ import { routes } from "../api/index.ts";
 import { operatorUses } from "../statemachines/steps.ts";
 import { Alarms } from "./alarms.ts";
 import { Apps } from "./apps.ts";
+import { BaseImages } from "./base-images.ts";
 import type { Bundle } from "./bundle.ts";
 import { Data } from "./data.ts";
 import { Database } from "./database.ts";
@@ -59,13 +60,15 @@ export class SlipwayStack extends Stack {
     const data = new Data(this, "Data", removal);
     const network = new Network(this, "Network", { database: settings.database === "aurora" });
     const apps = new Apps(this, "Apps", { network, removal });
+    const baseImages = new BaseImages(this, "BaseImages");
     const name = `${this.stackName}-deployment`;
     return {
       data,
       network,
       apps,
       signers: new Signers(this, "Signers", data),
-      imageBuild: new ImageBuild(this, "ImageBuild", { data, apps, buildspec: bundle.buildspec }),
+      imageBuild: new ImageBuild(this, "ImageBuild", { data, apps, baseImages, buildspec: bundle.buildspec }),
+      baseImages,
       database:
         settings.database === "aurora"
           ? new Database(this, "Database", { vpc: network.vpc, key: data.key, removal })

@@ -1,8 +1,24 @@
 /** The tag of the cached layers for the project's next build; each build overwrites it. A build's own image is tagged with its id once. */
 export const cacheTag = "cache";
 
-/** The BuildKit image. The default image is on a registry that limits anonymous pulls. */
-const buildkit = "public.ecr.aws/vend/moby/buildkit:buildx-stable-1";
+/** BuildKit 0.26.2, by its digest: the same image wherever it is pulled from. */
+const buildkit = "moby/buildkit@sha256:de10faf919fc71ba4eb1dd7bd6449566d012b0c9436b1c61bfee21d621b009aa";
+
+/**
+ * Pulls BuildKit and chooses the registry of the base images: the stack's own copies (BASE_REGISTRY), which ECR makes at the
+ * first pull, or the public registry, which allows few anonymous pulls, if these cannot be had.
+ */
+const prepareBuildKit = [
+  "base=${BASE_REGISTRY:-public.ecr.aws}",
+  "first=$(sed -n '\\|^FROM public.ecr.aws/|{s|||p;q;}' /tmp/build/Dockerfile)",
+  'docker buildx imagetools inspect "$base/${first%% *}" > /dev/null 2>&1 ||',
+  '  { echo "The copies of base images cannot be read; they are pulled from public.ecr.aws."; base=public.ecr.aws; }',
+  'sed -i "s|^FROM public.ecr.aws/|FROM $base/|" /tmp/build/Dockerfile',
+  'for registry in "$base/vend" public.ecr.aws/vend docker.io; do',
+  `  docker pull --quiet "$registry/${buildkit}" > /dev/null 2>&1 && break`,
+  "done",
+  `docker buildx create --use --name slipway --driver-opt "image=$registry/${buildkit}" > /dev/null`,
+];
 
 /** Stops at the first error, and never prints commands, even if the calling shell does. */
 const silent = ["set -euo pipefail", "set +x"];
@@ -47,7 +63,7 @@ const prepare = [
   "jq -j .dockerignore /tmp/build/recipe.json > /tmp/build/Dockerfile.dockerignore",
   `jq -j '.variables[].value + "\\u0000"' /tmp/build/recipe.json > /tmp/build/values`,
   "jq -j '.staticServer // empty' /tmp/build/recipe.json > /tmp/slipway/static-server.mjs",
-  `docker buildx create --use --name slipway --driver-opt image=${buildkit} > /dev/null`,
+  ...prepareBuildKit,
 ];
 
 /** Values hold no NUL (docs/api.md, Environment variables): the file is split at NUL, and the values become arguments of one process only. */
@@ -73,8 +89,8 @@ const strict = (lines: readonly string[]): string => ["(", ...lines, ")"].join("
 
 /**
  * What CodeBuild runs (its buildspec, as an object). Of its environment it reads CODEBUILD_BUILD_ID, ACCESS_FUNCTION (the function
- * that returns its files and its registry password), IMAGE_REPOSITORY (the prefix of all projects' repositories), IMAGE_TAG
- * and PROJECT_ID. It exports IMAGE_DIGEST. Only a local build exports IMAGE_WARNING, if its runtime is not exactly the requested one;
+ * that returns its files and its registry password), BASE_REGISTRY (the copies of public images), IMAGE_REPOSITORY (the prefix of all
+ * projects' repositories), IMAGE_TAG and PROJECT_ID. It exports IMAGE_DIGEST. Only a local build exports IMAGE_WARNING, if its runtime is not exactly the requested one;
  * a base image always is. Values of variables become build arguments named by index, and no log shows them.
  */
 export function renderBuildspec(): Record<string, unknown> {

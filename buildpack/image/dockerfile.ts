@@ -46,6 +46,7 @@ export function renderDockerfile(plan: Plan, input: ImageInput): string {
     ...envLines(plan.env),
     ...variables,
     ...buildCommands(plan).map(({ command }) => run(command)),
+    ...separated(plan),
     "",
     `FROM ${base.run}`,
     ...systemPackages(plan),
@@ -141,12 +142,33 @@ function copyManifests(plan: Plan): string[] {
   return [...[...folders].map(([folder, paths]) => `COPY ${JSON.stringify([...paths, folder])}`), ...lines];
 }
 
-/** The content of the run stage: a static site's files and their server, else the whole app. */
+/** The folder of the installed packages; null if nothing is installed, or if the image does not get them. */
+function dependencies(plan: Plan): string | null {
+  if (plan.static !== null || installCommands(plan).length === 0) return null;
+  return plan.language === "nodejs" ? "node_modules" : virtualEnvironment;
+}
+
+/**
+ * A stage with the app without its packages, so that these are a layer of their own in the image: a change of source pushes
+ * and pulls only the rest. Tools keep caches beside the packages, which would change their layer with every build.
+ */
+function separated(plan: Plan): string[] {
+  const folder = dependencies(plan);
+  if (folder === null) return [];
+  const caches =
+    plan.language === "nodejs"
+      ? ` && rm -rf ${[".cache", ".vite", ".vite-temp"].map((name) => `${folder}/${name}`).join(" ")}`
+      : "";
+  return [`RUN mkdir -p ${folder}${caches}`, "", "FROM build AS source", `RUN rm -rf ${folder}`];
+}
+
+/** The content of the run stage: a static site's files and their server, else the packages and the rest of the app. */
 function copyApp(plan: Plan): string[] {
-  const copied = plan.static === null ? [""] : [`/${plan.static.dir}`, `/${staticServerPath}`];
-  return copied.map(
-    (path) => `COPY --link --chown=1000:1000 --from=build ${JSON.stringify([`/app${path}`, `/app${path}`])}`,
-  );
+  const copy = (stage: string, path: string) =>
+    `COPY --link --chown=1000:1000 --from=${stage} ${JSON.stringify([`/app${path}`, `/app${path}`])}`;
+  if (plan.static !== null) return [`/${plan.static.dir}`, `/${staticServerPath}`].map((path) => copy("build", path));
+  const folder = dependencies(plan);
+  return folder === null ? [copy("build", "")] : [copy("build", `/${folder}`), copy("source", "")];
 }
 
 function systemPackages({ systemPackages: names }: Plan): string[] {

@@ -62,7 +62,7 @@ export function inputsOf(build: unknown, imageBuildProject: string): ImageBuildI
 }
 
 /** The session policy for signing a build's URLs and creating its registry password. IAM accepts at most 2,048 characters. */
-export function sessionPolicyOf(inputs: ImageBuildInputs, repositoryArn: string) {
+export function sessionPolicyOf(inputs: ImageBuildInputs, repositoryArn: string, baseImagesArn: string) {
   const partition = repositoryArn.split(":")[1];
   const objects = [inputs.archive, inputs.recipe];
   return {
@@ -70,6 +70,7 @@ export function sessionPolicyOf(inputs: ImageBuildInputs, repositoryArn: string)
     Statement: [
       { Effect: "Allow", Action: "ecr:GetAuthorizationToken", Resource: "*" },
       { Effect: "Allow", Action: [...imageBuildActions.repository], Resource: repositoryArn },
+      { Effect: "Allow", Action: [...imageBuildActions.baseImages], Resource: `${baseImagesArn}/*` },
       {
         Effect: "Allow",
         Action: [...imageBuildActions.objects],

@@ -36,6 +36,7 @@ export function buildAccessGranter(environment: {
   IMAGE_BUILD_ROLE: string;
   IMAGE_KEY: string;
   IMAGE_REPOSITORIES: string;
+  BASE_IMAGES: string;
 }): BuildAccessGranter {
   const codeBuild = new CodeBuildClient(clientDefaults());
   const ecr = new ECRClient(clientDefaults());
@@ -59,7 +60,7 @@ export function buildAccessGranter(environment: {
       await ecr.send(new PutLifecyclePolicyCommand({ repositoryName, lifecyclePolicyText }));
     },
     async grant(inputs, now) {
-      const policy = sessionPolicyOf(inputs, repositoryArn(inputs.projectId));
+      const policy = sessionPolicyOf(inputs, repositoryArn(inputs.projectId), environment.BASE_IMAGES);
       const credentials = await assumeRole(environment.IMAGE_BUILD_ROLE, policy);
       const address = ({ bucket, key, version }: StoredObject) =>
         presigner({ bucket, validSeconds: addressValidSeconds, credentials, now })({

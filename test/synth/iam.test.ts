@@ -333,17 +333,24 @@ it("the image build, which runs untrusted code, may only write its log and invok
     one.Name,
     written(one.Value),
   ]);
-  expect(variables).toEqual([["ACCESS_FUNCTION", `<StackName>-${asked[0]?.id}`]]);
+  expect(variables).toEqual([
+    ["ACCESS_FUNCTION", `<StackName>-${asked[0]?.id}`],
+    ["BASE_REGISTRY", "<AccountId>.dkr.ecr.<Region>.<URLSuffix>/slipway-base"],
+  ]);
   expect(asked).toHaveLength(1);
 });
 
 it("an image build reaches its files only with a session that grant-build-access opens", () => {
   const [id] = roleNamed("ImageBuildSessions");
   expect(lines(grantsOf(id)).join("\n")).toMatchInlineSnapshot(`
-    "ecr:BatchCheckLayerAvailability arn:<Partition>:ecr:<Region>:<AccountId>:repository/slipway/*
+    "ecr:BatchCheckLayerAvailability arn:<Partition>:ecr:<Region>:<AccountId>:repository/slipway-base/*
+    ecr:BatchCheckLayerAvailability arn:<Partition>:ecr:<Region>:<AccountId>:repository/slipway/*
+    ecr:BatchGetImage arn:<Partition>:ecr:<Region>:<AccountId>:repository/slipway-base/*
     ecr:BatchGetImage arn:<Partition>:ecr:<Region>:<AccountId>:repository/slipway/*
+    ecr:BatchImportUpstreamImage arn:<Partition>:ecr:<Region>:<AccountId>:repository/slipway-base/*
     ecr:CompleteLayerUpload arn:<Partition>:ecr:<Region>:<AccountId>:repository/slipway/*
     ecr:GetAuthorizationToken *
+    ecr:GetDownloadUrlForLayer arn:<Partition>:ecr:<Region>:<AccountId>:repository/slipway-base/*
     ecr:GetDownloadUrlForLayer arn:<Partition>:ecr:<Region>:<AccountId>:repository/slipway/*
     ecr:InitiateLayerUpload arn:<Partition>:ecr:<Region>:<AccountId>:repository/slipway/*
     ecr:PutImage arn:<Partition>:ecr:<Region>:<AccountId>:repository/slipway/*

@@ -1,4 +1,5 @@
 import { expect, it } from "vitest";
+import { baseImagePrefix } from "../../lib/image-repositories.ts";
 import { ofType, resources, slipwayApp } from "./assembly.ts";
 import { functions, written } from "./policies.ts";
 
@@ -140,12 +141,29 @@ it("the database pauses when idle, accepts only the Data API, is encrypted, and 
   }
 });
 
-it("the stack contains no repositories: a project's first build creates one, which stays when the stack is deleted", () => {
-  expect([...ofType("AWS::ECR::Repository"), ...ofType("AWS::ECR::RepositoryCreationTemplate")]).toEqual([]);
+it("the stack contains no project's repository: its first build creates one, which stays when the stack is deleted", () => {
+  const names = ofType("AWS::ECR::Repository").map(([, { Properties }]) => Properties.RepositoryName);
+  expect(names.filter((name) => !name.startsWith("slipway-base/"))).toEqual([]);
+  expect(ofType("AWS::ECR::RepositoryCreationTemplate")).toEqual([]);
   const variables = functions().find(({ id }) => id === "grant-build-access")?.environment;
   expect(written(variables?.IMAGE_REPOSITORIES)).toBe("arn:<Partition>:ecr:<Region>:<AccountId>:repository/slipway");
   expect(written(variables?.IMAGE_KEY)).toBe(`<${dataKey()}>`);
 });
+
+it("public images are pulled through copies of the stack's own, which exist before the first build", () => {
+  const [, rule] = ofType("AWS::ECR::PullThroughCacheRule")[0] ?? [];
+  expect(rule?.Properties).toEqual({ EcrRepositoryPrefix: "slipway-base", UpstreamRegistryUrl: "public.ecr.aws" });
+  const copies = ofType("AWS::ECR::Repository").map(([, { Properties }]) => Properties.RepositoryName);
+  const images = ["docker/library/node", "docker/library/python", "vend/moby/buildkit"];
+  expect(copies.sort()).toEqual(images.map((name) => `slipway-base/${name}`));
+});
+
+it.each(["Slipway", "S", "A-very-long-stack-name-with-32-ch", "a--b-"])(
+  "the prefix of copies for the stack %s is valid",
+  (name) => {
+    expect(baseImagePrefix(name)).toMatch(/^(?=.{2,30}$)[a-z0-9]+(?:-[a-z0-9]+)*$/);
+  },
+);
 
 it.each([
   ["My--Stack", "my-stack"],

@@ -116,6 +116,7 @@ beforeAll(async () => {
     IMAGE_BUILD_ROLE: "arn:aws:iam::000000000000:role/image-builds",
     IMAGE_KEY: "arn:aws:kms:us-east-1:000000000000:key/1",
     IMAGE_REPOSITORIES: "arn:aws:ecr:us-east-1:000000000000:repository/slipway",
+    BASE_IMAGES: "arn:aws:ecr:us-east-1:000000000000:repository/slipway-base",
   };
   for (const [name, value] of Object.entries(environment)) vi.stubEnv(name, value);
   const options = { endpoint: s3.endpoint, region: "us-east-1", forcePathStyle: true };

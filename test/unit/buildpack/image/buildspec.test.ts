@@ -30,13 +30,16 @@ const imageBuildId = "slipway-build:0f8fad5b-d9cb-469f-a165-70867728950e";
 const password = "registry-pass-word";
 
 interface Workshop {
+  dockerfile?: string;
+  /** The start of the names of images that no registry gives. */
+  refused?: string;
   values?: { name: string; value: string }[];
   /** The function's responses, one per call; the last one repeats. */
   answers?: (files: Record<"archive" | "recipe", string>) => object[];
 }
 
 /** Programs at the start of PATH that record their calls; the scripts' /tmp is a folder of this test. */
-async function workshop({ values = [], answers }: Workshop) {
+async function workshop({ values = [], answers, dockerfile = "FROM x\n", refused = "-" }: Workshop) {
   const folder = mkdtempSync(join(tmpdir(), "buildspec-"));
   folders.push(folder);
   const bin = join(folder, "bin");
@@ -56,7 +59,7 @@ async function workshop({ values = [], answers }: Workshop) {
       "recipe.json",
       JSON.stringify({
         plan: { root: "web app" },
-        dockerfile: "FROM x\n",
+        dockerfile,
         dockerignore: ".git\n",
         staticServer: null,
         variables: values,
@@ -82,6 +85,8 @@ async function workshop({ values = [], answers }: Workshop) {
   program(
     "docker",
     `case "$1 $2" in
+      "pull --quiet") case "$3" in ${refused}*) exit 1;; esac;;
+      "buildx imagetools") case "$4" in ${refused}*) exit 1;; esac;;
       "login "*) cat > ${folder}/login; echo "WARNING! Your password will be stored unencrypted" >&2;;
       "buildx build") printf '%s\\0' "$@" > ${folder}/arguments
         ls -a ${folder} ${folder}/build > ${folder}/left; echo '{"containerimage.digest":"sha256:abc"}' > ${folder}/metadata.json;;
@@ -96,6 +101,7 @@ async function workshop({ values = [], answers }: Workshop) {
     PATH: `${bin}:/usr/bin:/bin`,
     CODEBUILD_BUILD_ID: imageBuildId,
     ACCESS_FUNCTION: "Slipway-grant-build-access",
+    BASE_REGISTRY: "1.dkr.ecr/base",
     IMAGE_REPOSITORY: "1.dkr.ecr/apps",
     IMAGE_TAG: "bld_1",
     PROJECT_ID: "prj_1",
@@ -140,6 +146,31 @@ test("the build has the project's own repository and cache, the app's folder and
   expect(words).toContain("1.dkr.ecr/apps/prj_1:bld_1");
   expect(words.join(" ")).toContain("ref=1.dkr.ecr/apps/prj_1:cache,mode=max");
   expect(readFileSync(join(folder, "build", "Dockerfile"), "utf8")).toBe("FROM x\n");
+});
+
+test("BuildKit is pulled by its digest, and base images from the stack's copies", async () => {
+  const { calls, folder } = await workshop({
+    dockerfile:
+      "FROM public.ecr.aws/docker/library/node:24 AS build\nRUN echo public.ecr.aws/\nFROM build AS source\nFROM public.ecr.aws/docker/library/node:24-slim\n",
+  });
+  expect(readFileSync(join(folder, "build", "Dockerfile"), "utf8")).toBe(
+    "FROM 1.dkr.ecr/base/docker/library/node:24 AS build\nRUN echo public.ecr.aws/\nFROM build AS source\nFROM 1.dkr.ecr/base/docker/library/node:24-slim\n",
+  );
+  expect(calls).toContain("1.dkr.ecr/base/docker/library/node:24");
+  const image = calls.find((word) => word.startsWith("image="));
+  expect(image).toMatch(/^image=1\.dkr\.ecr\/base\/vend\/moby\/buildkit@sha256:[0-9a-f]{64}$/);
+});
+
+test("without the stack's copies everything is pulled from public registries, by the same digest", async () => {
+  const { calls, folder, output } = await workshop({
+    refused: "1.dkr.ecr/base",
+    dockerfile: "FROM public.ecr.aws/x\n",
+  });
+  expect(readFileSync(join(folder, "build", "Dockerfile"), "utf8")).toBe("FROM public.ecr.aws/x\n");
+  expect(calls.find((word) => word.startsWith("image="))).toMatch(
+    /^image=public\.ecr\.aws\/vend\/moby\/buildkit@sha256:/,
+  );
+  expect(output).toContain("The copies of base images cannot be read; they are pulled from public.ecr.aws.");
 });
 
 test("a file keeps a name beyond ASCII", async () => {

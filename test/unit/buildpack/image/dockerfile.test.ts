@@ -41,9 +41,14 @@ ARG _E1
 ENV API_KEY=$_E0 \\
     _E0=$_E1
 RUN ${mount} npm run build
+RUN mkdir -p node_modules && rm -rf node_modules/.cache node_modules/.vite node_modules/.vite-temp
+
+FROM build AS source
+RUN rm -rf node_modules
 
 FROM public.ecr.aws/docker/library/node:24-bookworm-slim
-COPY --link --chown=1000:1000 --from=build ["/app","/app"]
+COPY --link --chown=1000:1000 --from=build ["/app/node_modules","/app/node_modules"]
+COPY --link --chown=1000:1000 --from=source ["/app","/app"]
 WORKDIR /app
 ENV HOME="/app"
 ENV NODE_ENV="production"
@@ -74,6 +79,23 @@ test("a Python app installs into a virtual environment that the run stage takes 
   expect(order).toEqual([...order].sort((a, b) => a - b));
   expect(lines).toContain('ENV PYTHONUNBUFFERED="1"');
   expect(lines).toContain('CMD ["/bin/sh","-c","exec gunicorn --bind 0.0.0.0:$PORT app:app"]');
+});
+
+test("the packages of a Python app are a layer of their own", () => {
+  expect(linesOf(python)).toEqual(
+    expect.arrayContaining([
+      "FROM build AS source",
+      "RUN rm -rf .venv",
+      'COPY --link --chown=1000:1000 --from=build ["/app/.venv","/app/.venv"]',
+      'COPY --link --chown=1000:1000 --from=source ["/app","/app"]',
+    ]),
+  );
+});
+
+test("an app that installs nothing is one layer", () => {
+  const lines = linesOf({ "package.json": { scripts: { start: "node server.js" } }, "server.js": "" });
+  expect(lines.filter((line) => line.startsWith("FROM"))).toHaveLength(2);
+  expect(lines).toContain('COPY --link --chown=1000:1000 --from=build ["/app","/app"]');
 });
 
 test.each(["22", "24", "26"])("Node.js %s: the Debian release is named and no front end is pulled", (line) => {

@@ -61,14 +61,16 @@ test.each<[string, unknown]>([
 });
 
 const inputs = inputsOf(build(), "slipway-build");
+const baseImagesArn = "arn:aws:ecr:eu-west-1:123456789012:repository/slipway-base";
 const repositoryArn = `arn:aws:ecr:eu-west-1:123456789012:repository/slipway/${projectId}`;
 
 test("a session reaches one build's two objects and one project's repository, and makes or deletes nothing", () => {
   if (inputs === undefined) throw new Error("no inputs");
-  const policy = sessionPolicyOf(inputs, repositoryArn);
+  const policy = sessionPolicyOf(inputs, repositoryArn, baseImagesArn);
   expect(policy.Statement.map(({ Action, Resource }) => [Action, Resource])).toEqual([
     ["ecr:GetAuthorizationToken", "*"],
     [[...imageBuildActions.repository], repositoryArn],
+    [[...imageBuildActions.baseImages], `${baseImagesArn}/*`],
     [
       ["s3:GetObject", "s3:GetObjectVersion"],
       [
@@ -78,7 +80,11 @@ test("a session reaches one build's two objects and one project's repository, an
     ],
     ["kms:Decrypt", "*"],
   ]);
-  expect(imageBuildActions.repository.filter((action) => /Delete|Create|Set|\*/.test(action))).toEqual([]);
+  expect(
+    [...imageBuildActions.repository, ...imageBuildActions.baseImages].filter((action) =>
+      /Delete|Create|Set|\*/.test(action),
+    ),
+  ).toEqual([]);
 });
 
 test("a session policy with the longest possible names fits IAM's limit", () => {
@@ -86,7 +92,11 @@ test("a session policy with the longest possible names fits IAM's limit", () => 
   const longest = inputsOf(build({ SOURCE_BUCKET: bucket, ARTIFACT_BUCKET: bucket }), "slipway-build");
   if (longest === undefined) throw new Error("no inputs");
   const arn = `arn:aws-us-gov:ecr:ap-southeast-2:123456789012:repository/${"s".repeat(32)}/${projectId}`;
-  expect(JSON.stringify(sessionPolicyOf(longest, arn)).length).toBeLessThan(2_048);
+  expect(
+    JSON.stringify(
+      sessionPolicyOf(longest, arn, `arn:aws-us-gov:ecr:ap-southeast-2:123456789012:repository/${"s".repeat(30)}`),
+    ).length,
+  ).toBeLessThan(2_048);
 });
 
 test("a repository is encrypted with our key, scans what is pushed, and lets only the cache's tag be written again", () => {
