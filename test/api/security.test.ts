@@ -217,7 +217,7 @@ describe("every endpoint", () => {
     ["PUT", "tables/nothing/rows/1"],
     ["POST", "files"],
   ])(
-    "%s %s: what is missing or foreign is a 404 before an unreadable or too large body is anything",
+    "%s %s: a resource that is missing or belongs to others is a 404, also with an unreadable or too large body",
     async (method, rest) => {
       const base = (ids: Record<string, string>) =>
         fill(

@@ -102,7 +102,7 @@ async function runBuildspec(folder: string, name: string): Promise<{ succeeded: 
   return ended.promise;
 }
 
-/** An archive's way to an image, as in a deployment: checked, analysed, rendered, and built by the buildspec's own shell. */
+/** An archive's way to an image, as in a deployment: checked, analyzed, rendered, and built by the buildspec's own shell. */
 export async function buildImage(files: Files, variables: Variables = {}): Promise<Built> {
   const archive = await zipOf(files);
   const plan = await planOf(archive);

@@ -10,7 +10,7 @@ const significantDigits = (number: string) =>
  * Whether JavaScript reads a number back as it is written. `isExactNumber` is the same rule in TypeScript. PostgreSQL
  * writes 1e23, which lies half-way between two doubles, as 9.999999999999999e+22, where JavaScript writes 1e+23: so a
  * number with fewer digits than PostgreSQL's is exact too. It is not one SQL expression, because PostgreSQL may plan a
- * function of the language sql with its argument as a constant, and then casts it before any condition is judged.
+ * function of the language sql with its argument as a constant, and then casts it before any condition is evaluated.
  */
 export const floatFits: InnerFunction = {
   name: names.floatFits,

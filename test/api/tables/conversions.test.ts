@@ -140,7 +140,7 @@ test.each(pairs)("any %s becomes a %s whole, or is refused", async (from, to) =>
 });
 
 test.each(["1e-400", "-1e400", "1e999999999", "x"])(
-  "%s is no float, also as the first value judged",
+  "%s is no float, also as the first value that is checked",
   async (number) => {
     const judged = sql`select cast(${sql.id(t.schema, innerNames.floatFits)}(${sql.lit(number)}) as text)`;
     // A statement of its own each time, so that PostgreSQL plans the function anew.

@@ -179,7 +179,7 @@ describe("tables", () => {
     expect(await t.rds.sql(`select 1 from "${t.schema}"."$claims"`)).toEqual([]);
   });
 
-  it("of a database from before there were claims take an Idempotency-Key too", async () => {
+  it("of a database without records of Idempotency-Keys accept an Idempotency-Key too", async () => {
     await t.given("older", [{ name: "a", type: "integer" }]);
     const drop = () => t.rds.sql(`drop table "${t.schema}"."$claims"`);
     await drop();

@@ -124,6 +124,6 @@ describe("events that are late, repeated or for a finished build", () => {
     expect(await guarded.broken()).toEqual([]);
     expect((await project.call("POST", `${project.project}/builds/${id}/cancel`)).status).toBe(200);
     await invoke("reconcile-locks", { all: true });
-    expect((await deploy(project, says("after the sweep"))).status).toBe("ready");
+    expect((await deploy(project, says("after reconcile-locks"))).status).toBe("ready");
   });
 });

@@ -47,7 +47,7 @@ test("an archive that is refused names the entry, and lies in the last byte are 
   expect(reportsOf(stdout)[0].error).toMatchObject({ code: "archive_refused", entry: "server.js" });
 });
 
-test("a folder is analysed whole, or with --as-deployed as deploy would send it", async () => {
+test("a folder is analyzed completely, or with --as-deployed as deploy would send it", async () => {
   using app = folderWith({
     "package.json": '{"scripts":{"start":"node a.js"}}',
     "a.js": "",
