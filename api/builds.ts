@@ -161,5 +161,5 @@ export const listBuildLogs = route("list-build-logs", `GET ${project}/builds/{bu
   }),
   status: 200,
   errors: [],
-  uses: ["table:read", "logs:read"],
+  uses: ["table:read", "build-values:read", "logs:read"],
 });

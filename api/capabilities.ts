@@ -33,8 +33,12 @@ export const capabilities = [
   "apps:watch",
   /** Register task definitions, create and update the app's service. */
   "apps:deploy",
+  /** Run one command in a task of its own, in an app's image. */
+  "apps:run",
   /** Continue or roll back a running service deployment. */
   "apps:switch",
+  /** Read the values of variables that builds were made with, to mask them in output. */
+  "build-values:read",
   /** Read build output and app output. */
   "logs:read",
   /** Replay a deployed app's identity proof to STS. */

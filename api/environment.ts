@@ -27,6 +27,8 @@ export const capabilityEnvironment = {
     "IMAGE_REPOSITORY",
     "SERVICE_HOST",
   ],
+  "apps:run": ["CLUSTER_NAME", "APP_SUBNETS", "APP_SECURITY_GROUPS"],
+  "build-values:read": ["ARTIFACTS_BUCKET"],
   "apps:switch": ["CLUSTER_NAME", "HEALTH_TIMEOUT_SECONDS", "PROBE_HEADER_NAME", "PROBE_HEADER_VALUE"],
   "logs:read": ["APP_LOG_GROUP", "BUILD_LOG_GROUP"],
   "identity:prove": ["APP_TASK_ROLE", "SERVICE_HOST"],

@@ -61,6 +61,23 @@ export const appsDeploy: (r: Resources) => Allowance[] = (r) => [
     conditions: { StringEquals: { "iam:PassedToService": "ecs-tasks.amazonaws.com" } },
   },
 ];
+/** Runs release commands, each in a task of its own. */
+export const appsRun: (r: Resources) => Allowance[] = (r) => [
+  {
+    actions: ["ecs:RunTask"],
+    resources: [
+      Stack.of(r.apps).formatArn({ service: "ecs", resource: "task-definition", resourceName: "slipway-release-*:*" }),
+    ],
+    conditions: inCluster(r),
+    because: "Task definitions of release commands are named after builds.",
+  },
+  {
+    actions: ["ecs:DescribeTasks", "ecs:StopTask"],
+    resources: [ecsArn(r, "task", "*")],
+    conditions: inCluster(r),
+    because: perProject,
+  },
+];
 /** Watches a deployment, and continues it or rolls it back. */
 export const appsSwitch: (r: Resources) => Allowance[] = (r) => [
   {

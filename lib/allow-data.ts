@@ -50,8 +50,19 @@ export const archivesCopy: (r: Resources) => Allowance[] = (r) => [
 ];
 /** Writes the files that an image build reads. */
 export const artifactsWrite: (r: Resources) => Allowance[] = (r) => [
-  { actions: ["s3:PutObject"], resources: [r.data.artifacts.arnForObjects("builds/*")], because: namedAfter },
+  {
+    actions: ["s3:PutObject"],
+    resources: [r.data.artifacts.arnForObjects("builds/*"), r.data.artifacts.arnForObjects("values/*")],
+    because: namedAfter,
+  },
   throughService(r, "s3", ["kms:Decrypt", "kms:GenerateDataKey"]),
+];
+
+/** Reads the values that builds were made with, to mask them in output. */
+export const buildValuesRead: (r: Resources) => Allowance[] = (r) => [
+  { actions: ["s3:GetObject"], resources: [r.data.artifacts.arnForObjects("values/*")], because: namedAfter },
+  listing(r.data.artifacts.bucketArn),
+  throughService(r, "s3", ["kms:Decrypt"]),
 ];
 
 /** Checks and deletes stored files; clients read and write their content with presigned addresses. */

@@ -2,11 +2,12 @@ import type { Capability } from "../api/capabilities.ts";
 import { capabilityEnvironment, type EnvironmentName } from "../api/environment.ts";
 import { limits } from "../api/limits.ts";
 import type { Allowance } from "./allow.ts";
-import { appsDeploy, appsIdentify, appsRead, appsSwitch, appsWatch, logStreams } from "./allow-apps.ts";
+import { appsDeploy, appsIdentify, appsRead, appsRun, appsSwitch, appsWatch, logStreams } from "./allow-apps.ts";
 import {
   archivesCopy,
   archivesRead,
   artifactsWrite,
+  buildValuesRead,
   databasesRun,
   filesManage,
   tableRead,
@@ -42,6 +43,8 @@ export const capabilityAllowances: Record<Capability, (r: Resources) => Allowanc
   "apps:identify": appsIdentify,
   "apps:watch": appsWatch,
   "apps:deploy": appsDeploy,
+  "apps:run": appsRun,
+  "build-values:read": buildValuesRead,
   "apps:switch": appsSwitch,
   "logs:read": logStreams,
   /** The function only forwards the caller's signed request to STS, so it needs no permission. */

@@ -108,10 +108,13 @@ export class Data extends Construct {
     return bucket;
   }
 
-  /** The inputs of image builds are deleted after 3 days, because they contain values of variables. */
+  /**
+   * The inputs of image builds are deleted after 3 days, because they contain values of variables. The values that masking
+   * needs stay as long as the project, because its app writes them at any time.
+   */
   #artifacts(): s3.Bucket {
     return this.#secretBucket("Artifacts", {
-      lifecycleRules: [{ id: "used", expiration: Duration.days(3) }, unfinishedUploads],
+      lifecycleRules: [{ id: "used", prefix: "builds/", expiration: Duration.days(3) }, unfinishedUploads],
     });
   }
 

@@ -11,6 +11,8 @@ export const deploymentInput = z.object({
 export type DeploymentInput = z.infer<typeof deploymentInput>;
 
 const archive = z.object({ version: z.string(), size: z.int() });
+/** What the image build answers. */
+const image = z.object({ digest: z.string(), log: z.string(), warning: z.string().nullable(), port: z.int() });
 const deployed = z.object({
   serviceDeploymentArn: z.string(),
   since: z.iso.datetime({ precision: 3 }),
@@ -63,16 +65,22 @@ export const steps = {
       archiveVersion: z.string(),
       artifactPrefix: z.string(),
       port: z.int(),
+      /** Whether a release command runs before the new revision starts. */
+      releases: z.boolean(),
     }),
     uses: ["table:read", "table:write", "archives:read", "artifacts:write"],
     timeoutSeconds: 300,
     memory: 1769,
   },
+  release: {
+    input: z.object({ deployment: deploymentInput, image }),
+    output: z.object({ done: z.boolean() }),
+    uses: ["table:read", "table:write", "apps:read", "apps:deploy", "apps:run", "build-values:read", "logs:read"],
+    timeoutSeconds: 60,
+    memory: 512,
+  },
   deploy: {
-    input: z.object({
-      deployment: deploymentInput,
-      image: z.object({ digest: z.string(), log: z.string(), warning: z.string().nullable(), port: z.int() }),
-    }),
+    input: z.object({ deployment: deploymentInput, image }),
     output: z.union([z.object({ waiting: z.literal(true) }), deployed.extend({ waiting: z.literal(false) })]),
     uses: ["table:read", "table:write", "apps:read", "apps:deploy", "apps:watch"],
     timeoutSeconds: 60,
@@ -87,7 +95,7 @@ export const steps = {
       /** Set only with `healthy`. */
       ready: ready.nullable(),
     }),
-    uses: ["table:read", "table:write", "apps:read", "apps:watch", "apps:switch", "logs:read"],
+    uses: ["table:read", "table:write", "apps:read", "apps:watch", "apps:switch", "build-values:read", "logs:read"],
     timeoutSeconds: 60,
     memory: 512,
   },
@@ -108,7 +116,7 @@ export const steps = {
   "fail-build": {
     input: z.object({ deployment: deploymentInput, error: caught }),
     output: z.object({}),
-    uses: ["table:read", "table:write", "logs:read"],
+    uses: ["table:read", "table:write", "build-values:read", "logs:read"],
     timeoutSeconds: 20,
     memory: 512,
   },

@@ -22,6 +22,7 @@ import {
   logPrefix,
   projectOf,
   serviceName,
+  type TaskPurpose,
   taskIdOf,
 } from "./app-names.ts";
 import { clientDefaults, isNamed, ownRegion, shortCallDefaults } from "./clients.ts";
@@ -59,13 +60,10 @@ export interface TaskState {
 
 export interface AppDeployer {
   /** Registers the task definition of a build. */
-  register(app: {
-    projectId: string;
-    buildId: string;
-    digest: string;
-    port: number;
-    memory: RunOptions["memory"];
-  }): Promise<string>;
+  register(
+    app: { projectId: string; buildId: string; digest: string; port: number; memory: RunOptions["memory"] },
+    purpose: TaskPurpose,
+  ): Promise<string>;
   /** Creates or updates the project's service; the new version starts beside the running one. */
   apply(projectId: string, taskDefinition: string, run: Pick<RunOptions, "healthPath" | "instances">): Promise<void>;
   /** Changes how many tasks of the live version run. */
@@ -131,7 +129,8 @@ export function taskIdentifier({ CLUSTER_NAME: cluster }: { CLUSTER_NAME: string
       const output = await ecs.send(new DescribeTasksCommand({ cluster, tasks: [taskId] }));
       const task = output.tasks?.[0];
       if (task?.lastStatus !== "RUNNING") return undefined;
-      const [, service] = /^service:(.+)$/.exec(task.group ?? "") ?? [];
+      // The tasks of release commands have the service's name as their group.
+      const service = task.group?.replace(/^service:/, "");
       return service && projectOf(service);
     },
   };
@@ -203,10 +202,10 @@ export function appDeployer(environment: DeployEnvironment): AppDeployer {
   const ecs = new ECSClient(clientDefaults());
   const cluster = environment.CLUSTER_NAME;
   return {
-    async register({ projectId, buildId, digest, port, memory }) {
+    async register({ projectId, buildId, digest, port, memory }, purpose) {
       const output = await ecs.send(
         new RegisterTaskDefinitionCommand({
-          family: familyOf(buildId),
+          family: familyOf(buildId, purpose),
           cpu: String(processorUnits[memory]),
           memory: String(memory),
           networkMode: "awsvpc",
@@ -231,7 +230,7 @@ export function appDeployer(environment: DeployEnvironment): AppDeployer {
                 options: {
                   "awslogs-group": environment.APP_LOG_GROUP,
                   "awslogs-region": ownRegion(),
-                  "awslogs-stream-prefix": logPrefix,
+                  "awslogs-stream-prefix": logPrefix({ projectId, buildId }, purpose),
                 },
               },
             },

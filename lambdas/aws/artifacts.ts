@@ -1,11 +1,16 @@
 import { PutObjectCommand, S3Client } from "@aws-sdk/client-s3";
 import { clientDefaults } from "./clients.ts";
 
+/** Where the values of a build's variables are kept, to mask them in its output; never deleted while the project exists. */
+export const buildValuesKey = (projectId: string, buildId: string) => `values/${projectId}/${buildId}.json`;
+
 export interface Artifacts {
   /** The key prefix of the files for a build's image build. */
   prefix(buildId: string): string;
   /** Writes the files that the image build reads, overwriting those of an earlier attempt. */
   put(buildId: string, files: Record<string, string>): Promise<void>;
+  /** Keeps the values of a build's variables, which are masked in its output. */
+  keepValues(projectId: string, buildId: string, values: readonly string[]): Promise<void>;
 }
 
 export function artifacts(environment: { ARTIFACTS_BUCKET: string }): Artifacts {
@@ -14,19 +19,18 @@ export function artifacts(environment: { ARTIFACTS_BUCKET: string }): Artifacts 
     requestChecksumCalculation: "WHEN_REQUIRED",
     forcePathStyle: process.env.AWS_ENDPOINT_URL_S3 !== undefined,
   });
+  const put = async (Key: string, content: string) => {
+    const Body = Buffer.from(content);
+    await s3.send(
+      new PutObjectCommand({ Bucket: environment.ARTIFACTS_BUCKET, Key, Body, ContentLength: Body.length }),
+    );
+  };
   const prefix = (buildId: string) => `builds/${buildId}/`;
   return {
     prefix,
     async put(buildId, files) {
-      await Promise.all(
-        Object.entries(files).map(([name, content]) => {
-          const Body = Buffer.from(content);
-          const Key = prefix(buildId) + name;
-          return s3.send(
-            new PutObjectCommand({ Bucket: environment.ARTIFACTS_BUCKET, Key, Body, ContentLength: Body.length }),
-          );
-        }),
-      );
+      await Promise.all(Object.entries(files).map(([name, content]) => put(prefix(buildId) + name, content)));
     },
+    keepValues: (projectId, buildId, values) => put(buildValuesKey(projectId, buildId), JSON.stringify(values)),
   };
 }

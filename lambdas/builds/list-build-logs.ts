@@ -1,15 +1,14 @@
 import { listBuildLogs } from "../../api/builds.ts";
 import type { LogReader } from "../aws/logs.ts";
-import { variablesOf } from "../environments/model/variables.ts";
 import { claimedPosition, isGenuine, sealCursor } from "../http/cursor.ts";
 import { endpoint } from "../http/endpoint.ts";
 import { Project } from "../http/model/project.ts";
 import { invalid, notFound } from "../http/problem.ts";
-import { masker } from "./model/mask.ts";
+import { buildMask } from "./model/build-mask.ts";
 import { Build, type BuildRow } from "./model/rows.ts";
 
 type Stream =
-  | { stage: "building" | "deploying"; source: "build" | "app"; name: string | undefined }
+  | { stage: "building" | "releasing" | "deploying"; source: "build" | "app"; name: string | undefined }
   | { stage: "deploying"; source: "note"; note: { at: string; text: string } | undefined | "" };
 
 const waitedNote =
@@ -18,6 +17,7 @@ const waitedNote =
 function streamsOf(build: BuildRow): Stream[] {
   return [
     { stage: "building", source: "build", name: build.buildLog },
+    { stage: "releasing", source: "app", name: build.releaseLog },
     { stage: "deploying", source: "note", note: build.waitedAt && { at: build.waitedAt, text: waitedNote } },
     { stage: "deploying", source: "app", name: build.appLog },
   ];
@@ -56,12 +56,12 @@ async function readPage(logs: LogReader, streams: Stream[], from: { index: numbe
 
 export const handler = endpoint(
   listBuildLogs,
-  async ({ params, query, access }, { table, logs }) => {
+  async ({ params, query, access }, { table, logs, values }) => {
     const { projectId, buildId } = params;
-    const [{ project, build }, variables] = await Promise.all([
-      access.read({ project: Project.at({ id: projectId }), build: Build.at({ projectId, id: buildId }) }),
-      variablesOf(table, projectId),
-    ]);
+    const { project, build } = await access.read({
+      project: Project.at({ id: projectId }),
+      build: Build.at({ projectId, id: buildId }),
+    });
     if (!project || !build) throw notFound();
     const list = `logs:${buildId}`;
     let from = { index: 0, token: "" };
@@ -72,8 +72,10 @@ export const handler = endpoint(
       const [index = "0", ...token] = claimedPosition(query.cursor).split(":");
       from = { index: Number(index), token: token.join(":") };
     }
-    const { lines, next } = await readPage(logs, streamsOf(build), from, query.limit);
-    const mask = masker(variables.map(({ value }) => value));
+    const [{ lines, next }, mask] = await Promise.all([
+      readPage(logs, streamsOf(build), from, query.limit),
+      buildMask(build, { table, values }),
+    ]);
     return {
       lines: lines.map((line) => ({ ...line, text: mask(line.text) })),
       nextCursor: next ? sealCursor(project.secret, list, `${next.index}:${next.token}`) : null,

@@ -2,10 +2,12 @@ import type middy from "@middy/core";
 import type { Context } from "aws-lambda";
 import type { Capability } from "../../api/capabilities.ts";
 import { capabilityEnvironment, type EnvironmentName } from "../../api/environment.ts";
+import type { AppRunner } from "../aws/app-runner.ts";
 import type { AppDeployer, AppReader, AppSwitch, TaskIdentifier } from "../aws/apps.ts";
 import type { ArchiveUploads } from "../aws/archive-uploads.ts";
 import type { ArchiveCopier, ArchiveReader } from "../aws/archives.ts";
 import type { Artifacts } from "../aws/artifacts.ts";
+import type { BuildValues } from "../aws/build-values.ts";
 import type { DatabaseRunner } from "../aws/databases.ts";
 import type { DeploymentResumer, DeploymentStarter } from "../aws/deployments.ts";
 import type { FileAddresses } from "../aws/file-addresses.ts";
@@ -48,6 +50,8 @@ interface ToolsOf {
   "apps:identify": { tasks: TaskIdentifier };
   "apps:watch": { rollouts: Rollouts };
   "apps:deploy": { deployer: AppDeployer };
+  "apps:run": { runner: AppRunner };
+  "build-values:read": { values: BuildValues };
   "apps:switch": { traffic: AppSwitch };
   "logs:read": { logs: LogReader };
   "identity:prove": { identity: IdentityProver };
@@ -104,6 +108,8 @@ const loaders: { [C in Capability]: Loader<C> } = {
   "apps:identify": async (e) => ({ tasks: (await import("../aws/apps.ts")).taskIdentifier(e) }),
   "apps:watch": async (e) => ({ rollouts: (await import("../aws/rollouts.ts")).rolloutReader(e) }),
   "apps:deploy": async (e) => ({ deployer: (await import("../aws/apps.ts")).appDeployer(e) }),
+  "apps:run": async (e) => ({ runner: (await import("../aws/app-runner.ts")).appRunner(e) }),
+  "build-values:read": async (e) => ({ values: (await import("../aws/build-values.ts")).buildValues(e) }),
   "apps:switch": async (e) => ({ traffic: (await import("../aws/apps.ts")).appSwitch(e) }),
   "logs:read": async (e) => ({ logs: (await import("../aws/logs.ts")).logReader(e) }),
   "identity:prove": async (e) => ({ identity: (await import("../aws/identity.ts")).identityProver(e) }),

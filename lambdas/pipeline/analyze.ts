@@ -79,6 +79,11 @@ export const handler = step("analyze", async ({ deployment, archive }, { table, 
   };
   await Promise.all([
     artifacts.put(buildId, { "recipe.json": JSON.stringify(recipe) }),
+    artifacts.keepValues(
+      projectId,
+      buildId,
+      variables.map(({ value }) => value),
+    ),
     conclude(table, deployment, {
       runtime: plan.runtime,
       suggestion,
@@ -94,6 +99,7 @@ export const handler = step("analyze", async ({ deployment, archive }, { table, 
     archiveVersion: pinned.version,
     artifactPrefix: artifacts.prefix(buildId),
     port: plan.port,
+    releases: Boolean(settings.releaseCommand?.trim()),
   };
 });
 

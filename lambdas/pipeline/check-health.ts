@@ -4,11 +4,11 @@ import { runOptions } from "../../api/settings.ts";
 import type { steps } from "../../statemachines/steps.ts";
 import { taskLog } from "../aws/app-names.ts";
 import type { AppReader, AppSwitch, TaskState } from "../aws/apps.ts";
+import type { BuildValues } from "../aws/build-values.ts";
 import type { LogReader } from "../aws/logs.ts";
 import type { DeploymentState, Rollouts } from "../aws/rollouts.ts";
-import { masker } from "../builds/model/mask.ts";
+import { buildMask } from "../builds/model/build-mask.ts";
 import { Build, type BuildRow, RedeployableBuilds } from "../builds/model/rows.ts";
-import { variablesOf } from "../environments/model/variables.ts";
 import { BuildCanceled, step } from "../http/step.ts";
 import type { TableReader } from "../table/reader.ts";
 import type { TableWriter } from "../table/writer.ts";
@@ -32,6 +32,7 @@ interface Tools {
   rollouts: Rollouts;
   traffic: AppSwitch;
   logs: LogReader;
+  values: BuildValues;
 }
 interface Watch {
   build: BuildRow;
@@ -68,17 +69,16 @@ function isMoved({ status, stage }: DeploymentState): boolean {
 const msSince = (time: Date) => Date.now() - time.getTime();
 const secondsSince = (time: Date) => msSince(time) / 1000;
 
-/** The last output of the version that failed, with the project's variables masked. */
+/** The last output of the version that failed, with the build's variables masked. */
 async function lastOutput({ build }: Watch, task: TaskState | undefined, tools: Tools): Promise<string[]> {
   if (!task) return [];
   const { projectId, id } = build;
-  const stream = taskLog(task.id);
-  const [lines, variables] = await Promise.all([
+  const stream = taskLog({ projectId, buildId: id, taskId: task.id });
+  const [lines, mask] = await Promise.all([
     tools.logs.tail("app", stream, 20),
-    variablesOf(tools.table, projectId),
+    buildMask({ projectId, id }, tools),
     tools.table.write({ build: Build.update({ projectId, id }, { set: { appLog: stream } }) }),
   ]);
-  const mask = masker(variables.map(({ value }) => value));
   return lines.map((line) => mask(line.text));
 }
 
@@ -121,8 +121,9 @@ async function checkListening(watch: Watch, tools: Tools): Promise<Verdict> {
   ]);
   if (!task?.startedAt) return waiting;
   if (build.appLog === undefined) {
-    build.appLog = taskLog(task.id);
-    const { projectId, id, appLog } = build;
+    const { projectId, id } = build;
+    const appLog = taskLog({ projectId, buildId: id, taskId: task.id });
+    build.appLog = appLog;
     await tools.table.write({ build: Build.update({ projectId, id }, { set: { appLog } }) });
   }
   const place = listeningPlace(events);
@@ -172,7 +173,8 @@ async function confirmed(watch: Watch, address: string, tools: Tools): Promise<V
     tools.traffic.runningTasks(build.id),
   ]);
   const warning = [build.warning, answerWarning(answer, pathOf(build))].filter(Boolean).join("\n") || null;
-  const appLog = task === undefined ? null : taskLog(task);
+  const { projectId, id: buildId } = build;
+  const appLog = task === undefined ? null : taskLog({ projectId, buildId, taskId: task });
   return { verdict: "healthy", reason: null, ready: { warning, appLog, successes: [...successes] } };
 }
 

@@ -1,67 +1,13 @@
 import { setTimeout as sleep } from "node:timers/promises";
 import { runOptions } from "../../api/settings.ts";
-import { buildOf } from "../aws/app-names.ts";
 import type { AppDeployer, AppReader } from "../aws/apps.ts";
 import { ServiceChangeRefused } from "../aws/errors.ts";
 import type { Rollouts } from "../aws/rollouts.ts";
 import { RetriesExhausted } from "../aws/transient.ts";
 import { Addresses, Build, type BuildRow, RedeployableBuilds } from "../builds/model/rows.ts";
-import { advance } from "../builds/model/transitions.ts";
 import { BuildCanceled, step } from "../http/step.ts";
-import type { TableReader } from "../table/reader.ts";
 import type { TableWriter } from "../table/writer.ts";
-
-/** The new version's task definition, the live version, and the warning of the image build. */
-async function prepared(
-  build: BuildRow,
-  newestReady: string | undefined,
-  image: { digest: string; log: string; warning: string | null; port: number },
-  tools: { table: TableReader; apps: AppReader; deployer: AppDeployer },
-): Promise<Partial<BuildRow>> {
-  const [previous, taskDefinition] = await Promise.all([
-    previousOf(build, newestReady, tools),
-    tools.deployer.register({
-      projectId: build.projectId,
-      buildId: build.id,
-      digest: image.digest,
-      port: image.port,
-      memory: runOptions(build.settings).memory,
-    }),
-  ]);
-  const warning = [build.warning, image.warning].filter(Boolean).join("\n") || null;
-  return { taskDefinition, previous, warning, buildLog: image.log };
-}
-
-/** For how long an answer of ECS that contradicts the project's builds may be an earlier state. */
-const staleWithinMs = 5_000;
-
-/**
- * The task definition that serves now. ECS may still describe the state before the project's last deployment; a rollback
- * to that state would replace the serving version, so an answer other than the newest `ready` build is read again.
- */
-async function servingNow(projectId: string, newestReady: string | undefined, apps: AppReader): Promise<string | null> {
-  const until = Date.now() + staleWithinMs;
-  for (let pauseMs = 50; ; pauseMs = Math.min(pauseMs * 2, 1_000)) {
-    const live = await apps.live(projectId);
-    const isExpected = newestReady === undefined || (live !== null && buildOf(live) === newestReady);
-    if (isExpected || Date.now() >= until) return live;
-    await sleep(pauseMs);
-  }
-}
-
-/** What serves the project now and how it runs, so that a rollback restores all of it. */
-async function previousOf(
-  { projectId }: BuildRow,
-  newestReady: string | undefined,
-  { table, apps }: { table: TableReader; apps: AppReader },
-): Promise<BuildRow["previous"]> {
-  const taskDefinition = await servingNow(projectId, newestReady, apps);
-  if (taskDefinition === null) return null;
-  const buildId = buildOf(taskDefinition);
-  const { old } = buildId === null ? {} : await table.read({ old: Build.at({ projectId, id: buildId }) });
-  const { healthPath, instances } = runOptions(old?.settings);
-  return { taskDefinition, buildId, healthPath, instances };
-}
+import { startDeploying } from "./model/start-deploying.ts";
 
 /** How long one invocation waits for ECS to list the deployment that it has just started. */
 const listedWithinMs = 15_000;
@@ -102,9 +48,9 @@ async function applied(
 }
 
 /**
- * building → deploying. The same write sets the status and records the live version. If a retried step read it later, it would
- * take the new version for the previous one and roll back to it. ECS refuses changes while an earlier deployment of the
- * service has not ended, for example while its old version drains; then the step asks to be called again.
+ * building → deploying, unless a release command came first; then the new version starts beside the live one. ECS refuses
+ * changes while an earlier deployment of the service has not ended, for example while its old version drains; then the step
+ * asks to be called again.
  */
 export const handler = step("deploy", async ({ deployment, image }, { table, apps, deployer, rollouts }) => {
   const { projectId, buildId } = deployment;
@@ -117,21 +63,15 @@ export const handler = step("deploy", async ({ deployment, image }, { table, app
     }),
     rollouts.unfinished(projectId),
   ]);
-  let { build } = stored;
-  if (
-    unfinished.some(({ taskDefinition }) => taskDefinition === undefined || taskDefinition !== build?.taskDefinition)
-  ) {
-    if (build) await noteWait(build, table);
+  const own = stored.build?.taskDefinition;
+  if (unfinished.some(({ taskDefinition }) => taskDefinition === undefined || taskDefinition !== own)) {
+    if (stored.build) await noteWait(stored.build, table);
     return { waiting: true as const };
   }
-  let isRepeated = true;
-  if (build?.status === "building") {
-    const set = await prepared(build, stored.redeployable?.buildIds[0], image, { table, apps, deployer });
-    const advanced = await advance(table, deployment, "building", "deploying", set, new Date());
-    build = advanced.won ? { ...build, ...set, status: "deploying" } : advanced.build;
-    isRepeated = !advanced.won;
-  }
-  if (build?.status !== "deploying" || !build.taskDefinition) throw new BuildCanceled();
+  const tools = { table, apps, deployer };
+  const newestReady = stored.redeployable?.buildIds[0];
+  const { build, isRepeated } = await startDeploying(deployment, { ...stored, newestReady }, image, tools);
+  if (!build) throw new BuildCanceled();
   const isApplied = isRepeated && (await apps.live(projectId)) === build.taskDefinition;
   if (!isApplied && !(await applied(build, build.taskDefinition, { apps, deployer }))) {
     await noteWait(build, table);

@@ -1,7 +1,6 @@
-import { masker } from "../builds/model/mask.ts";
+import { buildMask } from "../builds/model/build-mask.ts";
 import { Build } from "../builds/model/rows.ts";
 import { endError } from "../builds/model/transitions.ts";
-import { variablesOf } from "../environments/model/variables.ts";
 import { step } from "../http/step.ts";
 import { buildFailedReason, caughtReason, detectedSentence, failedBuildLog, uploadMissing } from "./model/failures.ts";
 
@@ -9,7 +8,7 @@ import { buildFailedReason, caughtReason, detectedSentence, failedBuildLog, uplo
 const linesRead = 2_000;
 
 /** A failure before the swap: the build ends as `error` with a reason, and the project's lock is released. */
-export const handler = step("fail-build", async ({ deployment, error }, { table, logs }) => {
+export const handler = step("fail-build", async ({ deployment, error }, { table, logs, values }) => {
   const { projectId, buildId } = deployment;
   const id = { projectId, id: buildId };
   const { build } = await table.read({ build: Build.at(id) });
@@ -22,11 +21,7 @@ export const handler = step("fail-build", async ({ deployment, error }, { table,
     build?.status === "pending" && build.source.kind === "upload" && error.Error === "States.Timeout";
   let reason = neverUploaded ? uploadMissing : caughtReason(error);
   if (stream !== undefined) {
-    const [lines, variables] = await Promise.all([
-      logs.tail("build", stream, linesRead),
-      variablesOf(table, projectId),
-    ]);
-    const mask = masker(variables.map(({ value }) => value));
+    const [lines, mask] = await Promise.all([logs.tail("build", stream, linesRead), buildMask(id, { table, values })]);
     reason = buildFailedReason(
       lines.map((line) => mask(line.text)),
       build && detectedSentence(build),

@@ -138,7 +138,7 @@ const deploymentRecord = z.object({
 });
 export type DeploymentRecord = z.infer<typeof deploymentRecord>;
 
-const taskRecord = z.object({
+export const taskRecord = z.object({
   id: z.string(),
   taskDefinition: z.string(),
   startedBy: z.string(),

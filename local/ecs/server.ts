@@ -13,6 +13,7 @@ import { serviceOperations } from "./operations/services.ts";
 import { taskDefinitionOperations } from "./operations/task-definitions.ts";
 import { taskOperations } from "./operations/tasks.ts";
 import type { Move } from "./public-address.ts";
+import { RunTasks } from "./run-tasks.ts";
 import { ServiceController } from "./service-controller.ts";
 import { StaleViews } from "./stale-views.ts";
 import { Store } from "./store.ts";
@@ -80,7 +81,8 @@ export function createEcs(options: EcsOptions): Ecs {
     [...store.services.values()].map((record) => [record.name, new ServiceController(cluster, record)]),
   );
   const staleViews = new StaleViews(behavior);
-  const services: Services = { ...cluster, controllers, staleViews, portFor: options.portFor };
+  const runTasks = new RunTasks(cluster);
+  const services: Services = { ...cluster, runTasks, controllers, staleViews, portFor: options.portFor };
   const operations = {
     ...taskDefinitionOperations(cluster),
     ...serviceOperations(services),
@@ -95,7 +97,8 @@ export function createEcs(options: EcsOptions): Ecs {
     },
     reserveAddress: (serviceName) => reserveAddress(services, serviceName),
     close: async () => {
-      await Promise.all([...controllers.values()].map((service) => service.close(closeGraceMs)));
+      const services = [...controllers.values()].map((service) => service.close(closeGraceMs));
+      await Promise.all([...services, runTasks.close(closeGraceMs)]);
       await store.close();
     },
   };

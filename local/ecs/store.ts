@@ -3,10 +3,20 @@ import { join } from "node:path";
 import { DatabaseSync } from "node:sqlite";
 import { setImmediate as nextTurn } from "node:timers/promises";
 import * as z from "zod";
-import { type ServiceRecord, serviceRecord, type TaskDefinitionRecord, taskDefinitionRecord } from "./records.ts";
+import {
+  type ServiceRecord,
+  serviceRecord,
+  type TaskDefinitionRecord,
+  taskDefinitionRecord,
+  taskRecord,
+} from "./records.ts";
 
 /** Older revisions of a family are deleted, unless a service still uses them. */
 const revisionsKeptPerFamily = 50;
+
+/** A task outside of services. */
+const standaloneTaskRecord = z.object({ task: taskRecord, group: z.string(), clientToken: z.string().optional() });
+export type StandaloneTaskRecord = z.infer<typeof standaloneTaskRecord>;
 
 const rows = z.array(z.object({ name: z.string(), body: z.string() }));
 
@@ -67,6 +77,8 @@ const nameOf = ({ family, revision }: TaskDefinitionRecord) => `task-definition/
 export class Store {
   readonly services: Map<string, ServiceRecord>;
   readonly taskDefinitions: Map<string, TaskDefinitionRecord>;
+  /** Tasks outside of services, by id. */
+  readonly tasks: Map<string, StandaloneTaskRecord>;
   readonly #records: Records;
 
   constructor(dir: string) {
@@ -74,6 +86,8 @@ export class Store {
     this.#records = new Records(join(dir, "cluster.sqlite"));
     const services = this.#records.all("service", serviceRecord);
     const definitions = this.#records.all("task-definition", taskDefinitionRecord);
+    const tasks = this.#records.all("task", standaloneTaskRecord);
+    this.tasks = new Map(tasks.map((record) => [record.task.id, record]));
     definitions.sort((a, b) => a.revision - b.revision);
     this.services = new Map(services.map((record) => [record.name, record]));
     this.taskDefinitions = new Map(definitions.map((record) => [record.taskDefinitionArn, record]));
@@ -81,6 +95,16 @@ export class Store {
 
   saveService(record: ServiceRecord): Promise<void> {
     return this.#records.save(`service/${record.name}`, record);
+  }
+
+  async saveTask(record: StandaloneTaskRecord): Promise<void> {
+    this.tasks.set(record.task.id, record);
+    await this.#records.save(`task/${record.task.id}`, record);
+  }
+
+  removeTask(id: string): void {
+    this.tasks.delete(id);
+    this.#records.remove(`task/${id}`);
   }
 
   async saveTaskDefinition(record: TaskDefinitionRecord): Promise<void> {

@@ -5,7 +5,7 @@ import { newTaskId } from "./arns.ts";
 import { type PortMap, taskEnvironment, taskMark } from "./environment.ts";
 import { freePort } from "./free-port.ts";
 import { createLineCutter } from "./output-lines.ts";
-import type { RevisionRecord, TaskDefinitionRecord, TaskRecord } from "./records.ts";
+import type { TaskDefinitionRecord, TaskRecord } from "./records.ts";
 import { taskAddress } from "./task-address.ts";
 
 /** The local image of an image reference. */
@@ -26,7 +26,18 @@ export interface TaskHost {
   now(): number;
 }
 
+/** Why a task starts, and what differs from its definition. */
+export interface TaskStart {
+  startedBy: string;
+  /** Replaces the command of the image and of the container. */
+  command?: readonly string[] | undefined;
+  /** The task starts no process before `release` is called. */
+  isHeld?: boolean;
+}
+
 export interface Task {
+  /** Lets a held task start its process. */
+  release(): void;
   record: TaskRecord;
   definition: TaskDefinitionRecord;
   /** The address at which the gateway reaches the task, set when it starts. */
@@ -78,15 +89,19 @@ class LocalTask implements Task {
   readonly #noted = new Set<string>();
   #process: ProcessGroup | undefined;
   #output: ReturnType<typeof outputOf> | undefined;
+  readonly #command: readonly string[] | undefined;
+  readonly #held = Promise.withResolvers<void>();
 
-  constructor(host: TaskHost, definition: TaskDefinitionRecord, revision: RevisionRecord) {
+  constructor(host: TaskHost, definition: TaskDefinitionRecord, { startedBy, command, isHeld }: TaskStart) {
     const [container] = definition.containerDefinitions;
     this.#host = host;
+    this.#command = command;
+    if (!isHeld) this.release();
     this.definition = definition;
     this.record = {
       id: newTaskId(),
       taskDefinition: definition.taskDefinitionArn,
-      startedBy: revision.startedBy,
+      startedBy,
       containerName: container.name,
       image: container.image,
       lastStatus: "PROVISIONING",
@@ -104,9 +119,14 @@ class LocalTask implements Task {
     });
   }
 
+  release(): void {
+    this.#held.resolve();
+  }
+
   async #launch(): Promise<ProcessGroup | undefined> {
     const { record, definition } = this;
     const [container] = definition.containerDefinitions;
+    await this.#held.promise;
     await this.#host.placed();
     const image = await this.#host.resolveImage(container.image).catch((error: unknown) => {
       this.#failToStart(`CannotPullContainerError: ${error instanceof Error ? error.message : String(error)}`);
@@ -118,7 +138,7 @@ class LocalTask implements Task {
     const own = Object.fromEntries((container.environment ?? []).map(({ name, value }) => [name, value]));
     const place = { containerPort: containerPortOf(definition), port: this.port, address: this.address };
     const env = taskEnvironment(record.id, [image.env, credentials, own], place, this.#host.portMap);
-    const override = [...(container.entryPoint ?? []), ...(container.command ?? [])];
+    const override = this.#command ?? [...(container.entryPoint ?? []), ...(container.command ?? [])];
     const [command = "", ...args] = override.length > 0 ? override : image.command;
     if (!findExecutable(command, image.cwd, env.PATH ?? ""))
       throw new Error(`exec: "${command}": executable file not found in $PATH`);
@@ -187,7 +207,7 @@ class LocalTask implements Task {
   }
 }
 
-/** Starts one task of a revision. It throws no errors; a failed start is in the task's record. */
-export function startTask(host: TaskHost, definition: TaskDefinitionRecord, revision: RevisionRecord): Task {
-  return new LocalTask(host, definition, revision);
+/** Starts one task. It throws no errors; a failed start is in the task's record. */
+export function startTask(host: TaskHost, definition: TaskDefinitionRecord, start: TaskStart): Task {
+  return new LocalTask(host, definition, start);
 }

@@ -41,6 +41,10 @@ const buildSchema = z.object({
   settings: settings.optional(),
   /** The task definition this build runs as. */
   taskDefinition: z.string().optional(),
+  /** The task definition and the task of its release command, and when the task was started. */
+  releaseDefinition: z.string().optional(),
+  releaseTask: z.string().optional(),
+  releasedAt: at.optional(),
   /** What served before the swap, recorded by the write that sets `deploying`; null when nothing did. */
   previous: z
     .object({
@@ -57,6 +61,7 @@ const buildSchema = z.object({
   /** Log streams of the image build and of the app's first task. */
   buildLog: z.string().optional(),
   appLog: z.string().optional(),
+  releaseLog: z.string().optional(),
 });
 export type BuildRow = z.infer<typeof buildSchema>;
 

@@ -82,9 +82,14 @@ function announcedPort(output: readonly string[], port: number): string | undefi
 }
 
 /** The whole reason: what was seen, advice if the output names the cause, what was detected, and the last output. */
-export function withOutput(reason: string, output: readonly string[], detected: string | null = null): string {
+export function withOutput(
+  reason: string,
+  output: readonly string[],
+  detected: string | null = null,
+  subject = "The app",
+): string {
   const lines = output.filter((line) => line.trim() !== "").slice(-20);
-  const told = lines.length === 0 ? ["The app wrote no output."] : ["Last output:", ...lines];
+  const told = lines.length === 0 ? [`${subject} wrote no output.`] : ["Last output:", ...lines];
   return [reason, appAdvice(lines), detected, ...told].filter((line) => typeof line === "string").join("\n");
 }
 

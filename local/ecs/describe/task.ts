@@ -7,10 +7,10 @@ export function describeTaskDefinition({ registeredAt, deregisteredAt, ...defini
   return { ...definition, registeredAt: seconds(registeredAt), deregisteredAt: seconds(deregisteredAt) };
 }
 
-/** A task as ECS describes it. */
+/** A task as ECS describes it; `group` is `service:` and a name for the tasks of a service. */
 export function describeTask(
   arns: Arns,
-  serviceName: string,
+  group: string,
   task: TaskRecord,
   definition: TaskDefinitionRecord | undefined,
 ) {
@@ -19,7 +19,7 @@ export function describeTask(
     taskArn,
     clusterArn: arns.cluster,
     taskDefinitionArn: task.taskDefinition,
-    group: `service:${serviceName}`,
+    group,
     startedBy: task.startedBy,
     lastStatus: task.lastStatus,
     desiredStatus: task.desiredStatus,

@@ -3,6 +3,7 @@ import { AwsError } from "../../aws/service.ts";
 import { nameOf, newRevisionId } from "../arns.ts";
 import type { Cluster } from "../cluster.ts";
 import type { RevisionRecord, ServiceRecord, TaskDefinitionRecord } from "../records.ts";
+import type { RunTasks } from "../run-tasks.ts";
 import type { ServiceController } from "../service-controller.ts";
 import type { StaleViews } from "../stale-views.ts";
 import { findTaskDefinition } from "./task-definitions.ts";
@@ -12,6 +13,8 @@ export interface Services extends Cluster {
   controllers: Map<string, ServiceController>;
   /** The old states of services that were just changed. */
   staleViews: StaleViews;
+  /** The tasks outside of services. */
+  runTasks: RunTasks;
   portFor(serviceName: string): number | Promise<number>;
 }
 

@@ -104,6 +104,7 @@ test("an error leads to FailBuild before the swap, and to RollBack once a new ve
     CopyArchive: "FailBuild",
     Analyze: "FailBuild",
     BuildImage: "FailBuild",
+    Release: "FailBuild",
     Deploy: "RollBack",
     CheckHealth: "RollBack",
     Finish: undefined,
@@ -126,5 +127,10 @@ test("the file reads from top to bottom: no state but a loop's leads upward", ()
       .map((target) => `${name} → ${target}`),
   );
   expect(names[0]).toBe(machine.StartAt);
-  expect(upward).toEqual(["AwaitQuietService → Deploy", "IsHealthy → CheckHealth", "IsRolledBack → RollBack"]);
+  expect(upward).toEqual([
+    "IsReleased → Release",
+    "AwaitQuietService → Deploy",
+    "IsHealthy → CheckHealth",
+    "IsRolledBack → RollBack",
+  ]);
 });

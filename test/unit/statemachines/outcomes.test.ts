@@ -20,7 +20,9 @@ test("a canceled build is dropped at its next stage boundary, without an error",
   const dropping = states.flatMap(([name, { Catch }]) =>
     Catch.filter(({ Next }) => Next === "Dropped").map(({ ErrorEquals }) => [name, ...ErrorEquals]),
   );
-  expect(dropping).toEqual(["AwaitUpload", "CopyArchive", "Analyze", "Deploy"].map((name) => [name, "BuildCanceled"]));
+  expect(dropping).toEqual(
+    ["AwaitUpload", "CopyArchive", "Analyze", "Release", "Deploy"].map((name) => [name, "BuildCanceled"]),
+  );
 });
 
 test("each choice asks for what the step before has said", () => {
@@ -29,6 +31,8 @@ test("each choice asks for what the step before has said", () => {
   );
   expect(choices).toEqual([
     "HowTheSourceArrives: $states.input.source = 'copy' → CopyArchive",
+    "HasReleaseCommand: $states.input.releases → Release",
+    "IsReleased: $states.input.released → Deploy",
     "IsDeploying: $states.input.deployed.waiting → AwaitQuietService",
     "IsHealthy: $states.input.health.verdict = 'healthy' → Finish",
     "IsHealthy: $states.input.health.verdict = 'unhealthy' → RollBack",
