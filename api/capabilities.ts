@@ -41,6 +41,8 @@ export const capabilities = [
   "build-values:read",
   /** Read build output and app output. */
   "logs:read",
+  /** Read the output of a project's running apps. */
+  "app-output:read",
   /** Replay a deployed app's identity proof to STS. */
   "identity:prove",
   /** Know the address of the console, for links to it. */

@@ -31,6 +31,7 @@ export const capabilityEnvironment = {
   "build-values:read": ["ARTIFACTS_BUCKET"],
   "apps:switch": ["CLUSTER_NAME", "HEALTH_TIMEOUT_SECONDS", "PROBE_HEADER_NAME", "PROBE_HEADER_VALUE"],
   "logs:read": ["APP_LOG_GROUP", "BUILD_LOG_GROUP"],
+  "app-output:read": ["APP_LOG_GROUP", "OUTPUT_SETTLE_MS"],
   "identity:prove": ["APP_TASK_ROLE", "SERVICE_HOST"],
   "console:locate": ["CONSOLE_ORIGIN"],
   "domains:route": ["CUSTOM_DOMAINS"],

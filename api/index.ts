@@ -1,3 +1,4 @@
+import * as appOutput from "./app-output.ts";
 import * as builds from "./builds.ts";
 import * as credentials from "./credentials.ts";
 import * as databases from "./databases.ts";
@@ -18,7 +19,7 @@ export const modules = {
   organizations,
   members,
   projects,
-  builds,
+  builds: { ...builds, ...appOutput },
   credentials,
   environments,
   storage,

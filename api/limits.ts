@@ -11,6 +11,11 @@ export const limits = {
   filesPageDefault: 50,
   logsPageMax: 1000,
   logsPageDefault: 200,
+  appLogsPageMax: 1000,
+  appLogsPageDefault: 100,
+  searchedTextLengthMax: 256,
+  /** Output of apps is kept this long. */
+  outputKeptDays: 30,
   filesPerRequestMax: 100,
   fileNameLengthMax: 128,
   mimeLengthMax: 255,

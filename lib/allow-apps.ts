@@ -109,6 +109,14 @@ function streamsOf(r: Resources, group: string): string {
     arnFormat: ArnFormat.COLON_RESOURCE_NAME,
   });
 }
+/** Reads the output of apps, over all streams of a project. */
+export const appOutput: (r: Resources) => Allowance[] = (r) => [
+  {
+    actions: ["logs:FilterLogEvents"],
+    resources: [r.apps.output.logGroupArn],
+    because: "Streams are named after projects.",
+  },
+];
 /** Reads the output of image builds and apps. */
 export const logStreams: (r: Resources) => Allowance[] = (r) => [
   {

@@ -2,7 +2,16 @@ import type { Capability } from "../api/capabilities.ts";
 import { capabilityEnvironment, type EnvironmentName } from "../api/environment.ts";
 import { limits } from "../api/limits.ts";
 import type { Allowance } from "./allow.ts";
-import { appsDeploy, appsIdentify, appsRead, appsRun, appsSwitch, appsWatch, logStreams } from "./allow-apps.ts";
+import {
+  appOutput,
+  appsDeploy,
+  appsIdentify,
+  appsRead,
+  appsRun,
+  appsSwitch,
+  appsWatch,
+  logStreams,
+} from "./allow-apps.ts";
 import {
   archivesCopy,
   archivesRead,
@@ -47,6 +56,7 @@ export const capabilityAllowances: Record<Capability, (r: Resources) => Allowanc
   "build-values:read": buildValuesRead,
   "apps:switch": appsSwitch,
   "logs:read": logStreams,
+  "app-output:read": appOutput,
   /** The function only forwards the caller's signed request to STS, so it needs no permission. */
   "identity:prove": () => [],
   /** The address is in the environment. */
@@ -76,6 +86,8 @@ function environmentValues(r: Resources): Record<EnvironmentName, string> {
     HEALTH_TIMEOUT_SECONDS: String(limits.healthTimeoutSeconds),
     PROBE_HEADER_NAME: r.apps.probeHeader.name,
     PROBE_HEADER_VALUE: r.apps.probeHeader.value,
+    // The awslogs driver of other tasks may deliver earlier lines this much later.
+    OUTPUT_SETTLE_MS: "10000",
     BUILD_LOG_GROUP: r.imageBuild.output.logGroupName,
     SERVICE_HOST: r.serviceHost,
     CUSTOM_DOMAINS: "unrouted",

@@ -37,6 +37,8 @@ function variablesFor(found: Endpoints): Record<string, string | undefined> {
     APP_GATEWAY: "slipway",
     APP_LOG_GROUP: names.appLog,
     BUILD_LOG_GROUP: names.buildLog,
+    // Lines are stored at once; those of this millisecond may still get others before them.
+    OUTPUT_SETTLE_MS: "1",
     IMAGE_REPOSITORY: names.images,
     PROBE_HEADER_NAME: testHeader.name,
     PROBE_HEADER_VALUE: testHeader.value,

@@ -59,3 +59,6 @@ export function taskOfLog(stream: string): { buildId: string; taskId: string } |
 
 /** How long a paused deployment waits for an answer before ECS rolls it back by itself. */
 export const hookTimeoutMinutes = 15;
+
+/** Where the values of a build's variables are kept, to mask them in its output; never deleted while the project exists. */
+export const buildValuesKey = (projectId: string, buildId: string) => `values/${projectId}/${buildId}.json`;

@@ -1,8 +1,6 @@
 import { PutObjectCommand, S3Client } from "@aws-sdk/client-s3";
+import { buildValuesKey } from "./app-names.ts";
 import { clientDefaults } from "./clients.ts";
-
-/** Where the values of a build's variables are kept, to mask them in its output; never deleted while the project exists. */
-export const buildValuesKey = (projectId: string, buildId: string) => `values/${projectId}/${buildId}.json`;
 
 export interface Artifacts {
   /** The key prefix of the files for a build's image build. */

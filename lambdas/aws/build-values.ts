@@ -1,6 +1,6 @@
 import { GetObjectCommand, S3Client } from "@aws-sdk/client-s3";
 import * as z from "zod";
-import { buildValuesKey } from "./artifacts.ts";
+import { buildValuesKey } from "./app-names.ts";
 import { isNamed, shortCallDefaults } from "./clients.ts";
 
 export interface BuildValues {

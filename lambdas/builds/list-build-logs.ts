@@ -72,10 +72,8 @@ export const handler = endpoint(
       const [index = "0", ...token] = claimedPosition(query.cursor).split(":");
       from = { index: Number(index), token: token.join(":") };
     }
-    const [{ lines, next }, mask] = await Promise.all([
-      readPage(logs, streamsOf(build), from, query.limit),
-      buildMask(build, { table, values }),
-    ]);
+    const { lines, next } = await readPage(logs, streamsOf(build), from, query.limit);
+    const mask = lines.length === 0 ? String : await buildMask(build, { table, values });
     return {
       lines: lines.map((line) => ({ ...line, text: mask(line.text) })),
       nextCursor: next ? sealCursor(project.secret, list, `${next.index}:${next.token}`) : null,

@@ -2,6 +2,7 @@ import type middy from "@middy/core";
 import type { Context } from "aws-lambda";
 import type { Capability } from "../../api/capabilities.ts";
 import { capabilityEnvironment, type EnvironmentName } from "../../api/environment.ts";
+import type { AppOutput } from "../aws/app-output.ts";
 import type { AppRunner } from "../aws/app-runner.ts";
 import type { AppDeployer, AppReader, AppSwitch, TaskIdentifier } from "../aws/apps.ts";
 import type { ArchiveUploads } from "../aws/archive-uploads.ts";
@@ -54,6 +55,7 @@ interface ToolsOf {
   "build-values:read": { values: BuildValues };
   "apps:switch": { traffic: AppSwitch };
   "logs:read": { logs: LogReader };
+  "app-output:read": { output: AppOutput };
   "identity:prove": { identity: IdentityProver };
   "console:locate": { console: ConsoleAddress };
   "domains:route": { customDomains: CustomDomains };
@@ -112,6 +114,7 @@ const loaders: { [C in Capability]: Loader<C> } = {
   "build-values:read": async (e) => ({ values: (await import("../aws/build-values.ts")).buildValues(e) }),
   "apps:switch": async (e) => ({ traffic: (await import("../aws/apps.ts")).appSwitch(e) }),
   "logs:read": async (e) => ({ logs: (await import("../aws/logs.ts")).logReader(e) }),
+  "app-output:read": async (e) => ({ output: (await import("../aws/app-output.ts")).appOutput(e) }),
   "identity:prove": async (e) => ({ identity: (await import("../aws/identity.ts")).identityProver(e) }),
   "domains:route": async (e) => ({ customDomains: { routed: e.CUSTOM_DOMAINS === "routed" } }),
   "console:locate": async (e) => ({

@@ -58,6 +58,7 @@ const filterLogEvents = (store: LogStore): Operation =>
       startTime: z.number().default(0),
       endTime: z.number().default(Number.MAX_SAFE_INTEGER),
       filterPattern: z.string().max(1024).optional(),
+      startFromHead: z.boolean().default(true),
       nextToken: z
         .string()
         .regex(/^\d{1,15}$/)
@@ -71,9 +72,14 @@ const filterLogEvents = (store: LogStore): Operation =>
           name.startsWith(input.logStreamNamePrefix ?? "") && (input.logStreamNames?.includes(name) ?? true),
       );
       const offset = Number(input.nextToken ?? 0);
+      const wanted = { from: input.startTime, to: input.endTime, terms, newestFirst: !input.startFromHead };
       // One more event than the limit shows whether there is another page.
-      const wanted = { from: input.startTime, to: input.endTime, terms, limit: input.limit + 1, offset };
-      const found = [...store.find(streams, wanted)];
+      const found = [
+        ...store
+          .find(streams, wanted)
+          .drop(offset)
+          .take(input.limit + 1),
+      ];
       const events = found.slice(0, input.limit).map(({ stream, position, timestamp, ingestionTime, message }) => ({
         logStreamName: stream,
         eventId: `${stream}:${position}`,

@@ -26,15 +26,23 @@ export interface LogsOptions {
   now?: () => number;
 }
 
+/** The retention of the log groups. */
+const keptMs = 30 * 24 * 3_600_000;
+const expireEveryMs = 3_600_000;
+
 /** CloudWatch Logs on a SQLite file in `dir`. The state survives a restart and a SIGKILL. */
 export function createLogs(options: LogsOptions): Logs {
+  const now = options.now ?? Date.now;
   const store = new LogStore({
     dir: options.dir,
-    streamBytesMax: options.streamBytesMax ?? 5 * 1024 * 1024,
-    streamsMax: options.streamsMax ?? 500,
+    streamBytesMax: options.streamBytesMax ?? 256 * 1024 * 1024,
+    streamsMax: options.streamsMax ?? 5000,
     messageBytesMax: 256 * 1024,
-    now: options.now ?? Date.now,
+    now,
   });
+  const expire = () => store.deleteBefore(now() - keptMs);
+  expire();
+  const expiring = setInterval(expire, expireEveryMs).unref();
   return {
     service: { target: "Logs_20140328", operations: logOperations(store) },
     put: ({ logGroup, logStream, timestamp, message }) => {
@@ -43,6 +51,9 @@ export function createLogs(options: LogsOptions): Logs {
       const stream = store.group(logGroup)?.get(logStream) ?? store.createStream(logGroup, logStream);
       store.append(stream, timestamp, message);
     },
-    close: () => store.close(),
+    close: () => {
+      clearInterval(expiring);
+      store.close();
+    },
   };
 }

@@ -4,6 +4,7 @@ import { DatabaseSync, type StatementSync } from "node:sqlite";
 import * as z from "zod";
 import { errorFields, log } from "../../lambdas/http/log.ts";
 import { importSegments } from "./earlier-segments.ts";
+import { mergeByTime, type StreamEvents, type Wanted } from "./merge.ts";
 
 export interface LogEvent {
   timestamp: number;
@@ -53,7 +54,8 @@ const schema = `
     UNIQUE (group_id, name)) STRICT;
   CREATE TABLE IF NOT EXISTS event (
     stream_id INTEGER NOT NULL, position INTEGER NOT NULL, size INTEGER NOT NULL, timestamp REAL NOT NULL,
-    ingested_at INTEGER NOT NULL, message BLOB NOT NULL, PRIMARY KEY (stream_id, position)) STRICT, WITHOUT ROWID`;
+    ingested_at INTEGER NOT NULL, message BLOB NOT NULL, PRIMARY KEY (stream_id, position)) STRICT, WITHOUT ROWID;
+  CREATE INDEX IF NOT EXISTS event_time ON event (stream_id, timestamp, position)`;
 
 const groupRow = z.object({ id: z.int(), name: z.string() });
 const streamRow = z.object({
@@ -264,27 +266,56 @@ export class LogStore {
     }
   }
 
-  /** The events of these streams that contain every term, by time; `from` and `to` are inclusive. */
-  *find(
-    streams: readonly LogStream[],
-    wanted: { from: number; to: number; terms: readonly string[]; limit: number; offset: number },
-  ): Generator<PlacedEvent & { stream: string }> {
+  /**
+   * The events of these streams that contain every term, by time, from either end; `from` and `to` are inclusive. Only what is
+   * read is loaded, however many events there are.
+   */
+  *find(streams: readonly LogStream[], wanted: Wanted): Generator<PlacedEvent & { stream: string }> {
     this.flush();
-    const names = new Map(streams.map(({ id, name }) => [id, name]));
-    const terms = wanted.terms.map(() => "AND instr(message, ?) > 0").join(" ");
-    const found = this.#database.prepare(
-      `SELECT ${columns} FROM event WHERE stream_id IN (SELECT value FROM json_each(?)) AND timestamp BETWEEN ? AND ?
-       ${terms} ORDER BY timestamp, stream_id, position LIMIT ? OFFSET ?`,
-    );
-    found.setReturnArrays(true);
-    const ids = JSON.stringify([...names.keys()]);
-    const { from, to, limit, offset } = wanted;
-    // Bytes are compared, because a text value of SQLite ends at a NUL.
-    const bytes = wanted.terms.map((term) => Buffer.from(term));
-    for (const row of found.iterate(ids, from, to, ...bytes, limit, offset)) {
-      const event = eventOf(row);
-      yield { ...event, stream: names.get(event.streamId) ?? "" };
+    const open = (stream: LogStream) => this.#inTimeOrder(stream, wanted);
+    for (const event of mergeByTime(streams, open, wanted)) {
+      if (wanted.terms.every((term) => event.message.includes(term))) yield event;
     }
+  }
+
+  *#inTimeOrder({ id, name }: LogStream, { from, to, newestFirst }: Wanted): StreamEvents {
+    const order = newestFirst ? "DESC" : "ASC";
+    const rows = this.#database.prepare(
+      `SELECT ${columns} FROM event INDEXED BY event_time WHERE stream_id = ? AND timestamp BETWEEN ? AND ?
+       ORDER BY timestamp ${order}, position ${order}`,
+    );
+    rows.setReturnArrays(true);
+    for (const row of rows.iterate(id, from, to)) yield { ...eventOf(row), stream: name };
+  }
+
+  /** Deletes the events from before this time, and the streams that have no others. */
+  deleteBefore(time: number): void {
+    this.flush();
+    for (const { streams } of this.#groups.values()) {
+      for (const stream of [...streams.values()]) {
+        if (Math.max(stream.creationTime, stream.lastIngestionTime ?? 0) < time) this.#remove(streams, stream);
+        else if (stream.creationTime < time && (stream.firstEventTimestamp ?? time) < time)
+          this.#deleteOldest(stream, time);
+      }
+    }
+  }
+
+  #deleteOldest(stream: LogStream, time: number): void {
+    this.#inTransaction(() => {
+      this.#database.prepare("DELETE FROM event WHERE stream_id = ? AND timestamp < ?").run(stream.id, time);
+      const first = z
+        .object({ position: z.int().nullable(), timestamp: z.number().nullable() })
+        .parse(
+          this.#database
+            .prepare("SELECT MIN(position) AS position, MIN(timestamp) AS timestamp FROM event WHERE stream_id = ?")
+            .get(stream.id),
+        );
+      stream.start = first.position ?? stream.end;
+      if (first.timestamp !== null) stream.firstEventTimestamp = first.timestamp;
+      this.#database
+        .prepare("UPDATE stream SET start = ?, first_at = ? WHERE id = ?")
+        .run(stream.start, first.timestamp, stream.id);
+    });
   }
 
   /** False after `close`. */

@@ -139,8 +139,9 @@ const budgets = {
   "list-builds": { ...list, prepare: (running) => at("GET", `${running.project}/builds`) },
   "create-build": { ...write, prepare: (running) => at("POST", `${running.project}/builds`, { title: "one" }) },
   "get-build": { ...read, prepare: async (running) => at("GET", await aBuild(running)) },
+  "list-app-logs": { ...read, prepare: async (running) => at("GET", `${running.project}/logs`) },
   "list-build-logs": {
-    ...list,
+    ...read,
     prepare: async (running) => {
       const { body } = await running.call("GET", `${running.project}/builds?limit=1`);
       return at("GET", `${running.project}/builds/${body.builds[0].id}/logs`);

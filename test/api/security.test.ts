@@ -39,6 +39,7 @@ const bodies = {
   rebuild: undefined,
   "redeploy-build": undefined,
   "list-build-logs": undefined,
+  "list-app-logs": undefined,
   "create-credential": undefined,
   "list-credentials": undefined,
   "delete-credential": undefined,

@@ -64,7 +64,7 @@ it("the capabilities of each function", () => {
     archive-uploaded: deployments:resume table:read
     await-upload: archives:read deployments:resume table:read table:write
     cancel-build: keys:record-use table:read table:write
-    check-health: apps:read apps:switch apps:watch logs:read table:read table:write
+    check-health: apps:read apps:switch apps:watch build-values:read logs:read table:read table:write
     copy-archive: archives:copy archives:read table:read table:write
     create-build: archives:upload deployments:start keys:record-use table:read table:write
     create-credential: keys:record-use table:read table:write
@@ -90,7 +90,7 @@ it("the capabilities of each function", () => {
     delete-token: keys:record-use table:read table:write
     deploy: apps:deploy apps:read apps:watch table:read table:write
     execution-ended: apps:deploy apps:read apps:switch apps:watch table:read table:write
-    fail-build: logs:read table:read table:write
+    fail-build: build-values:read logs:read table:read table:write
     file-uploaded: files:follow files:manage table:read
     finish: table:read table:write
     get-build: apps:read keys:record-use live-build:cache table:read
@@ -103,7 +103,8 @@ it("the capabilities of each function", () => {
     get-project: keys:record-use table:read
     get-row: databases:run keys:record-use table:read
     grant-build-access: image-builds:grant
-    list-build-logs: keys:record-use logs:read table:read
+    list-app-logs: app-output:read build-values:read keys:record-use table:read
+    list-build-logs: build-values:read keys:record-use logs:read table:read
     list-builds: apps:read keys:record-use live-build:cache table:read
     list-credentials: keys:record-use table:read
     list-databases: keys:record-use table:read
@@ -125,6 +126,7 @@ it("the capabilities of each function", () => {
     rebuild: apps:read archives:read deployments:start keys:record-use live-build:cache table:read table:write
     reconcile-locks: apps:deploy apps:read apps:switch apps:watch deployments:start table:read table:write
     redeploy-build: apps:read archives:read deployments:start keys:record-use live-build:cache table:read table:write
+    release: apps:deploy apps:read apps:run build-values:read logs:read table:read table:write
     roll-back: apps:deploy apps:read apps:switch apps:watch table:read table:write
     set-managers: keys:record-use table:read table:write
     update-database: keys:record-use table:read table:write
@@ -200,6 +202,7 @@ it("the permissions of each capability", () => {
       kms:Decrypt <DataKey> if StringEquals kms:ViaService s3.<Region>.amazonaws.com
       kms:GenerateDataKey <DataKey> if StringEquals kms:ViaService s3.<Region>.amazonaws.com
       s3:PutObject <DataArtifacts>/builds/*
+      s3:PutObject <DataArtifacts>/values/*
     deployments:start
       states:DescribeExecution arn:<Partition>:states:<Region>:<AccountId>:execution:Slipway-deployment:*
       states:StartExecution arn:<Partition>:states:<Region>:<AccountId>:stateMachine:Slipway-deployment
@@ -222,15 +225,25 @@ it("the permissions of each capability", () => {
       ecs:UpdateService arn:<Partition>:ecs:<Region>:<AccountId>:service/<AppsCluster>/app-*
       iam:PassRole <AppsExecutionRole> if StringEquals iam:PassedToService ecs-tasks.amazonaws.com
       iam:PassRole <AppsTaskRole> if StringEquals iam:PassedToService ecs-tasks.amazonaws.com
+    apps:run
+      ecs:DescribeTasks arn:<Partition>:ecs:<Region>:<AccountId>:task/<AppsCluster>/* if ArnEquals ecs:cluster <AppsCluster>
+      ecs:RunTask arn:<Partition>:ecs:<Region>:<AccountId>:task-definition/slipway-release-*:* if ArnEquals ecs:cluster <AppsCluster>
+      ecs:StopTask arn:<Partition>:ecs:<Region>:<AccountId>:task/<AppsCluster>/* if ArnEquals ecs:cluster <AppsCluster>
     apps:switch
       ecs:ContinueServiceDeployment arn:<Partition>:ecs:<Region>:<AccountId>:service-deployment/<AppsCluster>/app-*/*
       ecs:DescribeServices arn:<Partition>:ecs:<Region>:<AccountId>:service/<AppsCluster>/app-*
       ecs:DescribeTasks arn:<Partition>:ecs:<Region>:<AccountId>:task/<AppsCluster>/* if ArnEquals ecs:cluster <AppsCluster>
       ecs:ListTasks * if ArnEquals ecs:cluster <AppsCluster>
       ecs:StopServiceDeployment arn:<Partition>:ecs:<Region>:<AccountId>:service-deployment/<AppsCluster>/app-*/*
+    build-values:read
+      kms:Decrypt <DataKey> if StringEquals kms:ViaService s3.<Region>.amazonaws.com
+      s3:GetObject <DataArtifacts>/values/*
+      s3:ListBucket <DataArtifacts>
     logs:read
       logs:GetLogEvents arn:<Partition>:logs:<Region>:<AccountId>:log-group:<AppsOutput>:log-stream:*
       logs:GetLogEvents arn:<Partition>:logs:<Region>:<AccountId>:log-group:<ImageBuildOutput>:log-stream:*
+    app-output:read
+      logs:FilterLogEvents <AppsOutput>
     identity:prove
     console:locate
     domains:route
@@ -423,6 +436,8 @@ it("a step that starts a deployment cannot continue or stop one, and no route bu
   const switching = ["check-health", "execution-ended", "reconcile-locks", "roll-back"];
   expect(mayCall("ecs:ContinueServiceDeployment")).toEqual(switching);
   expect(mayCall("ecs:StopServiceDeployment")).toEqual(switching);
-  expect(mayCall("ecs:DescribeTasks")).toEqual(["create-session", ...switching].sort());
+  expect(mayCall("ecs:DescribeTasks")).toEqual(["create-session", "release", ...switching].sort());
+  expect(mayCall("ecs:RunTask")).toEqual(["release"]);
+  expect(mayCall("ecs:StopTask")).toEqual(["release"]);
   expect(mayCall("states:SendTaskFailure")).toEqual([]);
 });

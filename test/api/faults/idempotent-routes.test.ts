@@ -77,6 +77,7 @@ const scenarios = {
   "create-build": { path: ({ project }) => `${project}/builds`, body: { title: "one" }, made: build },
   "get-build": "safe",
   "list-build-logs": "safe",
+  "list-app-logs": "safe",
   "cancel-build": {
     async path(running) {
       const { body } = await running.call("POST", `${running.project}/builds`);

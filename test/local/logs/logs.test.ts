@@ -218,3 +218,38 @@ test("a client can create streams, put events and list the streams by time", asy
       name: "ResourceNotFoundException",
     });
 });
+
+test("events are found from the newest on, in the opposite order of the oldest on", async () => {
+  for (let at = 10; at < 40; at += 1) put(`line ${at}`, at, `app/${at % 3}`);
+  // Lines of one millisecond keep an order, whatever streams they are of.
+  for (const name of ["app/2", "app/0", "app/1"]) put(`same ${name}`, 40, name);
+  const filter = async (input: object) =>
+    messages(
+      await client.send(
+        new FilterLogEventsCommand({ logGroupName: stream.logGroupName, logStreamNamePrefix: "app/", ...input }),
+      ),
+    ) ?? [];
+  const oldest = await filter({});
+  expect(oldest).toHaveLength(33);
+  expect(oldest.slice(0, 3)).toEqual(["line 10", "line 11", "line 12"]);
+  expect(await filter({ startFromHead: false })).toEqual(oldest.toReversed());
+  expect(await filter({ startFromHead: false, endTime: 39, limit: 2 })).toEqual(["line 39", "line 38"]);
+  expect(await filter({ startTime: 38, endTime: 39 })).toEqual(["line 38", "line 39"]);
+});
+
+test("events are kept for 30 days", async () => {
+  const day = 24 * 3_600_000;
+  let clock = 100 * day;
+  await stop();
+  await start({ now: () => clock });
+  put("old", clock, "app/old");
+  put("first", clock, "app/both");
+  clock += 20 * day;
+  put("second", clock, "app/both");
+  clock += 15 * day;
+  await stop();
+  await start({ now: () => clock });
+  const { events } = await client.send(new FilterLogEventsCommand({ logGroupName: stream.logGroupName }));
+  expect(events?.map(({ message }) => message)).toEqual(["second"]);
+  expect(messages(await read({ logStreamName: "app/both", startFromHead: true }))).toEqual(["second"]);
+});
