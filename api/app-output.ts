@@ -13,7 +13,6 @@ const since = z.iso
 const cursor = z.string().min(1, { error: "must be a cursor that this list gave out" }).max(4096).optional();
 
 const appLine = z.object({ at: timestamp, buildId: z.string(), instance: z.string(), text: z.string() });
-export type AppLine = z.infer<typeof appLine>;
 
 export const listAppLogs = route("list-app-logs", `GET ${project}/logs`, {
   summary: "What the project's apps wrote, newest page first, with secrets masked.",

@@ -163,3 +163,6 @@ export const listBuildLogs = route("list-build-logs", `GET ${project}/builds/{bu
   errors: [],
   uses: ["table:read", "build-values:read", "logs:read"],
 });
+
+/** Output of running apps: routes of the same folder of handlers. */
+export { listAppLogs } from "./app-output.ts";

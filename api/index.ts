@@ -1,4 +1,3 @@
-import * as appOutput from "./app-output.ts";
 import * as builds from "./builds.ts";
 import * as credentials from "./credentials.ts";
 import * as databases from "./databases.ts";
@@ -19,7 +18,7 @@ export const modules = {
   organizations,
   members,
   projects,
-  builds: { ...builds, ...appOutput },
+  builds,
   credentials,
   environments,
   storage,
