@@ -45,6 +45,8 @@ export const capabilities = [
   "app-output:read",
   /** Replay a deployed app's identity proof to STS. */
   "identity:prove",
+  /** Record a new bearer token and the use of a console session: UpdateItem alone. */
+  "console-sessions:renew",
   /** Know the address of the console, for links to it. */
   "console:locate",
   /** Know whether requests to a custom domain reach its app. */

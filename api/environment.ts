@@ -33,6 +33,7 @@ export const capabilityEnvironment = {
   "logs:read": ["APP_LOG_GROUP", "BUILD_LOG_GROUP"],
   "app-output:read": ["APP_LOG_GROUP", "OUTPUT_SETTLE_MS"],
   "identity:prove": ["APP_TASK_ROLE", "SERVICE_HOST"],
+  "console-sessions:renew": ["TABLE_NAME"],
   "console:locate": ["CONSOLE_ORIGIN"],
   "domains:route": ["CUSTOM_DOMAINS"],
   "files:sign": ["FILES_BUCKET", "FILES_SIGNER_ROLE"],

@@ -9,6 +9,7 @@ import * as organizations from "./organizations.ts";
 import * as projects from "./projects.ts";
 import type { Route } from "./route.ts";
 import * as sessions from "./sessions.ts";
+import * as signIn from "./sign-in.ts";
 import * as storage from "./storage.ts";
 import * as tables from "./tables.ts";
 
@@ -26,6 +27,7 @@ export const modules = {
   tables,
   sessions,
   events,
+  "sign-in": signIn,
 };
 
 type Module = (typeof modules)[keyof typeof modules];

@@ -26,6 +26,7 @@ export const limits = {
   sessionValidSeconds: 600,
   tokenValidDaysMax: 365,
   tokenOrganizationsMax: 1000,
+  consoleSessionValidSeconds: 30 * 24 * 3600,
   signInLinkValidSeconds: 15 * 60,
   invitationValidSeconds: 7 * 24 * 3600,
   nameLengthMax: 128,

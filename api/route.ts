@@ -34,6 +34,8 @@ export interface RouteDefinition {
   uses: readonly Capability[];
   /** "none" for the routes that are called without a credential. */
   credential?: "none";
+  /** Whether the handler sees the request's cookies and may set one; no other route does. */
+  cookie?: true;
   /** The least role that a user needs; absent: every member. Keys act for the whole organization. */
   role?: Exclude<Role, "member">;
   /** Whether a member may do it to themselves: the path's `{userId}` is the caller. */

@@ -177,6 +177,12 @@ export const commands: readonly CommandEntry[] = [
     load: async () => (await import("./commands/files.ts")).filesDelete,
   },
   {
+    name: "console",
+    summary: "Prints a new one-time link that signs you in to the console of the local service.",
+    example: "slipway console",
+    load: async () => (await import("./commands/console.ts")).openConsole,
+  },
+  {
     name: "api",
     summary: "Sends one request to the API with the credential of the other commands, and prints the answer.",
     example: "slipway api GET /organizations",

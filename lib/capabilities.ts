@@ -59,6 +59,7 @@ export const capabilityAllowances: Record<Capability, (r: Resources) => Allowanc
   "app-output:read": appOutput,
   /** The function only forwards the caller's signed request to STS, so it needs no permission. */
   "identity:prove": () => [],
+  "console-sessions:renew": tableUpdate,
   /** The address is in the environment. */
   "console:locate": () => [],
   "domains:route": () => [],

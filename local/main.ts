@@ -36,6 +36,10 @@ try {
     stop(1);
   });
   console.log(`Slipway is ready at ${service.baseUrl}`);
+  // Browsers allow passkeys on localhost, but not on an IP address.
+  console.log(`Console: http://localhost:${new URL(service.baseUrl).port}/console`);
+  const link = await service.newSignInLink();
+  if (link) console.log(`Sign in, once within 15 minutes: ${link}`);
 } catch (error) {
   console.error(error instanceof StartRefused ? error.message : error);
   process.exit(1);

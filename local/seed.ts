@@ -1,5 +1,6 @@
 import { join } from "node:path";
 import * as z from "zod";
+import { readCredential } from "../lambdas/http/presented-credential.ts";
 import { readStateFile, writeStateFile } from "./state-file.ts";
 
 const localFile = z.object({
@@ -53,13 +54,31 @@ const damagedAdvice =
   "Replace it with its last good copy. Or move it away: the next start creates another organization; the operator's commands still reach the existing ones.";
 
 /**
- * Creates `local.json` at the first start: an organization with a project, database, storage, key and token. A crash in
+ * Creates `local.json` at the first start and tells its user: an organization with a project, database, storage, key and token. A crash in
  * between leaves an unused organization, but never an incomplete file.
  */
-export async function seed(options: { home: string; baseUrl: string; operator: Operator }): Promise<void> {
+export async function seed(options: {
+  home: string;
+  baseUrl: string;
+  operator: Operator;
+}): Promise<{ userId: string | undefined }> {
   const path = join(options.home, "local.json");
   const known = readStateFile(path, localFile, damagedAdvice);
   const content = { baseUrl: options.baseUrl, ...(known ?? (await makeSeed(options.operator))) };
   content.baseUrl = options.baseUrl;
   writeStateFile(path, content);
+  return { userId: userOfToken(content.token) };
+}
+
+/** A personal access token contains the id of its user. */
+export function userOfToken(token: string): string | undefined {
+  const credential = readCredential({ authorization: `Bearer ${token}` });
+  return credential?.kind === "token" ? credential.userId : undefined;
+}
+
+const linkAnswer = z.object({ ok: z.literal(true), output: z.object({ url: z.string() }) });
+
+/** A fresh one-time link that signs the seeded user in to the console. */
+export async function newSignInLink(operator: Operator, userId: string): Promise<string> {
+  return linkAnswer.parse(await operator("create-sign-in-link", { userId })).output.url;
 }

@@ -7,7 +7,7 @@ import { setEnvironment } from "./environment.ts";
 import { openHome } from "./home.ts";
 import { lockHome } from "./home-lock.ts";
 import { isPortFree } from "./ports.ts";
-import { seed } from "./seed.ts";
+import { newSignInLink, seed } from "./seed.ts";
 import { StartRefused, unusableHome } from "./start-refused.ts";
 import { writeStateFile } from "./state-file.ts";
 
@@ -15,6 +15,8 @@ const reconcileSeconds = 60;
 
 export interface LocalService {
   baseUrl: string;
+  /** A new one-time link that signs the seeded user in to the console; undefined if `local.json` names no user. */
+  newSignInLink(): Promise<string | undefined>;
   /** Stops the service with all apps within 5 s. */
   stop(): Promise<void>;
   /** Resolves with a message when a part has failed that cannot be restarted; then the caller must stop the service. */
@@ -53,8 +55,8 @@ export async function startService(options: ServiceOptions): Promise<LocalServic
     const { promise: lost, resolve: onLost } = Promise.withResolvers<string>();
     const behavior = behaviorOf(options.behavior ?? "kind");
     const embedded = await startEmbeddedServices({ home: options.home, onLost, behavior }, started);
-    const baseUrl = await startSlipway(options, embedded, started);
-    return { baseUrl, lost, stop: () => started.disposeAsync() };
+    const slipway = await startSlipway(options, embedded, started);
+    return { ...slipway, lost, stop: () => started.disposeAsync() };
   } catch (error) {
     await started.disposeAsync();
     throw unusableHome(options.home, error) ?? error;
@@ -66,7 +68,7 @@ async function startSlipway(
   { home, port, healthTimeoutSeconds = limits.healthTimeoutSeconds }: ServiceOptions,
   embedded: EmbeddedServices,
   started: AsyncDisposableStack,
-): Promise<string> {
+): Promise<Pick<LocalService, "baseUrl" | "newSignInLink">> {
   const { functions, endpoints, root } = embedded;
   const gateway = await startApiGateway({ port, functions });
   started.defer(gateway.close);
@@ -75,11 +77,12 @@ async function startSlipway(
 
   // scripts/operator.ts reads this file and signs its calls with the key.
   writeStateFile(join(home, "runtime.json"), { awsEndpoint: endpoints.aws, stsEndpoint: endpoints.sts, ...root });
-  await seed({ home, baseUrl, operator: (command, input) => functions.invoke("operator", { command, input }) });
+  const operator = (command: string, input: object) => functions.invoke("operator", { command, input });
+  const { userId } = await seed({ home, baseUrl, operator });
   await embedded.resume();
   await functions.invoke("reconcile-locks", { all: true });
   const reconcile = () => void functions.invoke("reconcile-locks", {}).catch(() => undefined);
   const timer = setInterval(reconcile, reconcileSeconds * 1000);
   started.defer(() => clearInterval(timer));
-  return baseUrl;
+  return { baseUrl, newSignInLink: async () => userId && newSignInLink(operator, userId) };
 }

@@ -34,11 +34,15 @@ export interface Call<R extends Route> {
   credential: Definition<R>["credential"] extends "none" ? undefined : PresentedCredential;
   /** The request's headers, names in lower case. */
   headers: Readonly<Record<string, string | undefined>>;
+  /** `name=value` each; empty unless the route declares `cookie`. */
+  cookies: readonly string[];
   now: Date;
   /** The answer to an input that breaks a rule: the broken rules that `parse` found, and `issues`; `undefined` if there is none. */
   refusal(issues: Issue[]): Problem | undefined;
   /** Adds a header to the answer. */
   header(name: string, value: string): void;
+  /** Adds a Set-Cookie header to the answer of a route that declares `cookie`. */
+  setCookie(cookie: string): void;
 }
 
 export interface EndpointOptions<R extends Route> {
@@ -66,6 +70,7 @@ export function endpoint<const R extends Route>(
     work: typeof handle,
   ): Promise<APIGatewayProxyStructuredResultV2> {
     const headers: Record<string, string> = { "content-type": "application/json", "x-request-id": input.requestId };
+    const cookies: string[] = [];
     const call: Call<R> = {
       params: input.params as PathParams<R["path"]>,
       query: input.query as Call<R>["query"],
@@ -74,13 +79,19 @@ export function endpoint<const R extends Route>(
       access: access as Call<R>["access"],
       credential: input.credential as Call<R>["credential"],
       headers: input.headers,
+      cookies: input.cookies,
       now: input.now,
       refusal: (issues) => inputProblem(input, issues),
       header: (name, value) => {
         headers[name] = value;
       },
+      setCookie: (cookie) => {
+        if (!route.definition.cookie) throw new Error(`${route.id} does not declare that it sets cookies`);
+        cookies.push(cookie);
+      },
     };
-    return { statusCode: route.definition.status, body: JSON.stringify(await work(call, tools)), headers };
+    const body = JSON.stringify(await work(call, tools));
+    return { statusCode: route.definition.status, body, headers, ...(cookies.length > 0 && { cookies }) };
   }
 
   const chain = middy<APIGatewayProxyEventV2, APIGatewayProxyStructuredResultV2, Error, Context>({

@@ -25,6 +25,8 @@ export function actorOf(credential: PresentedCredential): EventRow["actor"] {
       return { kind: "key", access: credential.access };
     case "token":
       return { kind: "user", userId: credential.userId, tokenId: credential.tokenId };
+    case "console":
+      return { kind: "user", userId: credential.userId, sessionId: credential.sessionId };
     case "session": {
       const { sessionId, origin } = credential;
       return "access" in origin
@@ -79,7 +81,7 @@ export function eventOf(
   const { orgId: _, ...inPath } = ids;
   const made = idsIn(reply);
   const makes = typeof made.organizationId === "string" ? made.organizationId : undefined;
-  const owner = orgId ?? makes ?? (credential.kind === "token" ? credential.userId : credential.organizationId);
+  const owner = orgId ?? makes ?? ("userId" in credential ? credential.userId : credential.organizationId);
   const named = Object.entries(inPath).flatMap(([name, id]) => (id === undefined ? [] : [[name, id] as const]));
   return newEvent(
     { ownerId: owner, action, actor: actorOf(credential), ids: { ...made, ...Object.fromEntries(named) }, outcome },

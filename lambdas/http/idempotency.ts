@@ -30,6 +30,7 @@ function callerName(credential: PresentedCredential): string {
     case "key":
       return credential.access;
     case "token":
+    case "console":
       return credential.userId;
     case "session":
       return credential.sessionId;

@@ -8,7 +8,7 @@ const namesMax = 10_000;
 
 /** Updates lastUsedAt of a key or token, to the minute. The request does not wait for this, and does not fail if it fails. */
 export function recordUse(keyUses: RowUpdater, credential: PresentedCredential, now: Date): void {
-  if (credential.kind === "session") return;
+  if (credential.kind === "session" || credential.kind === "console") return;
   const minute = new Date(Math.floor(now.getTime() / 60_000) * 60_000).toISOString();
   const name = credential.kind === "key" ? credential.access : credential.tokenId;
   if (recordedMinutes.get(name) === minute) return;

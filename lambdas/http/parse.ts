@@ -25,6 +25,8 @@ export interface HttpInput {
   now: Date;
   requestId: string;
   headers: Readonly<Record<string, string | undefined>>;
+  /** Empty unless the route declares that it sees cookies. */
+  cookies: readonly string[];
   params: Readonly<Record<string, string | undefined>>;
   /** As presented: well-formed, but not yet proved. */
   credential: PresentedCredential | undefined;
@@ -80,6 +82,7 @@ export function httpInput({ definition }: Route, event: APIGatewayProxyEventV2):
     now: new Date(),
     requestId: event.requestContext.requestId,
     headers: event.headers,
+    cookies: definition.cookie ? (event.cookies ?? []) : [],
     params: { ...event.pathParameters },
     credential: definition.credential === "none" ? undefined : readCredential(event.headers),
     query: query?.data,

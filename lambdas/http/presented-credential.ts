@@ -13,6 +13,8 @@ const forms = {
   token: /^slp_([0-9a-z]{26})([0-9a-z]{26})[0-9a-z]{32}[0-9a-z]{7}$/,
   keySession: /^slt_([0-9a-z]{26})([0-9a-z]{16})([0-9a-z]{10})[0-9a-z]{32}[0-9a-z]{7}$/,
   appSession: /^slt_([0-9a-z]{26})([0-9a-z]{16})([0-9a-z]{26})[0-9a-z]{32}[0-9a-z]{7}$/,
+  console: /^slw_([0-9a-z]{26})([0-9a-z]{16})[0-9a-z]{52}[0-9a-z]{7}$/,
+  bearer: /^slb_([0-9a-z]{26})([0-9a-z]{16})([0-9a-z]{16})[0-9a-z]{32}[0-9a-z]{7}$/,
 } as const;
 type KeyKind = keyof typeof forms;
 
@@ -57,6 +59,25 @@ export function newSignInCode(): string {
   return sealed(`sll_${randomText(52)}`);
 }
 
+/** A new secret of the console's cookie, and the id of its session. */
+export function newConsoleSecret(userId: string): { sessionId: string; secret: string } {
+  const sessionId = randomText(16);
+  return { sessionId, secret: sealed(`slw_${idBody(userId)}${sessionId}${randomText(52)}`) };
+}
+
+/** The session that a cookie's secret claims; `undefined` if there is none or it cannot be one. */
+export function readConsoleSecret(secret: string | undefined) {
+  const [, user, sessionId] = (secret && unsealed("console", secret)) || [];
+  if (!secret || !user || !sessionId) return undefined;
+  return { userId: `usr_${user}`, sessionId, hash: secretHash(secret) };
+}
+
+/** A new bearer token of a console session, and its id. */
+export function consoleBearer(userId: string, sessionId: string): { bearerId: string; token: string } {
+  const bearerId = randomText(16);
+  return { bearerId, token: sealed(`slb_${idBody(userId)}${sessionId}${bearerId}${randomText(32)}`) };
+}
+
 /** SHA-256 of a secret in base64url: the only form in which a secret is stored. */
 export function secretHash(secret: string): string {
   return createHash("sha256").update(secret).digest("base64url");
@@ -73,17 +94,24 @@ export function sameHash(one: string, other: string): boolean {
 export type PresentedCredential =
   | { kind: "key"; access: string; organizationId: string; hash: string }
   | { kind: "token"; userId: string; tokenId: string; hash: string }
+  | { kind: "console"; userId: string; sessionId: string; bearerId: string; hash: string }
   | { kind: "session"; organizationId: string; sessionId: string; origin: SessionOrigin; hash: string };
 
 /** The user that a credential stands for; keys and sessions of apps are of an organization. */
 export function userOf(credential: PresentedCredential): string | undefined {
-  return credential.kind === "token" ? credential.userId : undefined;
+  return "userId" in credential ? credential.userId : undefined;
 }
 
 function keyCredential(access: string, secret: string): PresentedCredential | undefined {
   const match = unsealed("access", access);
   if (!match || !unsealed("secret", secret)) return undefined;
   return { kind: "key", access, organizationId: `org_${match[1]}`, hash: secretHash(secret) };
+}
+
+function consoleCredential(bearer: string): PresentedCredential | undefined {
+  const [, user, sessionId, bearerId] = unsealed("bearer", bearer) ?? [];
+  if (!user || !sessionId || !bearerId) return undefined;
+  return { kind: "console", userId: `usr_${user}`, sessionId, bearerId, hash: secretHash(bearer) };
 }
 
 function sessionCredential(bearer: string): PresentedCredential | undefined {
@@ -100,7 +128,7 @@ function bearerCredential(bearer: string): PresentedCredential | undefined {
   if (colon >= 0) return keyCredential(bearer.slice(0, colon), bearer.slice(colon + 1));
   const token = unsealed("token", bearer);
   if (token) return { kind: "token", userId: `usr_${token[1]}`, tokenId: `tok_${token[2]}`, hash: secretHash(bearer) };
-  return sessionCredential(bearer);
+  return consoleCredential(bearer) ?? sessionCredential(bearer);
 }
 
 /**

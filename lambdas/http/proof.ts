@@ -3,6 +3,7 @@ import { type Role, rolesFrom } from "../../api/role.ts";
 import { openTo, type Route, type TokenAccess, tokenAccesses } from "../../api/route.ts";
 import { type Condition, oneOf } from "../table/entity.ts";
 import type { Rows } from "../table/reader.ts";
+import { ConsoleBearer, ConsoleSession } from "./model/console-session.ts";
 import { AccessKey, Membership, Session, Token } from "./model/credentials.ts";
 import { Project, type ProjectRow } from "./model/project.ts";
 import { type PresentedCredential, sameHash, userOf } from "./presented-credential.ts";
@@ -45,6 +46,12 @@ export interface ProofRequest {
   now: Date;
 }
 
+const bearerKey = ({ userId, sessionId, bearerId }: { userId: string; sessionId: string; bearerId: string }) => ({
+  userId,
+  sessionId,
+  id: bearerId,
+});
+
 /** The rows that prove or refute a request. Their names differ from those that handlers give to their rows. */
 export function proofPlaces({ credential, orgId, projectId }: ProofRequest) {
   const isToken = credential.kind === "token";
@@ -53,6 +60,11 @@ export function proofPlaces({ credential, orgId, projectId }: ProofRequest) {
     "proof:key": credential.kind === "key" ? AccessKey.at({ access: credential.access }) : undefined,
     "proof:session": credential.kind === "session" ? Session.at({ id: credential.sessionId }) : undefined,
     "proof:token": isToken ? Token.at({ userId: credential.userId, id: credential.tokenId }) : undefined,
+    "proof:console":
+      credential.kind === "console"
+        ? ConsoleSession.at({ userId: credential.userId, id: credential.sessionId })
+        : undefined,
+    "proof:bearer": credential.kind === "console" ? ConsoleBearer.at(bearerKey(credential)) : undefined,
     "proof:membership":
       userId !== undefined && orgId !== undefined && isId("org", orgId)
         ? Membership.at({ userId, organizationId: orgId })
@@ -62,9 +74,14 @@ export function proofPlaces({ credential, orgId, projectId }: ProofRequest) {
 }
 export type ProofRows = Rows<ReturnType<typeof proofPlaces>>;
 
+const isLive = (session: { expiresAt: string } | undefined, now: Date) =>
+  session !== undefined && session.expiresAt > now.toISOString();
+
 /** Throws 401 for an invalid credential, and 404 for an organization that is not the caller's. */
 export function proveCaller({ credential, orgId, now }: ProofRequest, rows: ProofRows): void {
-  const row = rows["proof:key"] ?? rows["proof:session"] ?? rows["proof:token"];
+  const row = rows["proof:key"] ?? rows["proof:session"] ?? rows["proof:token"] ?? rows["proof:bearer"];
+  // Signing out deletes the session, which ends its bearer tokens at once.
+  if (credential.kind === "console" && !isLive(rows["proof:console"], now)) throw unauthorized();
   if (!row || !sameHash(row.hash, credential.hash)) throw unauthorized();
   if ("expiresAt" in row && row.expiresAt !== undefined && row.expiresAt <= now.toISOString()) throw unauthorized();
   if (orgId === undefined) return;
@@ -138,6 +155,17 @@ export function proofChecks(request: ProofRequest) {
       credential.kind === "token"
         ? Token.check({ userId: credential.userId, id: credential.tokenId }, tokenCondition(request))
         : undefined,
+    "proof:console":
+      credential.kind === "console"
+        ? ConsoleSession.check(
+            { userId: credential.userId, id: credential.sessionId },
+            { expiresAt: { is: "above", value: now.toISOString() } },
+          )
+        : undefined,
+    "proof:bearer":
+      credential.kind === "console"
+        ? ConsoleBearer.check(bearerKey(credential), { hash, expiresAt: { is: "above", value: now.toISOString() } })
+        : undefined,
     "proof:membership":
       caller !== undefined && orgId !== undefined
         ? Membership.check({ userId: caller, organizationId: orgId }, { organizationId: orgId, ...hasRole })
@@ -172,7 +200,7 @@ export function laterChecks({ orgId, projectId }: ProofRequest) {
 export function isPlausible({ credential, orgId, projectId, rule }: ProofRequest): boolean {
   if (orgId !== undefined && !isId("org", orgId)) return false;
   if (projectId !== undefined && !isId("prj", projectId)) return false;
-  if (credential.kind === "token") return true;
+  if (credential.kind === "token" || credential.kind === "console") return true;
   return !rule.usersOnly && (orgId === undefined || credential.organizationId === orgId);
 }
 
@@ -194,7 +222,8 @@ export function callerOf({ credential }: ProofRequest, rows: ProofRows): Caller 
     case "key":
     case "session":
       return { kind: "organization", organizationId: credential.organizationId };
-    case "token": {
+    case "token":
+    case "console": {
       const { organizationIds, expiresAt } = rows["proof:token"] ?? {};
       const role = rows["proof:membership"]?.role;
       return { kind: "user", userId: credential.userId, role, bounds: { organizationIds, expiresAt } };

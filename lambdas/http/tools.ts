@@ -57,6 +57,7 @@ interface ToolsOf {
   "logs:read": { logs: LogReader };
   "app-output:read": { output: AppOutput };
   "identity:prove": { identity: IdentityProver };
+  "console-sessions:renew": { consoleSessions: RowUpdater };
   "console:locate": { console: ConsoleAddress };
   "domains:route": { customDomains: CustomDomains };
   "files:sign": { addresses: FileAddresses };
@@ -117,6 +118,9 @@ const loaders: { [C in Capability]: Loader<C> } = {
   "app-output:read": async (e) => ({ output: (await import("../aws/app-output.ts")).appOutput(e) }),
   "identity:prove": async (e) => ({ identity: (await import("../aws/identity.ts")).identityProver(e) }),
   "domains:route": async (e) => ({ customDomains: { routed: e.CUSTOM_DOMAINS === "routed" } }),
+  "console-sessions:renew": async (e, table) => ({
+    consoleSessions: (await import("../table/updater.ts")).rowUpdater(await table.get(), e.TABLE_NAME),
+  }),
   "console:locate": async (e) => ({
     console: { origin: e.CONSOLE_ORIGIN, address: `${e.CONSOLE_ORIGIN}/console` },
   }),

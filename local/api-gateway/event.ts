@@ -21,7 +21,8 @@ function queryOf(text: string): Record<string, string> | undefined {
 function headersOf(request: IncomingMessage): Record<string, string> {
   const headers: Record<string, string> = {};
   for (const [name, value] of Object.entries(request.headers)) {
-    if (value !== undefined) headers[name] = Array.isArray(value) ? value.join(",") : value;
+    // API Gateway gives cookies in a list of their own.
+    if (value !== undefined && name !== "cookie") headers[name] = Array.isArray(value) ? value.join(",") : value;
   }
   return headers;
 }
@@ -41,6 +42,7 @@ export function eventOf(
     rawPath,
     rawQueryString,
     headers: headersOf(request),
+    ...(request.headers.cookie !== undefined && { cookies: request.headers.cookie.split(/; */) }),
     ...(query && { queryStringParameters: query }),
     pathParameters: params,
     requestContext: {

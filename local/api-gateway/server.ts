@@ -57,6 +57,7 @@ export async function startApiGateway(options: { port: number; functions: Functi
     }
     const event = eventOf(request, body, target?.params ?? {});
     const result = (await handler(event, newContext())) as APIGatewayProxyStructuredResultV2;
+    if (result.cookies) response.setHeader("set-cookie", result.cookies);
     response.writeHead(result.statusCode ?? 200, result.headers as Record<string, string>);
     const answer = Buffer.from(result.body ?? "", result.isBase64Encoded ? "base64" : "utf8");
     response.end(request.method === "HEAD" ? undefined : answer);

@@ -67,6 +67,7 @@ it("the capabilities of each function", () => {
     check-health: apps:read apps:switch apps:watch build-values:read logs:read table:read table:write
     copy-archive: archives:copy archives:read table:read table:write
     create-build: archives:upload deployments:start keys:record-use table:read table:write
+    create-console-session: console:locate table:read table:write
     create-credential: keys:record-use table:read table:write
     create-database: keys:record-use table:read table:write
     create-domain: keys:record-use table:read table:write
@@ -80,6 +81,8 @@ it("the capabilities of each function", () => {
     create-storage: keys:record-use table:read table:write
     create-table: databases:run keys:record-use table:read table:write
     create-token: keys:record-use table:read table:write
+    delete-console-session: console:locate table:read table:write
+    delete-console-sessions: keys:record-use table:read table:write
     delete-credential: keys:record-use table:read table:write
     delete-domain: keys:record-use table:read table:write
     delete-environment: keys:record-use table:read table:write
@@ -89,11 +92,13 @@ it("the capabilities of each function", () => {
     delete-table: databases:run keys:record-use table:read
     delete-token: keys:record-use table:read table:write
     deploy: apps:deploy apps:read apps:watch table:read table:write
+    end-console-session: keys:record-use table:read table:write
     execution-ended: apps:deploy apps:read apps:switch apps:watch table:read table:write
     fail-build: build-values:read logs:read table:read table:write
     file-uploaded: files:follow files:manage table:read
     finish: table:read table:write
     get-build: apps:read keys:record-use live-build:cache table:read
+    get-console-session: console-sessions:renew console:locate table:read
     get-docs: 
     get-file: files:follow files:manage files:sign keys:record-use table:read
     get-llms: 
@@ -106,6 +111,7 @@ it("the capabilities of each function", () => {
     list-app-logs: app-output:read build-values:read keys:record-use table:read
     list-build-logs: build-values:read keys:record-use logs:read table:read
     list-builds: apps:read keys:record-use live-build:cache table:read
+    list-console-sessions: keys:record-use table:read
     list-credentials: keys:record-use table:read
     list-databases: keys:record-use table:read
     list-domains: keys:record-use table:read
@@ -245,6 +251,14 @@ it("the permissions of each capability", () => {
     app-output:read
       logs:FilterLogEvents <AppsOutput>
     identity:prove
+    console-sessions:renew
+      dynamodb:UpdateItem <DataTable>
+      kms:Decrypt <DataKey> if StringEquals kms:ViaService dynamodb.<Region>.amazonaws.com
+      kms:DescribeKey <DataKey> if StringEquals kms:ViaService dynamodb.<Region>.amazonaws.com
+      kms:Encrypt <DataKey> if StringEquals kms:ViaService dynamodb.<Region>.amazonaws.com
+      kms:GenerateDataKey <DataKey> if StringEquals kms:ViaService dynamodb.<Region>.amazonaws.com
+      kms:ReEncryptFrom <DataKey> if StringEquals kms:ViaService dynamodb.<Region>.amazonaws.com
+      kms:ReEncryptTo <DataKey> if StringEquals kms:ViaService dynamodb.<Region>.amazonaws.com
     console:locate
     domains:route
     files:sign

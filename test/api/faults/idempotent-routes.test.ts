@@ -106,6 +106,12 @@ const scenarios = {
   "update-environment": "safe",
   "delete-environment": "safe",
   "list-events": "safe",
+  "create-console-session": "always new",
+  "get-console-session": "safe",
+  "delete-console-session": "safe",
+  "list-console-sessions": "safe",
+  "end-console-session": "safe",
+  "delete-console-sessions": "safe",
   "list-storages": "safe",
   "list-files": "safe",
   "create-files": {

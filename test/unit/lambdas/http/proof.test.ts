@@ -34,6 +34,7 @@ const session: PresentedCredential = {
   hash: "hash",
 };
 const token: PresentedCredential = { kind: "token", userId, tokenId, hash: "hash" };
+const signedIn: PresentedCredential = { kind: "console", userId, sessionId: "id", bearerId: "id", hash: "hash" };
 const everyKind = [
   ["key", key],
   ["session", session],
@@ -63,6 +64,8 @@ const none: ProofRows = {
   "proof:key": undefined,
   "proof:session": undefined,
   "proof:token": undefined,
+  "proof:console": undefined,
+  "proof:bearer": undefined,
   "proof:membership": undefined,
   "proof:project": undefined,
 };
@@ -70,6 +73,12 @@ const good: Record<PresentedCredential["kind"], ProofRows> = {
   key: { ...none, "proof:key": keyRow },
   session: { ...none, "proof:session": sessionRow },
   token: { ...none, "proof:token": tokenRow, "proof:membership": membership },
+  console: {
+    ...none,
+    "proof:console": { id: "id", userId, hash: "cookie", createdAt: at, lastUsedAt: at, expiresAt: later, ttl: 1 },
+    "proof:bearer": { hash: "hash", expiresAt: later, ttl: 1 },
+    "proof:membership": membership,
+  },
 };
 const openRule: CallerRule = {
   usersOnly: false,
@@ -159,6 +168,37 @@ describe.each(everyKind)("a %s", (kind, credential) => {
     expect(Object.keys(defined(proofChecks(asks(credential, { orgId: undefined }))))).toEqual([row]);
     expect(Object.keys(defined(proofChecks(asks(credential, { orgId: undefined, projectId }))))).toEqual([row]);
     expect(proofChecks(asks(credential))["proof:project"]).toBeUndefined();
+  });
+});
+
+describe("a bearer of the console", () => {
+  const { console: rows } = good;
+  const prove = (more: Partial<ProofRows>) => refused(() => proveCaller(asks(signedIn), { ...rows, ...more }));
+  const session = rows["proof:console"];
+
+  test("is good with its own row, its session's and the user's membership", () => {
+    expect(prove({})).toBeUndefined();
+    expect(prove({ "proof:membership": undefined })).toBe("not_found");
+    expect(refused(() => provePermission(asks(signedIn, { rule: { usersOnly: true } }), rows))).toBeUndefined();
+  });
+
+  test("is good no longer once its session is gone, or either has ended", () => {
+    expect(prove({ "proof:console": undefined })).toBe("unauthorized");
+    expect(prove({ "proof:console": session && { ...session, expiresAt: at } })).toBe("unauthorized");
+    expect(prove({ "proof:bearer": undefined })).toBe("unauthorized");
+    expect(prove({ "proof:bearer": { hash: "hash", expiresAt: at, ttl: 1 } })).toBe("unauthorized");
+    expect(prove({ "proof:bearer": { hash: "cookie", expiresAt: later, ttl: 1 } })).toBe("unauthorized");
+  });
+
+  test("is proved by the same rows as conditions", () => {
+    const checks = proofChecks(asks(signedIn));
+    const above = { is: "above", value: at };
+    expect(checks["proof:console"]).toMatchObject({ key: { sk: "CON#id" }, when: { expiresAt: above } });
+    expect(checks["proof:bearer"]).toMatchObject({
+      key: { sk: "BEA#id#id" },
+      when: { hash: "hash", expiresAt: above },
+    });
+    expect(checks["proof:membership"]).toBeDefined();
   });
 });
 

@@ -1,0 +1,159 @@
+import { mkdtempSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { afterAll, beforeAll, describe, expect, test } from "vitest";
+import { userOfToken } from "../../local/seed.ts";
+import { type Answer, type Running, startRunning } from "../harness/service.ts";
+
+describe("signing in to the console", () => {
+  let running: Running;
+  let userId: string;
+  const session = "/console/session";
+
+  beforeAll(async () => {
+    running = await startRunning(mkdtempSync(join(tmpdir(), "slipway-sign-in-")));
+    userId = userOfToken(running.seed.token) ?? "";
+  }, 60_000);
+  afterAll(() => running.stop());
+
+  const newCode = async (of = userId) => {
+    const { url } = (await running.operator("create-sign-in-link", { userId: of })) as unknown as { url: string };
+    return url.split("#code=")[1] ?? "";
+  };
+  const post = (code: unknown, headers: Record<string, string> = {}) =>
+    running.call("POST", session, { bearer: null, body: { code }, headers });
+  const cookieOf = (answer: Answer) => answer.headers.get("set-cookie")?.split(";")[0] ?? "";
+  const get = (cookie: string, headers: Record<string, string> = {}) =>
+    running.call("GET", session, { bearer: null, headers: { cookie, ...headers } });
+  const signOut = (cookie: string) => running.call("DELETE", session, { bearer: null, headers: { cookie } });
+  const signIn = async () => {
+    const answer = await post(await newCode());
+    expect(answer.status).toBe(201);
+    return { bearer: String(answer.body.session.token), cookie: cookieOf(answer), answer };
+  };
+
+  test("a link leads to the console on localhost, and is valid for 15 minutes", async () => {
+    const made = (await running.operator("create-sign-in-link", { userId })) as unknown as Record<string, string>;
+    const port = new URL(running.seed.baseUrl).port;
+    expect(made.url?.replace(/sll_\w+$/, "CODE")).toBe(`http://localhost:${port}/console/sign-in#code=CODE`);
+    const minutes = (Date.parse(made.expiresAt ?? "") - Date.now()) / 60_000;
+    expect(Math.round(minutes)).toBe(15);
+    await expect(
+      running.operator("create-sign-in-link", { userId: "usr_00000000000000000000000000" }),
+    ).rejects.toMatchObject({ code: "not_found" });
+  });
+
+  test("a code gives a bearer that counts as the user, and a cookie that only the session's route gets", async () => {
+    const { answer, bearer } = await signIn();
+    expect(answer.body.session).toEqual({
+      token: expect.stringMatching(/^slb_/),
+      expiresAt: expect.any(String),
+      user: { id: userId, name: "Local user", email: "local@localhost.localdomain" },
+    });
+    expect(Math.round((Date.parse(answer.body.session.expiresAt) - Date.now()) / 60_000)).toBe(10);
+    const cookie = answer.headers.get("set-cookie");
+    expect(cookie).toMatch(
+      /^slipway_session=slw_\w+; Path=\/console\/session; Max-Age=\d+; HttpOnly; SameSite=Strict$/,
+    );
+    const { body } = await running.call("GET", "/organizations", { bearer });
+    expect(body.organizations).toMatchObject([{ id: running.seed.organizationId, role: "owner" }]);
+    const build = await running.call("POST", `${running.project}/builds`, { bearer });
+    expect(build.status).toBe(201);
+    await running.call("POST", `${running.project}/builds/${build.body.build.id}/cancel`, { bearer });
+    const { body: seen } = await running.call("GET", `/organizations/${running.seed.organizationId}/events?limit=1`);
+    expect(seen.events[0]).toMatchObject({ action: "cancel-build", actor: { kind: "user", userId } });
+  });
+
+  test("a code works once, also for requests at the same time", async () => {
+    const code = await newCode();
+    const answers = await Promise.all(Array.from({ length: 8 }, () => post(code)));
+    expect(answers.map(({ status }) => status).sort()).toEqual([201, 401, 401, 401, 401, 401, 401, 401]);
+    for (const { body, status } of answers) if (status === 401) expect(body.code).toBe("unauthorized");
+    expect((await post(code)).status).toBe(401);
+  });
+
+  test("a code that is unknown, malformed or missing signs nobody in", async () => {
+    const { status, body } = await post("sll_unknown");
+    expect([status, body.message]).toEqual([401, "A valid credential is required."]);
+    expect((await post("")).status).toBe(401);
+    expect((await post(7)).status).toBe(400);
+    expect((await post("x".repeat(201))).status).toBe(400);
+    expect((await running.call("POST", session, { bearer: null })).status).toBe(400);
+  });
+
+  test("the cookie gives fresh bearers until the user signs out, which ends them all at once", async () => {
+    const { cookie, bearer } = await signIn();
+    const fresh = await get(cookie);
+    expect([fresh.status, fresh.body.session.user.id]).toEqual([200, userId]);
+    expect(fresh.body.session.token).not.toBe(bearer);
+    for (const one of [bearer, fresh.body.session.token]) {
+      expect((await running.call("GET", "/ping", { bearer: one })).status).toBe(200);
+    }
+    const out = await signOut(cookie);
+    expect([out.status, out.headers.get("set-cookie")]).toEqual([200, expect.stringContaining("Max-Age=0")]);
+    for (const one of [bearer, fresh.body.session.token]) {
+      expect((await running.call("GET", "/ping", { bearer: one })).status).toBe(401);
+      expect((await running.call("POST", `${running.project}/builds`, { bearer: one })).status).toBe(401);
+    }
+    expect((await get(cookie)).status).toBe(401);
+    expect((await signOut(cookie)).body).toEqual({ session: null });
+  });
+
+  test("no cookie, another's and a changed one are a 401; the API itself reads none", async () => {
+    const { cookie } = await signIn();
+    const changed = cookie.replace(/.$/, (last) => (last === "0" ? "1" : "0"));
+    for (const one of ["", "slipway_session=", "other=1", changed]) expect((await get(one)).status).toBe(401);
+    expect((await get(`first=1; ${cookie}; last=2`)).status).toBe(200);
+    const answer = await running.call("GET", "/organizations", { bearer: null, headers: { cookie } });
+    expect(answer.status).toBe(401);
+    expect((await running.call("GET", "/ping", { bearer: cookie.split("=")[1] ?? "" })).status).toBe(401);
+  });
+
+  test.each([
+    ["another site's origin", { origin: "https://evil.example" }],
+    ["the origin null", { origin: "null" }],
+    ["another port", { origin: "http://localhost:1" }],
+    ["a cross-site fetch", { "sec-fetch-site": "cross-site" }],
+    ["a same-site fetch", { "sec-fetch-site": "same-site" }],
+  ])("a page with %s can neither sign in, refresh nor sign out", async (_, headers) => {
+    const { cookie } = await signIn();
+    const code = await newCode();
+    const refused = [
+      await post(code, headers),
+      await get(cookie, headers),
+      await running.call("DELETE", session, { bearer: null, headers: { cookie, ...headers } }),
+    ];
+    for (const { status, body } of refused) expect([status, body.code]).toEqual([403, "foreign_origin"]);
+    expect((await get(cookie, { origin: running.seed.baseUrl, "sec-fetch-site": "same-origin" })).status).toBe(200);
+    expect((await post(code)).status).toBe(201);
+  });
+
+  test("a user sees where they are signed in, and ends one session or all", async () => {
+    const [one, other] = [await signIn(), await signIn()];
+    const list = async (bearer: string) => (await running.call("GET", "/me/sessions", { bearer })).body.sessions;
+    const seen = await list(one.bearer);
+    expect(seen.length).toBeGreaterThanOrEqual(2);
+    expect(seen.filter(({ isCurrent }: { isCurrent: boolean }) => isCurrent)).toHaveLength(1);
+    const [current] = (await list(other.bearer)).filter(({ isCurrent }: { isCurrent: boolean }) => isCurrent);
+    const end = () => running.call("DELETE", `/me/sessions/${current.id}`, { bearer: one.bearer });
+    expect((await end()).body).toEqual({ session: current.id });
+    expect((await end()).status).toBe(404);
+    expect((await get(other.cookie)).status).toBe(401);
+    const all = await running.call("DELETE", "/me/sessions", { bearer: running.seed.token });
+    expect([all.status, all.body.sessions.length]).toEqual([200, seen.length - 1]);
+    expect((await get(one.cookie)).status).toBe(401);
+    expect(await list(running.seed.token)).toEqual([]);
+    const byKey = await running.call("GET", "/me/sessions");
+    expect([byKey.status, byKey.body.code]).toEqual([403, "users_only"]);
+  });
+
+  test("a user cannot end another user's session", async () => {
+    const { user } = await running.operator("create-user", { email: "other@example.com", name: "Other" });
+    const { token } = await running.operator("create-token", { userId: user?.id });
+    const { bearer, cookie } = await signIn();
+    const { body } = await running.call("GET", "/me/sessions", { bearer });
+    const path = `/me/sessions/${body.sessions[0].id}`;
+    expect((await running.call("DELETE", path, { bearer: String(token?.value) })).status).toBe(404);
+    expect((await get(cookie)).status).toBe(200);
+  });
+});
