@@ -57,7 +57,13 @@ export const areas: Record<string, Area> = {
     files: ["lambdas/pipeline/*.ts", "lambdas/pipeline/model/restore-revision.ts"],
     tests: ["test/pipeline/*.test.ts", "test/pipeline/faults/*.test.ts"],
   },
-  detection: { files: ["buildpack/analysis/**/*.ts"], tests: ["test/unit/buildpack/analysis/*.test.ts"] },
+  detection: {
+    files: [
+      "buildpack/analysis/node/{frameworks,replaced-start,start,start-file,unserved}.ts",
+      "buildpack/analysis/python/{django,modules,start,start-file}.ts",
+    ],
+    tests: ["test/unit/buildpack/analysis/*.test.ts"],
+  },
   "tables-sql": {
     files: ["lambdas/tables/*.ts", "lambdas/tables/model/*.ts", "lambdas/aws/databases.ts"],
     tests: ["test/api/tables/*.test.ts"],

@@ -15,6 +15,7 @@ import {
   proveCaller,
   provePermission,
   proveProject,
+  ruleOf,
 } from "../../../../lambdas/http/proof.ts";
 import { newId } from "../../../../lambdas/table/ids.ts";
 
@@ -227,6 +228,25 @@ test("another organization is a 404: for a key and a session by their own row, f
   expect(refused(() => proveCaller(asks(token), { ...good.token, "proof:membership": undefined }))).toBe("not_found");
 });
 
+test("the rule of a route is what it declares", () => {
+  const rule = (method: "GET" | "POST", definition: object) =>
+    ruleOf({ method, definition: { uses: [], errors: [], ...definition } } as unknown as Parameters<typeof ruleOf>[0]);
+  expect(rule("GET", {})).toEqual(openRule);
+  expect(rule("POST", {})).toEqual({ ...openRule, tokens: ["all"] });
+  expect(rule("POST", { tokens: "deploy", errors: ["not_a_manager"] })).toEqual({
+    ...openRule,
+    tokens: ["deploy", "all"],
+    managed: true,
+  });
+  expect(rule("GET", { callers: "users", role: "owner", orSelf: true })).toEqual({
+    ...openRule,
+    usersOnly: true,
+    role: "owner",
+    orSelf: true,
+  });
+  expect(rule("GET", { callers: "all", errors: ["not_found"] })).toEqual(openRule);
+});
+
 test("a project in the path must exist and be the organization's", () => {
   const prove = (row: object | undefined, more: Asked = { projectId }) =>
     refused(() => proveProject(asks(key, more), { ...none, "proof:project": row && { ...project, ...row } }));
@@ -306,6 +326,9 @@ describe("permission", () => {
       fields: { requiredRole: "owner" },
     });
     expect(problem({ rule: { tokens: ["read", "deploy"] } }).message).toContain("access read or deploy.");
+    expect(() => provePermission(asks(key, { rule: { usersOnly: true } }), good.key)).toThrow(
+      "Only a user can do this: use a personal access token instead of a key.",
+    );
     const restricted = (list: object) => ({ "proof:project": { ...project, managerIds: [], ...list } });
     expect(problem({ rule: { managed: true } }, restricted({ managers }))).toMatchObject({
       message: "Only the managing members of this project can do this: Mara, Max.",
