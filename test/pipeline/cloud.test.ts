@@ -1,6 +1,7 @@
 import { setTimeout as sleep } from "node:timers/promises";
 import { SFNClient, StopExecutionCommand } from "@aws-sdk/client-sfn";
 import { afterAll, beforeAll, describe, expect, test, vi } from "vitest";
+import { serviceName } from "../../lambdas/aws/app-names.ts";
 import { type Behavior, cloud } from "../../local/behavior.ts";
 import type { EcsBehavior } from "../../local/ecs/behavior.ts";
 import { stateMachineArn } from "../../local/names.ts";
@@ -87,7 +88,7 @@ describe.concurrent("on services with the delays, refusals and faults of AWS", (
     const project = await newProject("drains");
     await deploy(project, says("one"));
     const traffic = startTraffic(await address(project));
-    heldService = `app-${project.project.split("/").at(-1)}`;
+    heldService = serviceName(project.project.split("/").at(-1) ?? "");
     const two = await deploy(project, says("two"));
     const begun = await begin(project, says("three"));
     await vi.waitFor(async () => expect(await logOf(project, begun)).toContainEqual(waits), {

@@ -1,5 +1,6 @@
 import { DescribeServicesCommand, ECSClient } from "@aws-sdk/client-ecs";
 import { expect, vi } from "vitest";
+import { serviceName } from "../../../lambdas/aws/app-names.ts";
 import type { AwsCall, CallFault } from "../../../local/aws/call-faults.ts";
 import type { Behavior } from "../../../local/behavior.ts";
 import { names } from "../../../local/names.ts";
@@ -47,8 +48,9 @@ export async function startFaulty(
   const ownerOf = ({ operation, input }: AwsCall): FaultyProject | undefined => {
     // A task's ARN does not name its project, but the call follows a ListTasks.
     if (operation === "DescribeTasks") return lastLister;
-    const named = /prj_[0-9a-z]{26}/.exec(input)?.[0];
-    if (named !== undefined) return projects.get(named);
+    // The name of a service has a hyphen in the place of the underscore.
+    const named = /prj[_-]([0-9a-z]{26})/.exec(input)?.[1];
+    if (named !== undefined) return projects.get(`prj_${named}`);
     const build = /bld_[0-9a-z]{26}/.exec(operation === "SendTaskSuccess" ? tokenText(input) : input)?.[0];
     const owner = build === undefined ? undefined : owners.get(build);
     if (operation === "ListTasks") lastLister = owner;
@@ -105,7 +107,7 @@ const textAt = async (url: string): Promise<string | null> => {
 async function servedBuild(project: FaultyProject): Promise<string | null> {
   const client = new ECSClient({ ...runtimeOf(project.home), region: "us-east-1" });
   try {
-    const services = [`app-${project.id}`];
+    const services = [serviceName(project.id)];
     const { services: found } = await client.send(new DescribeServicesCommand({ cluster: "slipway", services }));
     const [service] = found ?? [];
     if (service?.status !== "ACTIVE" || !service.desiredCount) return null;

@@ -1,11 +1,14 @@
 import { createHash } from "node:crypto";
 import { setTimeout as sleep } from "node:timers/promises";
+import { SFNClient, StopExecutionCommand } from "@aws-sdk/client-sfn";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import type { CallFault } from "../../../local/aws/call-faults.ts";
 import { type Behavior, cloud } from "../../../local/behavior.ts";
+import { stateMachineArn } from "../../../local/names.ts";
 import { finished, nodeApp, uploadPatiently, zipOf } from "../../harness/app.ts";
 import { fc } from "../../harness/fast-check.ts";
 import type { Answer } from "../../harness/service.ts";
+import { runtimeOf } from "../../harness/signing.ts";
 import {
   type FaultyProject,
   type FaultyService,
@@ -30,6 +33,10 @@ const action = fc.oneof(
     weight: 2,
     arbitrary: fc.record({ kind: fc.constant("cancel" as const), afterMs: fc.integer({ min: 0, max: 2_500 }) }),
   },
+  {
+    weight: 2,
+    arbitrary: fc.record({ kind: fc.constant("abort" as const), afterMs: fc.integer({ min: 0, max: 4_000 }) }),
+  },
   { weight: 1, arbitrary: fc.constant({ kind: "rebuild" } as const) },
   { weight: 1, arbitrary: fc.constant({ kind: "redeploy" } as const) },
 );
@@ -43,9 +50,33 @@ const rates = fc.record({
   conflict: fc.integer({ min: 0, max: 6 }),
   lost: fc.integer({ min: 0, max: 6 }),
   late: fc.integer({ min: 0, max: 6 }),
-  stale: fc.integer({ min: 0, max: 12 }),
+  stale: fc.integer({ min: 0, max: 30 }),
 });
-const plan = fc.record({ seed: fc.nat(), rates, actions: fc.array(action, { minLength: 1, maxLength: 3 }) });
+/** A fault of every call of one operation for a while: more calls than one invocation of a step makes. */
+const burst = fc.record({
+  operation: fc.constantFrom(
+    "DescribeServices",
+    "ListServiceDeployments",
+    "DescribeServiceDeployments",
+    "DescribeServiceRevisions",
+    "UpdateService",
+    "DeleteService",
+    "ContinueServiceDeployment",
+    "StopServiceDeployment",
+    "ListTasks",
+    "BatchGetItem",
+    "TransactWriteItems",
+  ),
+  kind: fc.constantFrom("throttled" as const, "failed" as const, "stale" as const),
+  from: fc.integer({ min: 0, max: 6 }),
+  count: fc.integer({ min: 1, max: 9 }),
+});
+const plan = fc.record({
+  seed: fc.nat(),
+  rates,
+  bursts: fc.array(burst, { maxLength: 2 }),
+  actions: fc.array(action, { minLength: 1, maxLength: 3 }),
+});
 type Plan = ValueOf<typeof plan>;
 
 const delays = fc.record({
@@ -59,8 +90,10 @@ const delays = fc.record({
 });
 
 /** The faults of a plan: the same call of the same project always has the same one. */
-function faultsOf({ seed, rates: drawn }: Plan): ProjectFaults {
+function faultsOf({ seed, rates: drawn, bursts }: Plan): ProjectFaults {
   return ({ service, operation }, index) => {
+    const met = bursts.find((one) => one.operation === operation && index >= one.from && index < one.from + one.count);
+    if (met) return { kind: met.kind };
     const text = `${seed} ${service}.${operation} ${index}`;
     let left = createHash("sha256").update(text).digest().readUInt32BE() % 100;
     for (const [kind, rate] of Object.entries(drawn)) {
@@ -81,10 +114,15 @@ describe("whatever AWS does, at random", () => {
     faults: undefined,
   };
   let service: FaultyService;
+  let machines: SFNClient;
   beforeAll(async () => {
     service = await startFaulty(behavior, { healthTimeoutSeconds });
+    machines = new SFNClient({ ...runtimeOf(service.guarded.running.home), region: "us-east-1" });
   });
-  afterAll(() => service.stop());
+  afterAll(async () => {
+    machines.destroy();
+    await service.stop();
+  });
 
   async function canceled(project: FaultyProject, text: string, afterMs: number): Promise<Answer["body"]> {
     const created = await project.call("POST", `${project.project}/builds`);
@@ -94,6 +132,19 @@ describe("whatever AWS does, at random", () => {
     await uploadPatiently(created.body.url, await zipOf(says(text)));
     await sleep(afterMs);
     await project.call("POST", `${project.project}/builds/${id}/cancel`);
+    return finished(project, id);
+  }
+
+  /** Ends the execution from outside, as a time-out would; its event lets the service end the build. */
+  async function aborted(project: FaultyProject, text: string, afterMs: number): Promise<Answer["body"]> {
+    const created = await project.call("POST", `${project.project}/builds`);
+    expect(created.status).toBe(201);
+    const { id } = created.body.build;
+    service.owns(project, id);
+    await uploadPatiently(created.body.url, await zipOf(says(text)));
+    await sleep(afterMs);
+    const executionArn = `${stateMachineArn.replace(":stateMachine:", ":execution:")}:${id}`;
+    await machines.send(new StopExecutionCommand({ executionArn }));
     return finished(project, id);
   }
 
@@ -123,6 +174,8 @@ describe("whatever AWS does, at random", () => {
         return { build: await service.deploy(project, answers500), text, ends: ["error"] };
       case "cancel":
         return { build: await canceled(project, text, done.afterMs), text, ends: ["ready", "canceled"] };
+      case "abort":
+        return { build: await aborted(project, text, done.afterMs), text, ends: ["ready", "error"] };
       case "rebuild":
       case "redeploy": {
         const { body } = await project.call("GET", `${project.project}/builds?limit=100`);

@@ -7,6 +7,7 @@ import {
   UpdateServiceCommand,
 } from "@aws-sdk/client-ecs";
 import { afterAll, beforeAll, expect, test, vi } from "vitest";
+import { serviceName } from "../../../lambdas/aws/app-names.ts";
 import { kind } from "../../../local/behavior.ts";
 import { nodeApp } from "../../harness/app.ts";
 import { runtimeOf } from "../../harness/signing.ts";
@@ -27,7 +28,7 @@ const cluster = "slipway";
 
 /** Deploys another task definition past the service, as somebody could in the console; returns it at its open hook. */
 async function strangersDeployment(project: FaultyProject, old: string): Promise<string> {
-  const name = `app-${project.id}`;
+  const name = serviceName(project.id);
   const { taskDefinition } = await ecs.send(new DescribeTaskDefinitionCommand({ taskDefinition: `slipway-${old}` }));
   const { containerDefinitions } = taskDefinition ?? {};
   const made = await ecs.send(new RegisterTaskDefinitionCommand({ family: "a-stranger", containerDefinitions }));
