@@ -22,7 +22,7 @@ export const listDatabases = route("list-databases", `GET ${databases}`, {
 });
 
 export const createDatabase = route("create-database", `POST ${databases}`, {
-  summary: "Makes a database.",
+  summary: "Creates a database.",
   body: z.object({ name: resourceName }),
   reply: z.object({ database }),
   status: 201,

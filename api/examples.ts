@@ -1,6 +1,6 @@
 import type { RouteId } from "./index.ts";
 
-/** What a sample call of a route sends beside the ids in its path. */
+/** The inputs of a sample call of a route, in addition to the ids in its path. */
 export interface Example {
   query?: Record<string, string>;
   body?: Record<string, unknown>;

@@ -18,7 +18,7 @@ const token = z.object({
 export type TokenReply = z.infer<typeof token>;
 
 export const getMe = route("get-me", "GET /me", {
-  summary: "The user of the credential with their organizations; a key is no user.",
+  summary: "The user of the credential and their organizations; for a key, the user is null.",
   reply: z.object({ user: user.nullable(), organizations: z.array(organization) }),
   status: 200,
   errors: [],
@@ -35,7 +35,7 @@ export const listTokens = route("list-tokens", "GET /me/tokens", {
 });
 
 export const createToken = route("create-token", "POST /me/tokens", {
-  summary: "Makes a personal access token; its value is shown this once.",
+  summary: "Creates a personal access token; only this answer contains its value.",
   body: z.object({ description, ...tokenBounds }),
   reply: z.object({ token: token.extend({ value: z.string().optional() }) }),
   status: 201,

@@ -7,7 +7,7 @@ import { route } from "./route.ts";
 const member = z.object({ id: z.string(), name: z.string(), email: z.string(), role, createdAt: timestamp });
 export type MemberReply = z.infer<typeof member>;
 
-/** An e-mail address as it is written; two that differ in case only are one user's (docs/api.md, Members). */
+/** An e-mail address as it was entered; addresses that differ only in case belong to the same user (docs/api.md, Members). */
 const email = z
   .string({ error: "must be a string" })
   .transform((text) => text.trim())
@@ -28,7 +28,7 @@ export const listMembers = route("list-members", `GET ${members}`, {
 });
 
 export const createMember = route("create-member", `POST ${members}`, {
-  summary: "Adds a user, or invites one who has no account yet; the link of the invitation is shown this once.",
+  summary: "Adds a user, or invites one who has no account yet; only this answer contains the invitation's link.",
   body: z.object({ email, name: resourceName.optional(), role }),
   reply: z.object({
     member,
@@ -40,7 +40,7 @@ export const createMember = route("create-member", `POST ${members}`, {
   uses: ["table:read", "table:write", "console:locate"],
   callers: "users",
   role: "admin",
-  // The role owner takes an owner, and every 403 comes before a 400.
+  // Only an owner may grant the role owner, and every 403 comes before a 400.
   lateValidation: true,
 });
 

@@ -1,6 +1,6 @@
 export type Json = Record<string, unknown>;
 
-/** Shorter schemas are not worth a name. */
+/** Shorter schemas get no name. */
 const hoistedLengthMin = 120;
 
 const isObject = (value: unknown): value is Json =>

@@ -1,4 +1,4 @@
-/** Something that is served as it is, without a credential: no JSON of the contract. */
+/** A page that is served without a credential and is not a JSON answer of the contract. */
 export interface Page {
   /** File name, function name and operation, as for a route. */
   id: string;

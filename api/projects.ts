@@ -27,7 +27,7 @@ export const listProjects = route("list-projects", `GET ${projects}`, {
 });
 
 export const createProject = route("create-project", `POST ${projects}`, {
-  summary: "Makes a project.",
+  summary: "Creates a project.",
   body: z.object({ name: resourceName, settings: settingsChange.optional() }),
   reply: z.object({ project }),
   status: 201,
@@ -96,7 +96,7 @@ export const listDomains = route("list-domains", `GET ${one}/domains`, {
 });
 
 export const createDomain = route("create-domain", `POST ${one}/domains`, {
-  summary: "Adds a domain, which no project may have already.",
+  summary: "Adds a domain that no other project has.",
   body: z.object({ domain: hostName }),
   reply: z.object({ domain }),
   status: 201,

@@ -85,11 +85,11 @@ const change = {
   instances: rules.instances.nullable().optional(),
 };
 
-/** The settings that a request names; the others stay as they are. */
+/** The settings that a request names; the others do not change. */
 export const settingsChange = z.strictObject(change, { error: unknownField });
 export type SettingsChange = z.output<typeof settingsChange>;
 
-/** The content of `slipway.json`. A null in it means detection, whatever the project's settings say. */
+/** The content of `slipway.json`. A null in it means detection, even if the project's settings have a value. */
 export const settingsFile = z.strictObject({ $schema: z.string().optional(), ...change }, { error: unknownField });
 
 /** All settings as they are stored and answered; null is what detection and the defaults say. */
@@ -109,7 +109,7 @@ export type Settings = z.output<typeof settings>;
 /** The settings of a project for which none were set. */
 export const noSettings: Settings = settings.parse({});
 
-/** How an app is run where its settings do not say it. */
+/** How an app is run without settings. */
 const runDefaults = { healthPath: "/", memory: 512, instances: 1 } as const;
 
 /** How an app is run, by its settings or the defaults. */

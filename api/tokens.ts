@@ -3,7 +3,7 @@ import { isStorableText, lengthOf } from "./common.ts";
 import { limits } from "./limits.ts";
 import { tokenAccesses } from "./route.ts";
 
-/** What a key or a token is for: trimmed; absent and null stand for the empty text. */
+/** The purpose of a key or a token: trimmed; absent and null mean the empty text. */
 export const description = z
   .union([z.string(), z.null()], { error: "must be a string" })
   .optional()
@@ -15,7 +15,7 @@ export const description = z
 
 const days = `must be an integer from 1 to ${limits.tokenValidDaysMax}`;
 
-/** What bounds a personal access token (docs/api.md, Personal access tokens). */
+/** The limits of a personal access token (docs/api.md, Personal access tokens). */
 export const tokenBounds = {
   access: z.enum(tokenAccesses, { error: "must be read, deploy or all" }).default("all"),
   organizationIds: z

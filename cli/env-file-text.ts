@@ -1,7 +1,7 @@
 import { parseEnv } from "node:util";
 import { Failure } from "./failure.ts";
 
-/** The quotes in which a value of a .env file is read back as it is; undefined if there are none. */
+/** The quotes with which a value of a .env file is read back unchanged; undefined if there are none. */
 function quoted(name: string, value: string): string | undefined {
   // parseEnv reads \n as a line break in double quotes only, and has no escape for a quote.
   return ["", '"', "'", "`"]

@@ -6,7 +6,7 @@ import { baseImagePrefix } from "./image-repositories.ts";
 /** The images that builds pull: the base images of apps, and BuildKit (`buildpack/image`). */
 const pulled = ["docker/library/node", "docker/library/python", "vend/moby/buildkit"];
 
-/** ECR looks for a newer image of a tag once a day; images that lost their tag go after this many days. */
+/** ECR looks for a newer image of a tag once a day; images without a tag are deleted after this many days. */
 const untaggedDays = 30;
 
 /**
@@ -16,7 +16,7 @@ const untaggedDays = 30;
 export class BaseImages extends Construct {
   /** The ARN of the repositories, up to the slash. */
   readonly arn: string;
-  /** The registry that stands in for public.ecr.aws. */
+  /** The registry that replaces public.ecr.aws. */
   readonly registry: string;
 
   constructor(scope: Construct, id: string) {

@@ -24,7 +24,7 @@ export const kind: Behavior = {
   faults: undefined,
 };
 
-/** Of this many calls of one operation, each of these faults meets one. */
+/** In each block of this many calls of one operation, each of these faults happens once. */
 const callsPerBlock = 20;
 const everyCall: CallFault[] = [{ kind: "throttled" }, { kind: "failed" }, { kind: "late", ms: 200 }];
 
@@ -40,8 +40,8 @@ function drawn(text: string): number {
 }
 
 /**
- * Faults at drawn calls of each operation, the same ones for the same seed. Two calls of an operation that follow each other
- * never both have a fault, so a caller that repeats a call once succeeds.
+ * Faults at random calls of each operation, the same ones for the same seed. Two consecutive calls of an operation never both
+ * have a fault, so a caller that repeats a call once succeeds.
  */
 export function drawnFaults(seed: number): Faults {
   const counts = new Map<string, number>();

@@ -1,6 +1,6 @@
 import { Slipway, SlipwayError } from "../sdk/browser.ts";
 
-/** What a reader typed; it is never stored. */
+/** The text that a reader entered; it is never stored. */
 const credential = document.querySelector<HTMLInputElement>("#credential");
 
 function clientOf(text: string): Slipway {

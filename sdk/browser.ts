@@ -32,7 +32,7 @@ function put(url: string, source: BrowserSource, { contentType, onProgress, sign
       const { status } = request;
       if (status >= 200 && status < 300) resolve();
       else if (signal?.aborted) reject(signal.reason);
-      else if (status === 0) reject(new ConnectionError("network", "The upload broke off."));
+      else if (status === 0) reject(new ConnectionError("network", "The upload was interrupted."));
       else reject(new SlipwayError("upload_refused", `The upload was not accepted (${status}).`, { status }));
     };
     request.open("PUT", url);

@@ -6,7 +6,7 @@ export function setCommand(setting: string | null, detected: string | null): str
   return setting.trim() === "" ? null : setting;
 }
 
-/** Diagnostics that are not reported if a setting replaces what they are about. */
+/** Diagnostics that are dropped if a setting replaces their subject. */
 export const quietIf = (setting: string | null, diagnostics: Diagnostics): Diagnostics =>
   setting === null ? diagnostics : noDiagnostics();
 

@@ -6,7 +6,7 @@ import { envFileText } from "../env-file-text.ts";
 import { Failure } from "../failure.ts";
 import { readVariables, storeVariables } from "../variables.ts";
 
-/** `slipway env get NAME`: the value as it is, without a line break behind it. */
+/** `slipway env get NAME`: the unchanged value, without a line break after it. */
 export const envGet = command({
   operands: { shown: "<NAME>", min: 1, max: 1 },
   options: serviceOptions,

@@ -84,7 +84,7 @@ export const filesUpload = command({
   },
 });
 
-/** `slipway files download <file-id> [path]`: a path is replaced only when the file has arrived whole. */
+/** `slipway files download <file-id> [path]`: an existing file is replaced only after the download is complete. */
 export const filesDownload = command({
   operands: { shown: "<file-id> [path]", min: 1, max: 2 },
   options,

@@ -21,7 +21,7 @@ async function readToken(given: string | undefined, signal: AbortSignal): Promis
   return (await askSecret("Personal access token: ", signal)).trim();
 }
 
-/** `slipway login`: keeps a token in a file that only its owner can read. */
+/** `slipway login`: saves a token in a file that only its owner can read. */
 export const login = command({
   details: "The token is checked first. It is kept in ~/.config/slipway/logins.json, readable by its owner only.",
   options: {
@@ -55,13 +55,15 @@ async function check(baseUrl: string, token: string) {
   } catch (error) {
     if (error instanceof TypeError) throw new Failure(error.message, { cause: error });
     if (error instanceof SlipwayError && error.status === 401) {
-      throw new Failure("The service does not accept this token. Make a new one, and log in again.", { cause: error });
+      throw new Failure("The service does not accept this token. Create a new one, and log in again.", {
+        cause: error,
+      });
     }
     throw error;
   }
 }
 
-/** `slipway logout`: forgets one login; the token itself stays valid until it is revoked. */
+/** `slipway logout`: removes one login; the token itself stays valid until it is revoked. */
 export const logout = command({
   options: { profile: { type: "string", value: "name", describe: "the name of the login (default: the current one)" } },
   run: async (args, { environment, terminal }) => {
@@ -74,7 +76,7 @@ export const logout = command({
     const { [profile]: _, ...profiles } = saved.profiles;
     const current = saved.current === profile ? (Object.keys(profiles)[0] ?? null) : saved.current;
     saveLogins(file, { current, profiles });
-    terminal.note(`Forgot the login ${profile}.${current === null ? "" : ` The current login is ${current}.`}`);
+    terminal.note(`Removed the login ${profile}.${current === null ? "" : ` The current login is ${current}.`}`);
     return 0;
   },
 });

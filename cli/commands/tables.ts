@@ -38,7 +38,7 @@ export const rows = command({
   operands: { shown: "<table>", min: 1, max: 1 },
   options: {
     database: databaseOption,
-    limit: { type: "string", value: "number", describe: "at most so many rows (default: all)" },
+    limit: { type: "string", value: "number", describe: "the maximum number of rows (default: all)" },
     ...organizationOptions,
   },
   run: async (args, context) => {

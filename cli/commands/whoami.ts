@@ -4,7 +4,7 @@ import { columnsText, printable } from "../terminal.ts";
 
 const { url, profile, json } = serviceOptions;
 
-/** `slipway whoami`: the service, and the organizations that the credential reaches. */
+/** `slipway whoami`: the service, and the organizations that the credential has access to. */
 export const whoami = command({
   options: { url, profile, json },
   run: async (args, context) => {

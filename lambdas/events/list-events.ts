@@ -19,10 +19,10 @@ export const handler = endpoint(listEvents, async ({ params, query, access, now 
   const list = `events:${ownerId}`;
   const secret = organization.secret ?? organization.createdAt;
   if (query.cursor !== undefined && !(readable && isGenuine(secret, list, query.cursor))) {
-    throw invalid([{ path: "cursor", message: "must be a cursor that this list gave out" }]);
+    throw invalid([{ path: "cursor", message: "must be a cursor that this list returned" }]);
   }
   const kept = page.rows.filter(({ expiresAt }) => expiresAt > now.toISOString());
-  // The newest come first, so nothing follows an event that has expired.
+  // The newest come first, so all events after an expired one have expired too.
   const more = page.more && kept.length === page.rows.length;
   const last = kept.at(-1);
   return {

@@ -4,7 +4,7 @@ import { newId } from "../table/ids.ts";
 import type { EventRow } from "./model/event.ts";
 import type { PresentedCredential } from "./presented-credential.ts";
 
-/** What the event of a request says beside its caller. */
+/** The data of a request's event in addition to its caller. */
 export interface Change {
   /** The route's id. */
   action: string;
@@ -41,7 +41,7 @@ const idOf = (value: unknown): string | undefined => {
   return typeof value.id === "string" || typeof value.id === "number" ? String(value.id) : undefined;
 };
 
-/** The ids of the resources in an answer: `buildId` for `{build: {id}}`, `fileIds` for `{files: [{id}]}`; nothing else of it. */
+/** The ids of the resources in an answer: `buildId` for `{build: {id}}`, `fileIds` for `{files: [{id}]}`; no other field is used. */
 export function idsIn(reply: unknown): EventRow["ids"] {
   if (typeof reply !== "object" || reply === null) return {};
   const ids = Object.entries(reply).flatMap(([name, value]): [string, string | string[]][] => {

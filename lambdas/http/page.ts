@@ -6,7 +6,7 @@ import type { APIGatewayProxyEventV2, APIGatewayProxyStructuredResultV2 } from "
 import { httpErrors } from "./errors.ts";
 import { errorFields, logErrors } from "./log.ts";
 
-/** A text as it is served. */
+/** A text with its headers. */
 export interface PageContent {
   contentType: string;
   text: string;
@@ -83,6 +83,6 @@ export function page(render: () => Promise<PageContent>) {
 
   return middy<APIGatewayProxyEventV2, APIGatewayProxyStructuredResultV2>()
     .use(httpErrors())
-    .use(logErrors((error) => ({ message: "A page could not be made.", fields: errorFields(error) })))
+    .use(logErrors((error) => ({ message: "A page could not be rendered.", fields: errorFields(error) })))
     .handler(answer);
 }

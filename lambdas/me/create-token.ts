@@ -7,7 +7,7 @@ import { invalid, unauthorized, unavailable } from "../http/problem.ts";
 import { newTokenOf } from "./model/new-token.ts";
 import { tokenReply } from "./model/replies.ts";
 
-/** A token made with a bounded token reaches no further than that one, in organizations and in time. */
+/** A token that is created with a limited token has at most that token's organizations and validity. */
 export const handler = endpoint(createToken, async ({ body, access, credential, now }) => {
   const userId = userOf(credential) ?? "none";
   const wanted = body.organizationIds ?? [];
@@ -21,7 +21,9 @@ export const handler = endpoint(createToken, async ({ body, access, credential, 
   const { organizationIds: only, expiresAt } = caller.bounds;
   const foreign = wanted.filter((id) => !memberships[id] || only?.includes(id) === false);
   if (foreign.length > 0) {
-    throw invalid([{ path: "organizationIds", message: "must name organizations of the user that the token reaches" }]);
+    throw invalid([
+      { path: "organizationIds", message: "must name organizations of the user that this token has access to" },
+    ]);
   }
   const { description, access: made, expiresInDays } = body;
   const organizationIds = body.organizationIds ?? only;

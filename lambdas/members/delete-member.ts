@@ -11,7 +11,7 @@ const triesMax = 8;
 /** Two writes each, in a transaction of at most 100 with the membership's own. */
 const projectsAtOnce = 40;
 
-/** Leaves the lists of managers and the organization; only more than 40 projects take more than one transaction. */
+/** Removes the user from the lists of managers and from the organization; more than 40 projects need several transactions. */
 export const handler = endpoint(
   deleteMember,
   async ({ params, access, now }, { table }) => {
@@ -39,7 +39,7 @@ export const handler = endpoint(
         ...(isLast && removalOf(member, totals)),
       });
       if (outcome.ok && isLast) return { member: member.id };
-      // A page of projects that was left is progress, not a lost try.
+      // This try does not count, because a page of projects was changed.
       if (outcome.ok) tries -= 1;
     }
     throw unavailable(new Error("The member kept changing"));

@@ -11,7 +11,7 @@ export const handler = endpoint(createOrganization, async ({ body, access, crede
   const id = userOf(credential);
   const { user } = await access.read({ user: id ? User.at({ id }) : undefined });
   const caller = access.caller();
-  // A token for some organizations would make one that it cannot reach.
+  // A token that is limited to some organizations would have no access to the new one.
   if (caller.kind === "user" && caller.bounds.organizationIds) throw tokenScope(["all"]);
   const refused = refusal([]);
   if (refused) throw refused;

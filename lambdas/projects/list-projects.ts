@@ -20,7 +20,7 @@ export const handler = endpoint(listProjects, async ({ params, query, access }, 
   const list = `projects:${organizationId}`;
   const secret = organization.secret ?? organization.createdAt;
   if (query.cursor !== undefined && !(readable && isGenuine(secret, list, query.cursor))) {
-    throw invalid([{ path: "cursor", message: "must be a cursor that this list gave out" }]);
+    throw invalid([{ path: "cursor", message: "must be a cursor that this list returned" }]);
   }
   const last = page.rows.at(-1);
   return {

@@ -7,7 +7,7 @@ import { absent, type Place } from "../table/entity.ts";
 import { changeProject } from "./model/change-project.ts";
 import { projectReply } from "./model/project.ts";
 
-/** The named members; throws 400 if one is none. */
+/** The named members; throws 400 if one is not a member. */
 function managersOf(userIds: readonly string[], members: Readonly<Record<string, MemberRow | undefined>>) {
   return userIds.map((id) => {
     const member = members[id];

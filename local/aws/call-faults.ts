@@ -67,15 +67,15 @@ function jsonFaultError(fault: CallFault): AwsError {
   return new AwsError("ThrottlingException", "Rate exceeded");
 }
 
-/** A question to a service, without what differs between two requests of it. */
+/** A request to a service, without the parts that differ between two equal requests. */
 function questionOf(operation: string, input: unknown): string {
   const { nextToken: _, createdAt: __, ...question } = Object(input);
   return `${operation} ${JSON.stringify(question)}`;
 }
 
 /**
- * Adds faults to the operations of a JSON service. A stale read gets the last answer to the same question, or the answer
- * from before the thing existed.
+ * Adds faults to the operations of a JSON service. A stale read gets the last answer to the same request, or the answer
+ * from before the resource existed.
  */
 export function withFaults(name: ServiceName, service: JsonService, faults: Faults | undefined): JsonService {
   if (!faults) return service;

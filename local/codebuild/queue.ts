@@ -26,7 +26,7 @@ export class BuildQueue {
     return () => this.#leave();
   }
 
-  /** True with a place that a build has left, false if the signal aborted. */
+  /** True if a build has ended and this one may run, false if the signal aborted. */
   #turn(signal: AbortSignal): Promise<boolean> {
     return new Promise((resolve) => {
       const proceed = () => resolve(true);

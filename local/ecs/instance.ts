@@ -24,7 +24,7 @@ export interface InstanceContext {
   definition: TaskDefinitionRecord;
   revision: RevisionRecord;
   events: TaskSetEvents;
-  /** Called after every change that a waiting request or deployment may be interested in. */
+  /** Called after every change for which a request or a deployment may wait. */
   onChange(): void;
   /** Resolves at the next change, when `signal` aborts, or after `timeoutMs`. */
   changed(signal?: AbortSignal, timeoutMs?: number): Promise<void>;

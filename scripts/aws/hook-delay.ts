@@ -26,7 +26,7 @@ async function hookOpenedAt({ ecs, cluster }: AppCluster, projectId: string): Pr
   return expiresAt && expiresAt.getTime() - hookTimeoutMinutes * 60_000;
 }
 
-/** The seconds from a build's task being RUNNING to the open hook of its deployment; `undefined` if ECS does not tell. */
+/** The seconds from a build's task being RUNNING to the open hook of its deployment; `undefined` if ECS does not report it. */
 export async function hookDelaySeconds(
   apps: AppCluster,
   { projectId, buildId }: { projectId: string; buildId: string },

@@ -94,9 +94,7 @@ async function failuresDuring<T>(
 /** ECS may describe tasks and deployments otherwise than expected, which must not fail the test. */
 async function printHookDelay({ apps }: Service, projectId: string, buildId: string, print: Print): Promise<void> {
   const seconds = await hookDelaySeconds(apps, { projectId, buildId }).catch(() => undefined);
-  print(
-    `--  from RUNNING to the open hook: ${seconds === undefined ? "ECS does not tell" : `${seconds.toFixed(1)} s`}`,
-  );
+  print(`--  from RUNNING to the open hook: ${seconds === undefined ? "unknown" : `${seconds.toFixed(1)} s`}`);
 }
 
 /**

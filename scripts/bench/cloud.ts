@@ -9,10 +9,10 @@ import { jsonOf, type Measured, median } from "./measure.ts";
 
 const rounds = 5;
 const pollMs = 50;
-/** What the pipeline may add to the time that AWS itself takes. */
+/** The time that the pipeline may add to that of AWS itself. */
 const addedMsMax = 5_000;
 
-/** The delays of a deployment under `cloud`, without faults of single calls, which would make a round differ from the next. */
+/** The delays of a deployment under `cloud`, without faults of single calls, because faults would make the rounds differ. */
 const drainMs = 4_000;
 const uploadEventMs = 500;
 const { ecs, codeBuild, ...others } = cloud();

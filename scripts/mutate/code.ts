@@ -6,11 +6,11 @@ import { instrument } from "./instrument.ts";
 import type { Workplace } from "./run-tests.ts";
 import { TestFile, type Verdicts } from "./test-file.ts";
 
-/** Quick tests are tried first, in every file: they leave little to those that deploy an app. */
+/** Quick tests are tried first in every file, because slow ones, which deploy an app, then have few changes left. */
 const limits = [300, 3_000, Number.POSITIVE_INFINITY];
 
 export interface Effort {
-  /** Whether what cannot be tried in place gets a run of the whole file. */
+  /** Whether changes that cannot be tried in place get a run of the whole file. */
   whole: boolean;
   /** Slower tests are left out. */
   millisecondsMax: number;

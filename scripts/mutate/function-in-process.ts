@@ -1,6 +1,6 @@
 import type { functionThread as inThread } from "../../local/lambda/function-thread.ts";
 
-/** Stands for local/lambda/function-thread.ts while the code is changed. */
+/** Replaces local/lambda/function-thread.ts while the code is changed. */
 export const functionThread: typeof inThread = (path) => ({
   async handler(event, context) {
     const { handler } = await import(/* @vite-ignore */ `../../lambdas/${path}.ts`);

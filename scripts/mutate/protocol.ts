@@ -1,6 +1,6 @@
 import * as z from "zod";
 
-/** What the process that runs one file of tests is told, in a file that MUTATE_PLAN names. */
+/** The plan for the process that runs one file of tests, in the file that MUTATE_PLAN names. */
 export const planSchema = z.object({
   /** Where it appends its results, one JSON line each. */
   results: z.string(),

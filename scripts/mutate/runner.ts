@@ -19,7 +19,7 @@ interface Switches {
 const switches: Switches = Reflect.get(globalThis, "__stryker__") ?? {};
 Reflect.set(globalThis, "__stryker__", switches);
 
-/** More visits of one changed place than any test makes: the change has made a loop endless. */
+/** No test visits one changed place more often than this, so a change that does has made a loop endless. */
 const hitLimit = 300_000;
 
 /** What the repetitions of one test still have to do. */
@@ -47,7 +47,7 @@ export default class InPlaceRunner extends TestRunner {
     await super.onBeforeRunTask(test);
     const left = (plan.mutants?.[test.id] ?? []).filter((id) => !this.#killed.has(id));
     this.#progress.set(test.id, { left, current: undefined, suspect: undefined, isFresh: false, isDirty: false });
-    // A second run without a change tells whether the test can be repeated.
+    // A second run without a change shows whether the test can be repeated.
     test.repeats = left.length === 0 ? 0 : left.length * 2 + 1;
     test.retry = 0;
   }
@@ -114,7 +114,7 @@ export default class InPlaceRunner extends TestRunner {
     if (!isFailed) return;
     report({ test: test.id, failed: suspect ?? (options.repeats === 0 ? "first" : "second") });
     progress.isDirty = true;
-    // The services hold what a changed function left behind: only a new process can go on.
+    // The services keep the results of a changed function, so only a new process can continue.
     if (suspect !== undefined) this.#isBroken = true;
   }
 

@@ -41,7 +41,7 @@ function section(operation: Operation): string {
 <h3><code>${method} ${h(path)}</code></h3>
 <p>${h(summary)}</p>
 ${part("Query", query && typeText(query))}${part("Body", body && typeText(body))}${part(`Answer ${status}`, typeText(reply))}
-${codes === "" ? "" : `<p>Errors of its own: ${codes}</p>`}
+${codes === "" ? "" : `<p>Errors of this operation: ${codes}</p>`}
 <h4>curl</h4><pre>${h(curlSample(operation))}</pre>
 <h4>SDK</h4><pre>${h(sdkSample(operation))}</pre>
 <details><summary>Try it</summary><form data-method="${h(operation.sdkMethod)}">
@@ -50,7 +50,7 @@ ${codes === "" ? "" : `<p>Errors of its own: ${codes}</p>`}
 </section>`;
 }
 
-/** The reference of the interface as one page that needs nothing else: every route with its types, samples and a form to try it. */
+/** The reference of the interface as one page that loads no other file: every route with its types, samples and a form to try it. */
 export function referencePage(script: string): string {
   const { operations, shared } = operationsOf(openApi());
   const groups = [...Map.groupBy(operations, ({ id }) => routes.find((route) => route.id === id)?.resource ?? "")];

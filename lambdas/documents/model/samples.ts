@@ -33,7 +33,7 @@ export function sdkSample(operation: Operation): string {
   return `await slipway.${operation.sdkMethod}(${all.length === 0 ? "" : `{ ${all.join(", ")} }`});`;
 }
 
-/** The input of the page's form: the ids are left to the reader. */
+/** The input of the page's form; the reader enters the ids. */
 export function inputSample(operation: Operation): string {
   const { query = {}, body = {} } = exampleOf(operation);
   return JSON.stringify({ ...Object.fromEntries(operation.params.map((name) => [name, ""])), ...query, ...body });

@@ -5,7 +5,7 @@ import { absent } from "../../table/entity.ts";
 import { newId } from "../../table/ids.ts";
 
 const dayMs = 24 * 3600 * 1000;
-/** Expired tokens are listed for so long, then DynamoDB deletes their rows. */
+/** How long expired tokens are listed before DynamoDB deletes their rows. */
 const keptDays = 30;
 
 export interface WantedToken {
@@ -14,7 +14,7 @@ export interface WantedToken {
   access: TokenAccess;
   organizationIds?: readonly string[] | undefined;
   expiresInDays?: number | undefined;
-  /** When the token that makes this one expires; absent if it does not. */
+  /** When the token that creates this one expires; absent if it does not. */
   expiresAtMost?: string | undefined;
 }
 

@@ -17,7 +17,7 @@ export function tokenReply(row: TokenRow): TokenReply {
   };
 }
 
-/** Whether a token bounded to these organizations may see and revoke the other: it reaches no further. */
+/** Whether a token that is limited to these organizations may see and revoke another: only one without further access. */
 export function isWithin(row: TokenRow, organizationIds: readonly string[] | undefined): boolean {
   if (organizationIds === undefined) return true;
   return row.organizationIds?.every((id) => organizationIds.includes(id)) ?? false;

@@ -10,7 +10,7 @@ export function memberAt({ orgId, userId }: { orgId: string; userId: string }) {
   return Member.at({ organizationId: isId("org", orgId) ? orgId : "none", id: isId("usr", userId) ? userId : "none" });
 }
 
-/** The least role that changes these roles: the role owner is granted and taken by owners. */
+/** The least role that may change these roles: only owners grant and remove the role owner. */
 export function roleFor(...changed: (Role | undefined)[]): "owner" | "admin" {
   return changed.includes("owner") ? "owner" : "admin";
 }
@@ -20,13 +20,13 @@ export function requireRole(caller: Caller, least: Role): void {
   if (caller.kind !== "user" || !caller.role || !rolesFrom(least).includes(caller.role)) throw forbidden(least);
 }
 
-/** Fails if the caller has lost the role meanwhile. */
+/** Fails if the caller has lost the role in the meantime. */
 export function stillHasRole(caller: Caller, organizationId: string, least: Role) {
   const userId = caller.kind === "user" ? caller.userId : "none";
   return Membership.check({ userId, organizationId }, { role: oneOf(...rolesFrom(least)) });
 }
 
-/** The role that a body names, whatever else is wrong with it: 403 comes before 400. */
+/** The role in a body, even if the body is invalid, because 403 comes before 400. */
 export function roleNamed(text: string | undefined): Role | undefined {
   try {
     const body: unknown = JSON.parse(text ?? "");

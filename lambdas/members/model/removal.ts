@@ -17,7 +17,7 @@ export async function projectsManagedBy(table: TableReader, { organizationId, id
   return Object.values(found).filter((project) => project !== undefined);
 }
 
-/** Takes the user out of a project's managers. */
+/** Removes the user from a project's managers. */
 export function withoutManager(project: ProjectRow, userId: string, now: Date): Writes {
   const managerIds = (project.managerIds ?? []).filter((id) => id !== userId);
   const managers = (project.managers ?? []).filter(({ id }) => id !== userId);

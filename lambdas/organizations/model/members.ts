@@ -43,7 +43,7 @@ export function memberWrites({ organization, user, role, invitation }: NewMember
 
 /**
  * Gives a member another role, if the role is still the one that was read. The write of `totals` fails for the last
- * owner, unless the operator says that the last owner may go.
+ * owner, unless the operator allows the removal of the last owner.
  */
 export function roleChange(member: MemberRow, role: Role, { lastOwner }: { lastOwner: "stays" | "may go" }) {
   const { organizationId, id } = member;
@@ -85,7 +85,7 @@ export function memberReply({ id, name, email, role, createdAt }: MemberRow): Me
   return { id, name, email, role, createdAt };
 }
 
-/** The organization has one owner only, who can neither go nor step down. */
+/** The only owner of an organization cannot leave or give up the role. */
 export function lastOwner(): Problem {
   return new Problem("last_owner", "An organization keeps at least one owner. Make another member an owner first.");
 }

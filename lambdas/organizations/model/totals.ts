@@ -11,13 +11,13 @@ const countMax = {
 } as const;
 export type Counted = keyof typeof countMax;
 
-/** Counts one more; fails if the organization has as many as it may. */
+/** Counts one more; fails if the organization has reached the limit. */
 export function countUp(organizationId: string, kind: Counted): Update<TotalsRow> {
   const when = { [kind]: { is: "absentOrBelow", value: countMax[kind] } } as const;
   return OrganizationTotals.update({ organizationId }, { add: { [kind]: 1 } }, when);
 }
 
-/** The organization has as many as it may (docs/api.md, Limits). */
+/** The organization has reached the limit (docs/api.md, Limits). */
 export function limitReached(kind: Counted): Problem {
   return new Problem("limit_reached", `An organization has at most ${countMax[kind]} ${kind}. Delete one first.`);
 }

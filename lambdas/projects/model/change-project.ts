@@ -13,7 +13,7 @@ interface Change {
   writes?: Writes;
 }
 
-/** Changes a project as it is when it is read with these rows; tries again if another change was first. */
+/** Reads a project with these rows and changes it; tries again if another request changed it in between. */
 export async function changeProject<const P extends Places>(
   call: { access: Access; params: { projectId: string }; now: Date },
   places: P,

@@ -9,14 +9,14 @@ export interface Domain {
   createdAt: string;
 }
 
-/** A project's domains, oldest first; those from before their dates were recorded are as old as the project. */
+/** A project's domains, oldest first; domains without a recorded date have the project's date. */
 export function domainsOf(row: AddressesRow | undefined, projectCreatedAt: string): Domain[] {
   return Object.entries(row?.domains ?? {})
     .map(([domain, status]) => ({ domain, status, createdAt: row?.domainDates?.[domain] ?? projectCreatedAt }))
     .sort((one, other) => (one.createdAt < other.createdAt ? -1 : one.createdAt > other.createdAt ? 1 : 0));
 }
 
-/** The whole list of a project's domains, if it is still as it was read; the list is short. */
+/** Writes the whole list of a project's domains, which is short, if it has not changed since it was read. */
 function rewrite(projectId: string, row: AddressesRow | undefined, domains: readonly Domain[]) {
   const set = {
     domains: Object.fromEntries(domains.map(({ domain, status }) => [domain, status])),
@@ -38,7 +38,7 @@ export function domainTaken(domain: string): Problem {
   return new Problem("name_taken", `The domain ${domain} is in use. Remove it from the project that has it first.`);
 }
 
-/** Adds a domain; throws 409 if the project has it or has no room. The write of `name` fails if another project has it. */
+/** Adds a domain; throws 409 if the project has it or has reached the limit. The write of `name` fails if another project has it. */
 export function addedDomain({ projectId, createdAt, row }: DomainsOfProject, domain: string, now: Date) {
   const domains = domainsOf(row, createdAt);
   if (domains.some((one) => one.domain === domain)) throw domainTaken(domain);

@@ -32,7 +32,7 @@ test("a token that the service refuses is not saved", async () => {
   const environment = { SLIPWAY_CONFIG: home.path };
   const words = ["login", "--url", service.environment.SLIPWAY_URL, "--token", "slp_5ec3e7"];
   const { code, stderr } = await slipway(words, { environment });
-  expect([code, stderr]).toEqual([1, "The service does not accept this token. Make a new one, and log in again.\n"]);
+  expect([code, stderr]).toEqual([1, "The service does not accept this token. Create a new one, and log in again.\n"]);
   expect((await slipway(["logout"], { environment })).stderr).toBe("No login is saved.\n");
 });
 
