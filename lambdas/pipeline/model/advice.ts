@@ -104,7 +104,7 @@ const ofBuilds: Rule[] = [
       `pip found no version of ${wanted} for this version of Python: check its spelling and its version in requirements.txt.`,
   },
   {
-    pattern: /(?:^|: )(?:sh: )?(?:line )?(?:\d+: )?([\w.@/-]+): (?:command )?not found$/m,
+    pattern: /(?:^|: )([\w.@/-]+): (?:command )?not found$/m,
     advice: ([program = ""]) =>
       `The program ${program} is not installed: add the package that contains it to the app's dependencies.`,
   },

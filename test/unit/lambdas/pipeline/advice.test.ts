@@ -64,6 +64,7 @@ describe("the advice on a build's output", () => {
     ["sh: 1: tsc: not found", absentProgram("tsc")],
     ["/bin/sh: line 1: vite: command not found", absentProgram("vite")],
     ["ng: not found", absentProgram("ng")],
+    ["sh: 12: tsc: not found", absentProgram("tsc")],
     ["a\nbash: line 12: next: command not found\nb", absentProgram("next")],
     ["FATAL ERROR: JavaScript heap out of memory", buildMemory],
     ["x\nMemoryError", buildMemory],
@@ -129,6 +130,8 @@ describe("the advice on an app's output", () => {
     "a KeyError: 'NAME'",
     "KeyError: 'NAME' in a dict",
     "environment variable can_be set",
+    "environment variable A_Bc is needed",
+    "environment variable aA_B is needed",
     "TOKEN is required",
     "myA_B is required",
     "A_B is requiredness",
@@ -148,6 +151,9 @@ describe("the reason of a failed build", () => {
     );
     expect(lineOf(" install: npm ci took longer than 30 minutes ")).toBe(
       "The image could not be built: a command of the build failed.",
+    );
+    expect(lineOf("  npm ci failed with exit code 1")).toBe(
+      "The image could not be built: npm ci failed with exit code 1.",
     );
     expect(lineOf("npm ci took longer than 30 minutes")).toBe(
       "The image could not be built: npm ci took longer than 30 minutes.",

@@ -71,6 +71,7 @@ describe("where the app listens", () => {
     expect(place(listens("no port"))).toBeUndefined();
     expect(place("(target 1) is unhealthy (it listens on port 3000)")).toEqual({ ports: "port 3000" });
     expect(place(listens("127.0.0.1 only"))).toEqual({ loopback: "127.0.0.1" });
+    expect(place(listens("port 1 only here"))).toEqual({ ports: "port 1 only here" });
     expect(place()).toBeUndefined();
   });
 

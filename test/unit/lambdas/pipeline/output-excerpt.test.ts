@@ -46,6 +46,13 @@ describe("the excerpt of a failed command's output", () => {
     "not found",
     "tsc: not found there",
     "ERRORS x",
+    "x ERR_PNPM_A",
+    "a ➤ error x",
+    "an error x",
+    "x ✘ [ERROR] y",
+    "a [vite] x",
+    "a Module not found",
+    "a: not found.",
   ])("does not begin with '%s'", (line) => {
     expect(failureExcerpt([...before, line])).toEqual([...before.slice(2), line]);
   });
@@ -77,6 +84,14 @@ describe("the excerpt of a failed command's output", () => {
   test.each([
     "npm error 4040 x",
     "npm error code E1",
+    "npm error codeE1",
+    "npm error 404x",
+    "npm error 404 x",
+    "x npm warn Unknown user config y",
+    "x npm error 404",
+    "x WARNING: Retrying (y",
+    "x npm error tarball, folder, http url",
+    "npm error /a.log/b",
     "npm warn Unknown thing",
     "WARNING: Retrying",
     "x Looking in indexes: y",
@@ -96,12 +111,19 @@ describe("the excerpt of a failed command's output", () => {
         "npm error y",
       ]);
     }
+    expect(failureExcerpt(["x npm error Usage:", "npm error y"])).toEqual(["npm error y"]);
+    expect(failureExcerpt(["npm error z", "npm error Usage:", "x npm error y"])).toEqual([
+      "npm error z",
+      "x npm error y",
+    ]);
+    expect(failureExcerpt(["npm error Usage:x", "npm error y"])).toEqual(["npm error Usage:x", "npm error y"]);
     expect(failureExcerpt(["npm error Usage: x", "npm error y"])).toEqual(["npm error Usage: x", "npm error y"]);
   });
 
   test.each([
     ["#9 1.234 text", "text"],
     ["#12 text", "text"],
+    ["#9 12.345 text", "text"],
     ["1.234 text", "text"],
     ["12.345 text", "text"],
     ["[Container] 2026/05/01 10:00:00.123 text", "text"],
@@ -119,6 +141,7 @@ describe("the excerpt of a failed command's output", () => {
   test("says BuildKit's output once: not its summary again", () => {
     expect(failureExcerpt(["a", " ------ ", "a again", "------", "b"])).toEqual(["a"]);
     expect(failureExcerpt(["-------", "x ------", "a"])).toEqual(["-------", "x ------", "a"]);
+    expect(failureExcerpt(["a", "x ------", "------ y", "b"])).toEqual(["a", "x ------", "------ y", "b"]);
     expect(failureExcerpt(["------", "a"])).toEqual(["------", "a"]);
   });
 
