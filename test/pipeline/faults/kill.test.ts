@@ -25,6 +25,9 @@ describe("the service killed at a write to its table", () => {
     table = await openTable();
     service = await startMortal(table.gate.endpoint);
     for (const text of ["first", "second"]) expect(await deploy(text)).toMatchObject({ status: "ready", error: null });
+    // A service that is killed does not store its compiled modules; the many starts below use these.
+    await service.stop();
+    await service.start();
   }, 90_000);
   afterAll(async () => {
     await service.remove();
