@@ -19,6 +19,7 @@ import type { AwsServer } from "../../../local/aws/http-server.ts";
 import { startAwsServer } from "../../../local/aws/server.ts";
 import { createEcs, type Ecs, type EcsOptions } from "../../../local/ecs/server.ts";
 import type { LogLine } from "../../../local/logs/server.ts";
+import { openPorts } from "../../../local/ports.ts";
 import { testKeys } from "../../harness/signing.ts";
 
 export const testHeader = { name: "x-slipway-test", value: "secret" };
@@ -87,12 +88,15 @@ export class TestCluster {
   }
 
   async start(options: Partial<EcsOptions> = {}): Promise<this> {
+    // As in the service: the system gives these ports to no connection of another process while an app is stopped.
+    const ports = openPorts(this.dir);
     this.ecs = createEcs({
       dir: this.dir,
       clusterName: "slipway",
       gateway: { testHeader },
       logs: { put: (line) => void this.lines.push(line) },
-      portFor: () => 0,
+      portFor: (name) => ports.of(name),
+      freePortFor: (name) => ports.freeOf(name),
       resolveImage,
       ...options,
     });
