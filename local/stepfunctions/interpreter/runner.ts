@@ -2,7 +2,7 @@ import { setImmediate as nextTurn } from "node:timers/promises";
 import type { Ending } from "../store/journal.ts";
 import { Interrupted, JournalBroken, reasonOf, TaskError } from "./errors.ts";
 import { type Execution, enter, isOver, recordNow } from "./execution.ts";
-import type { ChoiceState, FailState, State, WaitState } from "./machine.ts";
+import type { ChoiceState, FailState, State, WaitState } from "./states.ts";
 import { bindingsOf, exitState, pauseUntil, type Runtime, recordEvent, recordPosition, type Step } from "./step.ts";
 import { addStateToCause, runTask } from "./task.ts";
 import { evaluateAs } from "./template.ts";

@@ -2,8 +2,8 @@ import type { HistoryEvent } from "../store/journal.ts";
 import type { Clock } from "./clock.ts";
 import { Interrupted, TaskError } from "./errors.ts";
 import { type Execution, isOver, record } from "./execution.ts";
-import type { Exit } from "./machine.ts";
 import type { Integrations } from "./resources.ts";
+import type { Exit } from "./states.ts";
 import { type Bindings, evaluate } from "./template.ts";
 
 /** The parts of the engine that a running state uses. */
