@@ -4,24 +4,20 @@ import { withFaults } from "./aws/call-faults.ts";
 import { startAwsServer } from "./aws/server.ts";
 import type { Behavior } from "./behavior.ts";
 import { cacheFolder } from "./cache-folder.ts";
-import { resolveImage } from "./codebuild/image.ts";
-import { createRuntimes } from "./codebuild/runtimes.ts";
-import { createCodeBuild } from "./codebuild/server.ts";
-import { createIntegrations, readDefinition } from "./deployment-machine.ts";
+import { createIntegrations } from "./deployment-machine.ts";
+import { createBuilds, createContainers, createDeployments, type EmbeddedBase } from "./deployment-services.ts";
 import { startFaultyDynamoDb } from "./dynamodb/proxy.ts";
 import { startDynamoDb } from "./dynamodb/server.ts";
-import { createEcs, type Ecs } from "./ecs/server.ts";
 import type { Endpoints } from "./environment.ts";
 import { createFunctions, type Functions } from "./lambda/functions.ts";
 import { lambdaService } from "./lambda/server.ts";
-import { createLogs, type Logs } from "./logs/server.ts";
-import { account, names, region, roleArn, stateMachineArn, testHeader } from "./names.ts";
-import { openPorts, type Ports, unlistedPort } from "./ports.ts";
+import { createLogs } from "./logs/server.ts";
+import { names, region, roleArn } from "./names.ts";
+import { openPorts, unlistedPort } from "./ports.ts";
 import { createRdsData } from "./rds/server.ts";
 import { type S3Server, startS3 } from "./s3/server.ts";
-import { createStepFunctions } from "./stepfunctions/server.ts";
 import { startStsServer, stsService } from "./sts/server.ts";
-import { type CredentialStore, localRootArn, openCredentials } from "./sts/store.ts";
+import { localRootArn, openCredentials } from "./sts/store.ts";
 import { createTaskCredentials, type TaskCredentials } from "./sts/task-credentials.ts";
 
 export interface EmbeddedServices {
@@ -33,18 +29,14 @@ export interface EmbeddedServices {
   resume(): Promise<void>;
 }
 
-/** The values that all parts are created from. */
-interface Base {
-  home: string;
-  ports: Ports;
-  functions: Functions;
-  credentials: CredentialStore;
-  logs: Logs;
-  behavior: Behavior;
-  started: AsyncDisposableStack;
-}
-
-async function startStorage({ home, ports, functions, credentials, behavior, started }: Base): Promise<S3Server> {
+async function startStorage({
+  home,
+  ports,
+  functions,
+  credentials,
+  behavior,
+  started,
+}: EmbeddedBase): Promise<S3Server> {
   const s3 = await startS3({
     dir: join(home, "s3"),
     port: await ports.freeOf("s3"),
@@ -74,7 +66,7 @@ async function startSts({
   credentials,
   behavior,
   started,
-}: Base): Promise<{ endpoint: string; tasks: TaskCredentials }> {
+}: EmbeddedBase): Promise<{ endpoint: string; tasks: TaskCredentials }> {
   let endpoint = "";
   const tasks = createTaskCredentials({
     store: credentials,
@@ -91,66 +83,6 @@ async function startSts({
   return { endpoint, tasks };
 }
 
-function createBuilds({ home, logs, behavior }: Base, s3: S3Server, ecs: Ecs) {
-  const runtimes = createRuntimes(join(home, "runtimes"));
-  return createCodeBuild({
-    projectName: names.imageBuilds,
-    region,
-    workDir: join(home, "builds"),
-    logGroup: names.buildLog,
-    log: (line) => logs.put(line),
-    behavior: behavior.codeBuild,
-    builder: async (build) => {
-      // Imported with the first build, so that the service starts faster.
-      const { createImageBuilder } = await import("./codebuild/image-builder.ts");
-      const [imagesDir, cacheDir] = [join(home, "images"), join(home, "cache")];
-      const { buildAtAddress } = await import("./moved-address.ts");
-      const buildImage = createImageBuilder({ imagesDir, cacheDir, runtimes, open: s3.open });
-      return buildAtAddress(build, buildImage, (serviceName) => ecs.reserveAddress(serviceName));
-    },
-  });
-}
-
-function createContainers({ home, ports, logs, behavior }: Base, tasks: TaskCredentials) {
-  return createEcs({
-    dir: join(home, "ecs"),
-    region,
-    accountId: account,
-    clusterName: names.cluster,
-    behavior: behavior.ecs,
-    gateway: { testHeader },
-    logs,
-    portFor: (serviceName) => ports.of(serviceName),
-    freePortFor: (serviceName) => ports.freeOf(serviceName),
-    onMoved: async (serviceName, url) => {
-      const { rememberAddress } = await import("./moved-address.ts");
-      await rememberAddress(names.table, serviceName, url);
-    },
-    resolveImage: (reference) => resolveImage(join(home, "images"), reference),
-    taskCredentials: (taskId) => tasks.variables(taskId),
-  });
-}
-
-function createDeployments({ home, functions, behavior }: Base, integrations: ReturnType<typeof createIntegrations>) {
-  const definition = readDefinition({
-    ImageBuildProject: names.imageBuilds,
-    ArchivesBucket: names.archives,
-    ArtifactsBucket: names.artifacts,
-    ImageRepository: names.images,
-  });
-  return createStepFunctions({
-    dir: join(home, "executions"),
-    region,
-    stateMachines: [{ arn: stateMachineArn, definition }],
-    integrations,
-    behavior: behavior.stepFunctions,
-    onStatusChange: async (event) => {
-      if (["FAILED", "TIMED_OUT", "ABORTED"].includes(event.detail.status))
-        await functions.invoke("execution-ended", event);
-    },
-  });
-}
-
 /** Starts the embedded AWS services with their state in `home`; adds the functions that stop them to `started`. */
 export async function startEmbeddedServices(
   { home, onLost, behavior }: { home: string; onLost(message: string): void; behavior: Behavior },
@@ -161,7 +93,7 @@ export async function startEmbeddedServices(
   const credentials = openCredentials({ dir: join(home, "sts") });
   const logs = createLogs({ dir: join(home, "logs") });
   started.defer(() => logs.close());
-  const base: Base = { home, ports: openPorts(home), functions, credentials, logs, behavior, started };
+  const base: EmbeddedBase = { home, ports: openPorts(home), functions, credentials, logs, behavior, started };
 
   const startDatabase = async () => {
     const database = await startDynamoDb({ file: join(home, "table.db"), tableName: names.table, onLost });

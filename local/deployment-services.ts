@@ -1,0 +1,92 @@
+import { join } from "node:path";
+import type { Behavior } from "./behavior.ts";
+import { resolveImage } from "./codebuild/image.ts";
+import { createRuntimes } from "./codebuild/runtimes.ts";
+import { createCodeBuild } from "./codebuild/server.ts";
+import { type createIntegrations, readDefinition } from "./deployment-machine.ts";
+import { createEcs, type Ecs } from "./ecs/server.ts";
+import type { Functions } from "./lambda/functions.ts";
+import type { Logs } from "./logs/server.ts";
+import { account, names, region, stateMachineArn, testHeader } from "./names.ts";
+import type { Ports } from "./ports.ts";
+import type { S3Server } from "./s3/server.ts";
+import { createStepFunctions } from "./stepfunctions/server.ts";
+import type { CredentialStore } from "./sts/store.ts";
+import type { TaskCredentials } from "./sts/task-credentials.ts";
+
+/** The values that all embedded services are created from. */
+export interface EmbeddedBase {
+  home: string;
+  ports: Ports;
+  functions: Functions;
+  credentials: CredentialStore;
+  logs: Logs;
+  behavior: Behavior;
+  started: AsyncDisposableStack;
+}
+
+/** CodeBuild, which builds the images from the archives in S3. */
+export function createBuilds({ home, logs, behavior }: EmbeddedBase, s3: S3Server, ecs: Ecs) {
+  const runtimes = createRuntimes(join(home, "runtimes"));
+  return createCodeBuild({
+    projectName: names.imageBuilds,
+    region,
+    workDir: join(home, "builds"),
+    logGroup: names.buildLog,
+    log: (line) => logs.put(line),
+    behavior: behavior.codeBuild,
+    builder: async (build) => {
+      // Imported with the first build, so that the service starts faster.
+      const { createImageBuilder } = await import("./codebuild/image-builder.ts");
+      const [imagesDir, cacheDir] = [join(home, "images"), join(home, "cache")];
+      const { buildAtAddress } = await import("./moved-address.ts");
+      const buildImage = createImageBuilder({ imagesDir, cacheDir, runtimes, open: s3.open });
+      return buildAtAddress(build, buildImage, (serviceName) => ecs.reserveAddress(serviceName));
+    },
+  });
+}
+
+/** ECS with its gateway, which runs the apps. */
+export function createContainers({ home, ports, logs, behavior }: EmbeddedBase, tasks: TaskCredentials) {
+  return createEcs({
+    dir: join(home, "ecs"),
+    region,
+    accountId: account,
+    clusterName: names.cluster,
+    behavior: behavior.ecs,
+    gateway: { testHeader },
+    logs,
+    portFor: (serviceName) => ports.of(serviceName),
+    freePortFor: (serviceName) => ports.freeOf(serviceName),
+    onMoved: async (serviceName, url) => {
+      const { rememberAddress } = await import("./moved-address.ts");
+      await rememberAddress(names.table, serviceName, url);
+    },
+    resolveImage: (reference) => resolveImage(join(home, "images"), reference),
+    taskCredentials: (taskId) => tasks.variables(taskId),
+  });
+}
+
+/** Step Functions with the state machine of deployments. */
+export function createDeployments(
+  { home, functions, behavior }: EmbeddedBase,
+  integrations: ReturnType<typeof createIntegrations>,
+) {
+  const definition = readDefinition({
+    ImageBuildProject: names.imageBuilds,
+    ArchivesBucket: names.archives,
+    ArtifactsBucket: names.artifacts,
+    ImageRepository: names.images,
+  });
+  return createStepFunctions({
+    dir: join(home, "executions"),
+    region,
+    stateMachines: [{ arn: stateMachineArn, definition }],
+    integrations,
+    behavior: behavior.stepFunctions,
+    onStatusChange: async (event) => {
+      if (["FAILED", "TIMED_OUT", "ABORTED"].includes(event.detail.status))
+        await functions.invoke("execution-ended", event);
+    },
+  });
+}
