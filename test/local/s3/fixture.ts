@@ -63,7 +63,8 @@ export async function startFixture(options: Partial<S3Options> = {}): Promise<Fi
 
 /** Waits for an effect right after an answer, such as the delivery of an event. */
 export async function until<T>(look: () => T | undefined | false, what: string): Promise<T> {
-  for (let i = 0; i < 1000; i++) {
+  // A slow machine may take a minute to start a process; the time-out of the test ends this if it comes first.
+  for (let i = 0; i < 6000; i++) {
     const found = look();
     if (found) return found;
     await new Promise((resolve) => setTimeout(resolve, 10));

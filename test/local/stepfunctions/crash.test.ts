@@ -65,7 +65,7 @@ function engineIn(dir: string, definition: unknown) {
         ended: (name: string) =>
           expect
             .poll(async () => (await client.send(new DescribeExecutionCommand({ executionArn: arnOf(name) }))).status, {
-              timeout: 10_000,
+              timeout: 50_000,
             })
             .not.toBe("RUNNING"),
       };
@@ -77,7 +77,7 @@ function engineIn(dir: string, definition: unknown) {
       return name === undefined ? all : all.filter((call) => call.FunctionName === name);
     },
     called: async function (name: string, times: number) {
-      await expect.poll(() => this.calls(name).length, { timeout: 10_000 }).toBeGreaterThanOrEqual(times);
+      await expect.poll(() => this.calls(name).length, { timeout: 50_000 }).toBeGreaterThanOrEqual(times);
     },
     journals: () => readdirSync(join(dir, "states", "open")).map((name) => join(dir, "states", "open", name)),
   };
