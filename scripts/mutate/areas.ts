@@ -27,7 +27,7 @@ export const areas: Record<string, Area> = {
     tests: [
       "test/unit/lambdas/http/*.test.ts",
       "test/local/http/*.test.ts",
-      "test/api/{security,access-rules}.test.ts",
+      "test/api/{security,access-rules,events}.test.ts",
       "test/api/faults/{idempotency,concurrency}.test.ts",
     ],
   },
