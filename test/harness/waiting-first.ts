@@ -1,13 +1,21 @@
 import { BaseSequencer, type TestSpecification } from "vitest/node";
 
-/** Tests that wait for time-outs of half a minute and more: started first, they wait while the others work. */
+/** The files that take longest, most of it waiting: started first, they wait while the others work, and none is last. */
 const waiting = [
-  "test/pipeline/unhealthy.test.ts",
-  "test/api/faults/table-faults.test.ts",
   "test/pipeline/faults/kill.test.ts",
+  "test/pipeline/cloud.test.ts",
+  "test/api/faults/table-faults.test.ts",
+  "test/pipeline/unhealthy.test.ts",
   "test/pipeline/faults/live-unknown.test.ts",
+  "test/pipeline/frameworks/python.test.ts",
   "test/api/tables/rows.test.ts",
   "test/local/rds/rds-data.test.ts",
+  "test/local/rds/kill-while-starting.test.ts",
+  "test/pipeline/faults/cancel.test.ts",
+  "test/pipeline/taken-port.test.ts",
+  "test/local/stepfunctions/crash.test.ts",
+  "test/local/s3/crash.test.ts",
+  "test/pipeline/loopback-only.test.ts",
   "test/images/node.test.ts",
   "test/e2e/readme.test.ts",
 ];
