@@ -59,6 +59,8 @@ export const capabilities = [
   "databases:run",
   /** Look up a running image build, create its project's repository, and give the build access to its inputs and that repository. */
   "image-builds:grant",
+  /** List and delete images of projects. */
+  "images:expire",
 ] as const;
 
 export type Capability = (typeof capabilities)[number];

@@ -40,6 +40,7 @@ export const capabilityEnvironment = {
   "files:manage": ["FILES_BUCKET"],
   "databases:run": ["DATABASE_ARN", "DATABASE_SECRET_ARN", "DATABASE_WAIT_SECONDS"],
   "image-builds:grant": ["IMAGE_BUILD_PROJECT", "IMAGE_BUILD_ROLE", "IMAGE_KEY", "IMAGE_REPOSITORIES", "BASE_IMAGES"],
+  "images:expire": ["IMAGE_REPOSITORIES"],
 } as const satisfies Record<Capability, readonly string[]>;
 
 export type EnvironmentName = (typeof capabilityEnvironment)[Capability][number];

@@ -18,3 +18,12 @@ export const imageBuildsGrant: (r: Resources) => Allowance[] = (r) => [
   },
   { actions: ["sts:AssumeRole"], resources: [r.imageBuild.sessions.roleArn] },
 ];
+
+/** Lists and deletes images of projects. */
+export const imagesExpire: (r: Resources) => Allowance[] = (r) => [
+  {
+    actions: ["ecr:BatchDeleteImage", "ecr:DescribeImages"],
+    resources: [`${r.apps.images.arn}/*`],
+    because: "Repositories are named after projects, below the stack's own prefix.",
+  },
+];

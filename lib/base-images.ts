@@ -49,7 +49,7 @@ export class BaseImages extends Construct {
         repositoryName: `${prefix}/${name}`,
         emptyOnDelete: true,
         lifecyclePolicy: { lifecyclePolicyText },
-      }).addDependency(rule);
+      }).addResourceDependency(rule);
     }
   }
 }

@@ -23,7 +23,7 @@ import {
   tableUpdate,
   tableWrite,
 } from "./allow-data.ts";
-import { imageBuildsGrant } from "./allow-image-builds.ts";
+import { imageBuildsGrant, imagesExpire } from "./allow-image-builds.ts";
 import type { Resources } from "./resources.ts";
 
 const assumeSigner = (roleArn: string): Allowance[] => [{ actions: ["sts:AssumeRole"], resources: [roleArn] }];
@@ -67,6 +67,7 @@ export const capabilityAllowances: Record<Capability, (r: Resources) => Allowanc
   "files:manage": filesManage,
   "databases:run": databasesRun,
   "image-builds:grant": imageBuildsGrant,
+  "images:expire": imagesExpire,
 };
 
 function environmentValues(r: Resources): Record<EnvironmentName, string> {

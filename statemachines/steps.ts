@@ -164,7 +164,7 @@ export const imageBuildServices = {
     }),
     /** Presigned addresses of this build's files and a password for ECR; all values are secret. */
     output: z.object({ archive: z.url(), recipe: z.url(), registryPassword: z.string() }),
-    uses: ["image-builds:grant"],
+    uses: ["image-builds:grant", "images:expire", "table:read", "apps:read", "apps:watch"],
     timeoutSeconds: 20,
     memory: 512,
   },

@@ -32,6 +32,7 @@ export interface StoredObject {
 /** The inputs of one image build. */
 export interface ImageBuildInputs {
   projectId: string;
+  buildId: string;
   archive: StoredObject;
   recipe: StoredObject;
 }
@@ -56,6 +57,7 @@ export function inputsOf(build: unknown, imageBuildProject: string): ImageBuildI
   if (ARTIFACT_PREFIX !== `builds/${IMAGE_TAG}/`) return undefined;
   return {
     projectId: PROJECT_ID,
+    buildId: IMAGE_TAG,
     archive: { bucket: one.SOURCE_BUCKET, key: SOURCE_KEY, version: one.SOURCE_VERSION },
     recipe: { bucket: one.ARTIFACT_BUCKET, key: `${ARTIFACT_PREFIX}recipe.json` },
   };
@@ -95,7 +97,7 @@ export function repositorySettings(repositoryName: string, kmsKey: string): Crea
 
 /**
  * Only untagged images expire: replaced cache layers. Every image keeps its build's id as its tag, because ECS pulls the
- * image of a running app, or of a rollback, again whenever a task is replaced, even years later.
+ * image of a running app, or of a rollback, again whenever a task is replaced, even years later (docs/decisions/0014).
  */
 export const repositoryLifecycle = {
   rules: [

@@ -15,6 +15,7 @@ import type { FileAddresses } from "../aws/file-addresses.ts";
 import type { StoredFiles } from "../aws/files.ts";
 import type { IdentityProver } from "../aws/identity.ts";
 import type { BuildAccessGranter } from "../aws/image-builds.ts";
+import type { ImageRetention } from "../aws/image-retention.ts";
 import type { LogReader } from "../aws/logs.ts";
 import type { Rollouts } from "../aws/rollouts.ts";
 import type { TableConnection } from "../table/client.ts";
@@ -64,6 +65,7 @@ interface ToolsOf {
   "files:manage": { files: StoredFiles };
   "databases:run": { databases: DatabaseRunner };
   "image-builds:grant": { imageBuilds: BuildAccessGranter };
+  "images:expire": { images: ImageRetention };
 }
 
 type Intersection<U> = (U extends unknown ? (one: U) => void : never) extends (all: infer I) => void ? I : never;
@@ -127,6 +129,7 @@ const loaders: { [C in Capability]: Loader<C> } = {
   "files:sign": async (e) => ({ addresses: (await import("../aws/file-addresses.ts")).fileAddresses(e) }),
   "files:manage": async (e) => ({ files: (await import("../aws/files.ts")).storedFiles(e) }),
   "databases:run": async (e) => ({ databases: (await import("../aws/databases.ts")).databaseRunner(e) }),
+  "images:expire": async (e) => ({ images: (await import("../aws/image-retention.ts")).imageRetention(e) }),
   "image-builds:grant": async (e) => ({ imageBuilds: (await import("../aws/image-builds.ts")).buildAccessGranter(e) }),
 };
 

@@ -107,7 +107,7 @@ it("the capabilities of each function", () => {
     get-organization: keys:record-use table:read
     get-project: keys:record-use table:read
     get-row: databases:run keys:record-use table:read
-    grant-build-access: image-builds:grant
+    grant-build-access: apps:read apps:watch image-builds:grant images:expire table:read
     list-app-logs: app-output:read build-values:read keys:record-use table:read
     list-build-logs: build-values:read keys:record-use logs:read table:read
     list-builds: apps:read keys:record-use live-build:cache table:read
@@ -281,7 +281,10 @@ it("the permissions of each capability", () => {
       kms:CreateGrant <DataKey> if StringEquals kms:ViaService ecr.<Region>.amazonaws.com
       kms:DescribeKey <DataKey> if StringEquals kms:ViaService ecr.<Region>.amazonaws.com
       kms:RetireGrant <DataKey> if StringEquals kms:ViaService ecr.<Region>.amazonaws.com
-      sts:AssumeRole <ImageBuildSessions>"
+      sts:AssumeRole <ImageBuildSessions>
+    images:expire
+      ecr:BatchDeleteImage arn:<Partition>:ecr:<Region>:<AccountId>:repository/slipway/*
+      ecr:DescribeImages arn:<Partition>:ecr:<Region>:<AccountId>:repository/slipway/*"
   `);
 });
 

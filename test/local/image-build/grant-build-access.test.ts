@@ -7,10 +7,14 @@ import { text } from "node:stream/consumers";
 import { GetObjectCommand, PutObjectCommand, S3Client } from "@aws-sdk/client-s3";
 import { afterAll, beforeAll, beforeEach, expect, it, vi } from "vitest";
 import * as z from "zod";
+import { RedeployableBuilds } from "../../../lambdas/builds/model/rows.ts";
+import { documentClient } from "../../../lambdas/table/client.ts";
 import { newId } from "../../../lambdas/table/ids.ts";
+import { tableWriter } from "../../../lambdas/table/writer.ts";
 import type { AwsServer } from "../../../local/aws/http-server.ts";
 import { startAwsServer } from "../../../local/aws/server.ts";
-import { type JsonService, operation } from "../../../local/aws/service.ts";
+import { AwsError, type JsonService, operation } from "../../../local/aws/service.ts";
+import { type DynamoDb, startDynamoDb } from "../../../local/dynamodb/server.ts";
 import { startS3 } from "../../../local/s3/server.ts";
 import { startStsServer, stsService } from "../../../local/sts/server.ts";
 import { openCredentials } from "../../../local/sts/store.ts";
@@ -44,6 +48,27 @@ const codeBuild: JsonService = {
   },
 };
 
+/** What ECS serves, and the statuses of the deployments of the project's service. */
+const ecsState = { live: null as string | null, unfinished: false, isBroken: false };
+const ecs: JsonService = {
+  target: "AmazonEC2ContainerServiceV20141113",
+  operations: {
+    DescribeServices: operation(z.looseObject({}), () => {
+      if (ecsState.isBroken) throw new AwsError("ServerException", "broken", 500);
+      if (ecsState.live === null) return { services: [], failures: [{ reason: "MISSING" }] };
+      return { services: [{ status: "ACTIVE", desiredCount: 1, taskDefinition: ecsState.live }], failures: [] };
+    }),
+    ListServiceDeployments: operation(z.looseObject({}), () => ({
+      serviceDeployments: ecsState.unfinished ? [{ serviceDeploymentArn: "arn:d", status: "IN_PROGRESS" }] : [],
+    })),
+  },
+};
+const liveIs = (build: string) => `arn:aws:ecs:us-east-1:000000000000:task-definition/slipway-${build}:1`;
+
+/** The tagged images of the project's repository, by the days since they were pushed. */
+const images = new Map<string, number>();
+const imageId = z.object({ imageTag: z.string() });
+
 const named = z.looseObject({ repositoryName: z.string(), lifecyclePolicyText: z.string().optional() });
 
 /** The registry as AWS documents it: a repository can be created once, and only an existing one has a lifecycle policy. */
@@ -61,6 +86,15 @@ function registry(call: string, body: string): [number, object] {
     return [200, {}];
   }
   if (!known) return [400, { __type: "RepositoryNotFoundException" }];
+  if (call === "DescribeImages") {
+    const pushed = (days: number) => Date.now() / 1000 - days * 86_400;
+    const details = [...images].map(([tag, days]) => ({ imageTags: [tag], imagePushedAt: pushed(days) }));
+    return [200, { imageDetails: details }];
+  }
+  if (call === "BatchDeleteImage") {
+    for (const { imageTag } of z.array(imageId).parse(settings.imageIds)) images.delete(imageTag);
+    return [200, {}];
+  }
   repositories.set(repositoryName, { ...known, lifecycle: lifecyclePolicyText ?? "" });
   return [200, {}];
 }
@@ -76,6 +110,7 @@ const ecr = createServer(async (request, response) => {
 });
 
 let aws: AwsServer;
+let database: DynamoDb;
 let stsServer: AwsServer;
 let s3: Awaited<ReturnType<typeof startS3>>;
 let client: S3Client;
@@ -94,7 +129,7 @@ beforeAll(async () => {
     onObjectCreated: async () => {},
   });
   const sts = stsService({ credentials });
-  aws = await startAwsServer({ json: [codeBuild], credentials });
+  aws = await startAwsServer({ json: [codeBuild, ecs], credentials });
   stsServer = await startStsServer([
     async (request) => {
       const form = new URLSearchParams(request.body.toString("utf8"));
@@ -104,11 +139,16 @@ beforeAll(async () => {
     },
   ]);
   await new Promise<void>((resolve) => ecr.listen(0, "127.0.0.1", resolve));
+  database = await startDynamoDb({ file: join(dir, "table.db"), tableName: "slipway" });
   const environment = {
     AWS_REGION: "us-east-1",
     AWS_ACCESS_KEY_ID: credentials.root.accessKeyId,
     AWS_SECRET_ACCESS_KEY: credentials.root.secretAccessKey,
     AWS_ENDPOINT_URL_CODEBUILD: aws.endpoint,
+    AWS_ENDPOINT_URL_ECS: aws.endpoint,
+    AWS_ENDPOINT_URL_DYNAMODB: database.endpoint,
+    TABLE_NAME: "slipway",
+    CLUSTER_NAME: "slipway",
     AWS_ENDPOINT_URL_STS: stsServer.endpoint,
     AWS_ENDPOINT_URL_ECR: `http://127.0.0.1:${(ecr.address() as AddressInfo).port}`,
     AWS_ENDPOINT_URL_S3: s3.endpoint,
@@ -129,7 +169,7 @@ beforeAll(async () => {
   return async () => {
     client.destroy();
     ecr.close();
-    await Promise.all([aws.close(), stsServer.close(), s3.close()]);
+    await Promise.all([database.close(), aws.close(), stsServer.close(), s3.close()]);
   };
 });
 afterAll(() => {
@@ -163,6 +203,8 @@ beforeEach(() => {
   registryCalls.length = 0;
   sessionPolicies.length = 0;
   broken = undefined;
+  images.clear();
+  Object.assign(ecsState, { live: null, unfinished: false, isBroken: false });
 });
 
 const textAt = async (address: string) => {
@@ -223,6 +265,57 @@ it("a repository without its lifecycle policy gets it from the next build", asyn
   broken = undefined;
   await handler({ imageBuildId });
   expect(repositories.get(`slipway/${projectId}`)?.lifecycle).toContain("untagged");
+});
+
+const [served, successful, old, older, young] = Array.from({ length: 5 }, () => newId("bld", now)) as [
+  string,
+  string,
+  string,
+  string,
+  string,
+];
+
+/** A project that has been built for a while: its repository and images, and the newest successful build in the table. */
+async function aged(): Promise<void> {
+  builds.set(imageBuildId, running());
+  repositories.set(`slipway/${projectId}`, { settings: {} });
+  for (const [tag, days] of [
+    [served, 400],
+    [successful, 300],
+    [old, 2],
+    [older, 200],
+    [young, 0.5],
+    [buildId, 2],
+    ["cache", 90],
+  ] as const)
+    images.set(tag, days);
+  ecsState.live = liveIs(served);
+  const writer = tableWriter(documentClient(), "slipway");
+  await writer.write({ redeployable: RedeployableBuilds.put({ projectId }, { buildIds: [successful] }) });
+}
+const remaining = () => [...images.keys()].sort();
+
+it("images that nothing needs any more are deleted: not what serves, a successful one, this build's, one of today, or the cache", async () => {
+  await aged();
+  await handler({ imageBuildId });
+  expect(remaining()).toEqual([served, successful, young, buildId, "cache"].sort());
+});
+
+const breakCall = (call: string) => () => {
+  broken = call;
+};
+
+it.each<[string, () => void]>([
+  ["a deployment is unfinished", () => Object.assign(ecsState, { unfinished: true })],
+  ["ECS cannot be read", () => Object.assign(ecsState, { isBroken: true })],
+  ["what serves is not known", () => Object.assign(ecsState, { live: liveIs("other") })],
+  ["the registry cannot be read", breakCall("DescribeImages")],
+  ["the registry deletes nothing", breakCall("BatchDeleteImage")],
+])("no image is deleted while %s, and the build gets its access all the same", async (_, disturb) => {
+  await aged();
+  disturb();
+  expect((await handler({ imageBuildId })).registryPassword).toBe("the-password");
+  expect(images.size).toBe(7);
 });
 
 it.each<[string, () => object | undefined]>([

@@ -37,6 +37,7 @@ const build = (changes: Record<string, string | undefined> = {}, rest: object = 
 test("a build that runs gets the pinned archive, and its own recipe", () => {
   expect(inputsOf(build(), "slipway-build")).toEqual({
     projectId,
+    buildId,
     archive: { bucket: "archives-bucket", key: told.SOURCE_KEY, version: "v1" },
     recipe: { bucket: "artifacts-bucket", key: `builds/${buildId}/recipe.json` },
   });
