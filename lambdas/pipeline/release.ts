@@ -13,7 +13,7 @@ import { startDeploying } from "./model/start-deploying.ts";
 const runSeconds = 600;
 /** How long ECS may take to start its task. */
 const startSeconds = 600;
-/** One invocation looks for this long; the state machine invokes again. */
+/** The time of one invocation; then the state machine invokes the function again. */
 const lookSeconds = 20;
 const linesShown = 20;
 

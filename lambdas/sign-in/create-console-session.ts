@@ -20,7 +20,7 @@ export const handler = endpoint(createConsoleSession, async ({ body, headers, no
   const { secret, row, reply, writes } = newConsoleSession(user, createConsoleSession.id, headers["user-agent"], now);
   const outcome = await table.write({
     link: SignInLink.delete({ codeHash }, { userId, expiresAt: { is: "above", value: now.toISOString() } }),
-    // An invitation is good only while the user is still a member.
+    // An invitation is valid only while the user is still a member.
     membership: organizationId ? Membership.check({ userId, organizationId }, { organizationId }) : undefined,
     ...writes,
   });

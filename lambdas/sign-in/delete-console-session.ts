@@ -5,7 +5,7 @@ import { readConsoleSecret } from "../http/presented-credential.ts";
 import { signInEvent } from "./model/console-session.ts";
 import { noSessionCookie, refuseForeignOrigin, secretFrom } from "./model/cookie.ts";
 
-/** Signing out succeeds also with an old cookie or none: the browser forgets it in any case. */
+/** Signing out also succeeds with an old cookie or none; the browser deletes the cookie in any case. */
 export const handler = endpoint(
   deleteConsoleSession,
   async ({ headers, cookies, now, setCookie }, { table, console }) => {

@@ -22,7 +22,7 @@ export const handler = endpoint(getConsoleSession, async ({ headers, cookies, no
   const bearer = newBearer(user, id, now);
   await Promise.all([
     consoleSessions.update(ConsoleBearer.update(bearer.key, { set: bearer.row })),
-    // The condition keeps a session deleted that was signed out meanwhile.
+    // The condition prevents that a session that was signed out in the meantime is created again.
     consoleSessions.update(ConsoleSession.update({ userId, id }, { set: { lastUsedAt: now.toISOString() } }, { hash })),
   ]);
   return bearer.reply;

@@ -56,7 +56,7 @@ test.concurrent("a request whose calls get no answer ends at its deadline with 5
   await expect.poll(() => silent.aborted).toBe(silent.attempts);
 });
 
-test.concurrent("a handler that waits for something else is answered for, in the shape that the client asks for", async () => {
+test.concurrent("the answer for a handler that waits for something else has the format that the client asks for", async () => {
   const never = withDeadline(() => new Promise(() => undefined));
   const answer = await never(event("application/problem+json"), context(0));
   expect(answer).toMatchObject({ statusCode: 503, headers: { "content-type": "application/problem+json" } });

@@ -35,7 +35,7 @@ test.each(pages.map(({ path }) => path))("%s is not sent again to a client that 
   expect(await compressed.text()).toBe(text);
 });
 
-test("the reference page names every route, needs nothing from elsewhere, and has at most 60 KB compressed", async () => {
+test("the reference page names every route, loads no other file, and has at most 60 KB compressed", async () => {
   const response = await get("/docs");
   expect(response.headers.get("content-type")).toBe("text/html; charset=utf-8");
   expect(response.headers.get("content-security-policy")).toContain("default-src 'none'");

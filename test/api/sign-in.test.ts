@@ -72,7 +72,7 @@ describe("signing in to the console", () => {
     expect((await post(code)).status).toBe(401);
   });
 
-  test("a code that is unknown, malformed or missing signs nobody in", async () => {
+  test("a code that is unknown, malformed or missing does not sign a user in", async () => {
     const { status, body } = await post("sll_unknown");
     expect([status, body.message]).toEqual([401, "A valid credential is required."]);
     expect((await post("")).status).toBe(401);

@@ -7,7 +7,7 @@ import { changedProject } from "./project.ts";
 
 const triesMax = 8;
 
-/** What a change sets, and what is written with it. */
+/** The fields that a change sets, and the rows that are written with it. */
 interface Change {
   set: Partial<ProjectRow>;
   writes?: Writes;

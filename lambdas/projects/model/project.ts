@@ -44,7 +44,7 @@ export function newProject(
   return { row, writes: { ...rowsOf(row, { pk: absent }), totals: countUp(organizationId, "projects") } };
 }
 
-/** The change of a project, if it is still as it was read. */
+/** The change of a project; fails if the project has changed since it was read. */
 export function changedProject(stored: ProjectRow, change: Partial<ProjectRow>, now: Date) {
   const row: ProjectRow = { ...stored, ...change, updatedAt: laterThan(stored, now) };
   const when = { organizationId: stored.organizationId, updatedAt: stored.updatedAt ?? absent };

@@ -3,7 +3,7 @@ import type { ConsoleAddress } from "../../http/tools.ts";
 
 const name = "slipway_session";
 
-/** Only the routes of the session get the cookie, and no script can read it. Browsers keep `Secure` cookies on HTTPS only. */
+/** Only the routes of the session get the cookie, and no script can read it. Browsers accept `Secure` cookies only over HTTPS. */
 function cookieWith(value: string, maxAgeSeconds: number, { origin }: ConsoleAddress): string {
   const secure = origin.startsWith("https:") ? "; Secure" : "";
   return `${name}=${value}; Path=/console/session; Max-Age=${maxAgeSeconds}; HttpOnly; SameSite=Strict${secure}`;
@@ -15,7 +15,7 @@ export function sessionCookie(secret: string, expiresAt: string, now: Date, cons
   return cookieWith(secret, seconds, console);
 }
 
-/** The Set-Cookie header that makes a browser forget the session. */
+/** The Set-Cookie header that deletes the session's cookie. */
 export function noSessionCookie(console: ConsoleAddress): string {
   return cookieWith("", 0, console);
 }

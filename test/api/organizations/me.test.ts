@@ -22,7 +22,7 @@ const mine = (method: string, path: string, body?: object) => as(owner.token, me
 const newToken = async (body: object, bearer = owner.token) => (await as(bearer, "POST", "/me/tokens", { body })).body;
 
 describe("GET /me", () => {
-  test("is the user with all organizations and roles, and no user for a key or an app's session", async () => {
+  test("has the user with all organizations and roles, and a null user for a key or an app's session", async () => {
     const { organizationId } = running.seed;
     expect((await mine("GET", "/me")).body).toEqual({
       user: { id: owner.id, name: "Ada", email: "Ada@example.com" },
@@ -42,7 +42,7 @@ describe("GET /me", () => {
 });
 
 describe("an organization", () => {
-  test("belongs to the user who made it, and is renamed for everybody", async () => {
+  test("belongs to the user who created it, and a new name is shown to every member", async () => {
     const made = await mine("POST", "/organizations", { name: "Third" });
     expect(made.status).toBe(201);
     const { id } = made.body.organization;
@@ -118,7 +118,7 @@ describe("personal access tokens", () => {
     expect((await mine("DELETE", `/me/tokens/${token.id}`)).status).toBe(404);
   });
 
-  test("reach everything unless they are bounded", async () => {
+  test("have access to everything unless they are limited", async () => {
     const { token } = await newToken({});
     expect(token).toMatchObject({ description: "", access: "all", organizationIds: null, expiresAt: null });
   });
@@ -139,7 +139,7 @@ describe("personal access tokens", () => {
     expect(answer).toMatchObject({ status: 400, body: { issues: [{ path }] } });
   });
 
-  test("one made with a bounded token reaches no further, in organizations and in time", async () => {
+  test("one that is created with a limited token has at most its organizations and its validity", async () => {
     const { organizationId } = running.seed;
     const { token: bounded } = await newToken({ organizationIds: [second], expiresInDays: 2 });
     const inherited = await newToken({ expiresInDays: 300 }, bounded.value);

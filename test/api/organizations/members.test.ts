@@ -117,7 +117,7 @@ describe("inviting", () => {
     expect(await invite("admin", body)).toMatchObject({ status: 400, body: { issues: [{ path }] } });
   });
 
-  test("the role owner takes an owner, before anything else is wrong with the request", async () => {
+  test("only an owner grants the role owner, which is checked before the input", async () => {
     for (const body of [{ email: "x@example.com", role: "owner" }, { role: "owner" }]) {
       const refused = await invite("admin", body);
       expect(refused).toMatchObject({ status: 403, body: { code: "forbidden", requiredRole: "owner" } });
@@ -221,7 +221,7 @@ describe("removing", () => {
     expect(await as(gone, "POST", `${projects}/${project.id}/builds`)).toMatchObject({ status: 403 });
   });
 
-  test("a member who is made a manager at the same moment is one of both, never a manager who has left", async () => {
+  test("a member who becomes a manager and leaves at the same time is never a manager without membership", async () => {
     for (let round = 0; round < 5; round += 1) {
       const { organizationId, members: list, holders } = await anOrganization({ owner: "owner", gone: "member" });
       const { owner, gone } = holders;
@@ -238,7 +238,7 @@ describe("removing", () => {
     }
   });
 
-  test("everybody may leave, except the last owner; only admins remove others, only owners remove owners", async () => {
+  test("every member may leave, except the last owner; only admins remove others, only owners remove owners", async () => {
     const { members: list, holders } = await anOrganization({ owner: "owner", admin: "admin", member: "member" });
     const remove = (by: string, whom: string) => as(holders[by], "DELETE", `${list}/${holders[whom]?.id}`);
     expect(await remove("member", "admin")).toMatchObject({ status: 403, body: { requiredRole: "admin" } });

@@ -107,7 +107,7 @@ describe("projects", () => {
 });
 
 describe("managers", () => {
-  test("are members of the organization, none, or everybody", async () => {
+  test("are a list of members of the organization, an empty list, or every member (null)", async () => {
     const { id } = await made("Managed");
     const path = `${projects}/${id}`;
     const { user } = await running.operator("create-user", { email: "manager@example.com", name: "Manager" });
@@ -181,7 +181,7 @@ describe("domains", () => {
     expect(answer).toMatchObject({ status: 400, body: { issues: [{ path: "domain" }] } });
   });
 
-  test("a project has at most ten, and one domain one project, whoever is first", async () => {
+  test("a project has at most ten, and a domain belongs to one project, also with requests at the same time", async () => {
     const found = await times(3, (index) => made(`Domains ${index}`));
     const add = (id: string, domain: string) => running.call("POST", `${projects}/${id}/domains`, { body: { domain } });
     const [first] = found;

@@ -111,7 +111,7 @@ describe("a fault of one call", () => {
     expect(performance.now() - began).toBeGreaterThanOrEqual(49);
   });
 
-  test("of an eventually consistent read shows what the last one showed, and before it nothing", async () => {
+  test("of an eventually consistent read returns the last answer, or the one from before the resource existed", async () => {
     const { taskDefinition } = await register("stale");
     const read = async () => {
       const { services, failures } = await ecs.send(new DescribeServicesCommand({ cluster: "c", services: ["s"] }));
@@ -235,7 +235,7 @@ describe("a fault of one call", () => {
   });
 });
 
-test("cloud draws the same faults for the same seed, of every kind, and never two in a row", () => {
+test("cloud chooses the same faults for the same seed, of every kind, and never two in a row", () => {
   const run = (seed: number) => {
     const faults = drawnFaults(seed);
     return Array.from({ length: 60 }, () => faults({ service: "ECS", operation: "DescribeServices", input: "" })?.kind);

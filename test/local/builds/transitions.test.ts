@@ -106,7 +106,7 @@ describe("a new build", () => {
     );
   });
 
-  test("is not made beside one that holds the project, and replaces no build of its id", async () => {
+  test("is not created while another build holds the project's lock, and does not replace a build with its id", async () => {
     const first = await stored();
     const second = { ...first, buildId: newId("bld", now) };
     const refused = await table.write(writesOf(second).writes);
@@ -141,14 +141,14 @@ describe("a stage boundary", () => {
     expect((await rowsOf(key)).lock).toMatchObject({ status: "pending" });
   });
 
-  test("is lost by a build that no longer holds the project", async () => {
+  test("fails for a build that no longer holds the project's lock", async () => {
     const key = await stored({ status: "analyzing" });
     const other = await lockedByAnother(key);
     expect(await toBuilding(key)).toMatchObject({ won: false, build: { id: key.buildId, status: "analyzing" } });
     expect((await rowsOf(key)).lock).toMatchObject({ buildId: other, status: "pending" });
   });
 
-  test("is lost by a build that does not exist", async () => {
+  test("fails for a build that does not exist", async () => {
     expect(await toBuilding(newKey())).toEqual({ won: false, build: undefined });
   });
 });
@@ -157,7 +157,7 @@ describe("the end as ready", () => {
   const end = (key: BuildKey, more: { warning?: string; appLog?: string; successes?: string[] } = {}) =>
     endReady(table, key, { warning: null, appLog: null, successes: [], ...more }, now);
 
-  test("makes the build live and frees the project, in one transaction", async () => {
+  test("makes the build live and releases the project's lock, in one transaction", async () => {
     const key = await stored({ status: "deploying", warning: "before" });
     const older = newId("bld", new Date(0));
     expect(await end(key, { warning: "GET / answers 404", appLog: "log/1", successes: [older] })).toBe(true);
@@ -188,7 +188,7 @@ describe("the end as ready", () => {
     expect(await rowsOf(key)).toEqual(before);
   });
 
-  test("is refused to a build that no longer holds the project, and to one that does not exist", async () => {
+  test("is refused for a build that no longer holds the project's lock, and for one that does not exist", async () => {
     const key = await stored({ status: "deploying" });
     const other = await lockedByAnother(key);
     expect(await end(key)).toBe(false);
@@ -236,7 +236,7 @@ describe("the end as error", () => {
     },
   );
 
-  test("of a build that has ended and no longer holds the project changes nothing", async () => {
+  test("of a build that has ended and no longer holds the project's lock changes nothing", async () => {
     const key = await stored({ status: "ready" });
     const other = await lockedByAnother(key);
     await end(key);

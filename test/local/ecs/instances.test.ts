@@ -66,7 +66,7 @@ test("no request is lost while one of three tasks dies, and it is replaced", asy
   expect(await cluster.describe("three")).toMatchObject({ desiredCount: 3, runningCount: 3, pendingCount: 0 });
 });
 
-test("traffic moves only when all tasks are healthy, and a rollback restores all of the version before", async () => {
+test("traffic moves only when all tasks are healthy, and a rollback restores all tasks of the previous version", async () => {
   await create("all", await cluster.register({ VERSION: "1" }), 2, direct);
   await cluster.untilStatus("all", "SUCCESSFUL");
   const url = await cluster.url("all");

@@ -131,7 +131,7 @@ describe.each(["key", "session", "token"] as const)("a %s", (kind) => {
   );
 });
 
-test("a path that names no organization or project is told 401 from 404 by a read", async () => {
+test("for a path without an existing organization or project a read distinguishes 401 from 404", async () => {
   const own = await organization();
   for (const path of [
     { ...own, orgId: "org_x" },
@@ -162,7 +162,7 @@ test("a row that must exist is a 404 before the 403 and after the 401, also if i
   expect(await read(own.credentials.token, present)).toBeUndefined();
 });
 
-test("a caller that a read has proved may write, unless the project has gone meanwhile", async () => {
+test("a caller that a read has proved may write, unless the project was deleted in the meantime", async () => {
   const own = await organization();
   const access = accessOf(own, own.credentials.key);
   await access.read();

@@ -104,7 +104,7 @@ function faultsOf({ seed, rates: drawn, bursts }: Plan): ProjectFaults {
   };
 }
 
-describe("whatever AWS does, at random", () => {
+describe("with random faults of AWS", () => {
   const behavior: Behavior = {
     ...cloud(),
     ecs: { ...cloud().ecs },
@@ -210,7 +210,7 @@ describe("whatever AWS does, at random", () => {
     }
   }
 
-  test("builds end right, one at a time, and no request to a serving version fails", {
+  test("builds end correctly, one at a time, and no request to a serving version fails", {
     timeout: 1_200_000,
   }, async () => {
     await fc.assert(

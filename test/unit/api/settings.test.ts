@@ -90,7 +90,7 @@ test("an unknown field is refused by its name, and so is a value that is not an 
   expect(settingsChange.safeParse({ $schema: "https://example.com/slipway.json" }).success).toBe(false);
 });
 
-test("a change keeps what it does not name, and null takes a setting back", () => {
+test("a change keeps the settings that it does not name, and null removes a setting", () => {
   const first = changedSettings(undefined, { memory: 1024, startCommand: "node a.js" });
   expect(first).toEqual({ ...noSettings, memory: 1024, startCommand: "node a.js" });
   expect(changedSettings(first, { memory: null, instances: 3 })).toEqual({
