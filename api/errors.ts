@@ -5,6 +5,7 @@ export const errorTable = {
   users_only: { status: 403, title: "Forbidden" },
   token_scope: { status: 403, title: "Forbidden" },
   forbidden: { status: 403, title: "Forbidden" },
+  sign_in_needed: { status: 403, title: "Forbidden" },
   foreign_origin: { status: 403, title: "Forbidden" },
   not_a_manager: { status: 403, title: "Forbidden" },
   not_found: { status: 404, title: "Not Found" },

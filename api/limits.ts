@@ -27,6 +27,8 @@ export const limits = {
   tokenValidDaysMax: 365,
   tokenOrganizationsMax: 1000,
   consoleSessionValidSeconds: 30 * 24 * 3600,
+  passkeysPerUserMax: 20,
+  passkeyChallengeValidSeconds: 300,
   signInLinkValidSeconds: 15 * 60,
   invitationValidSeconds: 7 * 24 * 3600,
   nameLengthMax: 128,

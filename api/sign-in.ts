@@ -1,5 +1,5 @@
 import * as z from "zod";
-import { timestamp } from "./common.ts";
+import { resourceName, timestamp } from "./common.ts";
 import { route } from "./route.ts";
 
 const signedIn = z.object({
@@ -77,6 +77,99 @@ export const deleteConsoleSessions = route("delete-console-sessions", "DELETE /m
 export const endConsoleSession = route("end-console-session", "DELETE /me/sessions/{sessionId}", {
   summary: "Signs the user out of one of the places where they are signed in.",
   reply: z.object({ session: z.string() }),
+  status: 200,
+  errors: [],
+  uses: ["table:read", "table:write"],
+  event: "commit",
+  callers: "users",
+});
+
+const passkey = z.object({ id: z.string(), name: z.string(), createdAt: timestamp, lastUsedAt: timestamp.nullable() });
+
+/** JSON of a browser's PublicKeyCredential (WebAuthn Level 3); `@simplewebauthn/server` checks it in full. */
+const credentialJson = {
+  id: text(2_000),
+  rawId: text(2_000),
+  type: z.literal("public-key"),
+  clientExtensionResults: z.looseObject({}).default({}),
+};
+const transport = z.enum(["ble", "cable", "hybrid", "internal", "nfc", "smart-card", "usb"]);
+
+export const beginPasskey = route("begin-passkey", "POST /console/passkeys/options", {
+  summary: "The options with which a browser makes a passkey for the user who is signed in.",
+  reply: z.object({ options: z.looseObject({ challenge: z.string() }) }),
+  status: 200,
+  errors: ["sign_in_needed", "limit_reached"],
+  uses: ["table:read", "table:write", "console:locate"],
+  event: { none: "A challenge changes nothing." },
+  callers: "users",
+});
+
+export const createPasskey = route("create-passkey", "POST /console/passkeys", {
+  summary: "Adds the passkey that the browser made.",
+  body: z.object({
+    name: resourceName,
+    response: z.object({
+      ...credentialJson,
+      response: z.object({
+        clientDataJSON: text(10_000),
+        attestationObject: text(100_000),
+        transports: z.array(transport).max(10).optional().catch(undefined),
+      }),
+    }),
+  }),
+  reply: z.object({ passkey }),
+  status: 201,
+  errors: ["sign_in_needed"],
+  uses: ["table:read", "table:write", "console:locate"],
+  event: "commit",
+  callers: "users",
+});
+
+export const beginPasskeySignIn = route("begin-passkey-sign-in", "POST /console/passkeys/sign-in-options", {
+  summary: "The options with which a browser signs in with a passkey.",
+  reply: z.object({ options: z.looseObject({ challenge: z.string() }) }),
+  status: 200,
+  errors: ["foreign_origin"],
+  uses: ["table:write", "console:locate"],
+  event: { none: "A challenge changes nothing." },
+  credential: "none",
+});
+
+export const signInWithPasskey = route("sign-in-with-passkey", "POST /console/passkeys/sign-in", {
+  summary: "Signs a user in with a passkey, and sets the console's cookie.",
+  body: z.object({
+    response: z.object({
+      ...credentialJson,
+      response: z.object({
+        clientDataJSON: text(10_000),
+        authenticatorData: text(10_000),
+        signature: text(10_000),
+        userHandle: text(200).optional(),
+      }),
+    }),
+  }),
+  reply: signedIn,
+  status: 201,
+  errors: ["foreign_origin"],
+  uses: ["table:read", "table:write", "console:locate"],
+  event: "commit",
+  credential: "none",
+  cookie: true,
+});
+
+export const listPasskeys = route("list-passkeys", "GET /me/passkeys", {
+  summary: "The passkeys of the user, newest first.",
+  reply: z.object({ passkeys: z.array(passkey) }),
+  status: 200,
+  errors: [],
+  uses: ["table:read"],
+  callers: "users",
+});
+
+export const deletePasskey = route("delete-passkey", "DELETE /me/passkeys/{passkeyId}", {
+  summary: "Deletes a passkey, which then signs in no longer.",
+  reply: z.object({ passkey: z.string() }),
   status: 200,
   errors: [],
   uses: ["table:read", "table:write"],

@@ -45,6 +45,20 @@ async function aCookie(running: Running): Promise<Record<string, string>> {
   return { cookie: answer.headers.get("set-cookie")?.split(";")[0] ?? "" };
 }
 
+/** The headers of a console that is signed in. */
+async function aConsoleBearer(running: Running): Promise<Record<string, string>> {
+  const { body } = await running.call("POST", "/console/session", { body: await signedIn(running) });
+  return { authorization: `Bearer ${body.session.token}`, "content-type": "application/json" };
+}
+const encoded = (text: string) => Buffer.from(text).toString("base64url");
+const aCredential = { id: "x", rawId: "x", type: "public-key" };
+const answered = { clientDataJSON: encoded(JSON.stringify({ challenge: "unknown" })) };
+const signatureOf = ({ seed }: Running) => ({
+  authenticatorData: "x",
+  signature: "x",
+  userHandle: encoded(userOfToken(seed.token) ?? ""),
+});
+
 const at = async (method: string, path: string, body?: object) => ({ method, path, ...(body && { body }) });
 const organization = ({ seed }: Running) => `/organizations/${seed.organizationId}`;
 const files = (running: Running) => `${organization(running)}/storages/${running.seed.storageId}/files`;
@@ -243,6 +257,37 @@ const budgets = {
       return at("DELETE", "/me/sessions");
     },
   },
+  "begin-passkey": {
+    operations: ["BatchGetItem", "Query", "TransactWriteItems"],
+    depth: 2,
+    prepare: async (running) => ({
+      method: "POST",
+      path: "/console/passkeys/options",
+      headers: await aConsoleBearer(running),
+    }),
+  },
+  // The successes of these three take an authenticator: test/api/passkeys.test.ts.
+  "create-passkey": {
+    ...read,
+    status: 400,
+    prepare: async (running) => ({
+      method: "POST",
+      path: "/console/passkeys",
+      headers: await aConsoleBearer(running),
+      body: { name: "Key", response: { ...aCredential, response: { ...answered, attestationObject: "x" } } },
+    }),
+  },
+  "sign-in-with-passkey": {
+    ...read,
+    status: 401,
+    prepare: (running) =>
+      at("POST", "/console/passkeys/sign-in", {
+        response: { ...aCredential, response: { ...answered, ...signatureOf(running) } },
+      }),
+  },
+  "delete-passkey": { ...read, status: 404, user: true, prepare: () => at("DELETE", "/me/passkeys/unknown") },
+  "begin-passkey-sign-in": { ...write, status: 200, prepare: () => at("POST", "/console/passkeys/sign-in-options") },
+  "list-passkeys": { ...list, user: true, prepare: () => at("GET", "/me/passkeys") },
   "list-storages": { ...list, prepare: (running) => at("GET", `${organization(running)}/storages`) },
   "list-files": { ...list, prepare: (running) => at("GET", files(running)) },
   "create-files": { ...change, status: 201, prepare: (running) => at("POST", files(running), aFile) },

@@ -63,6 +63,8 @@ it("the capabilities of each function", () => {
     "analyze: archives:read artifacts:write table:read table:write
     archive-uploaded: deployments:resume table:read
     await-upload: archives:read deployments:resume table:read table:write
+    begin-passkey-sign-in: console:locate table:write
+    begin-passkey: console:locate keys:record-use table:read table:write
     cancel-build: keys:record-use table:read table:write
     check-health: apps:read apps:switch apps:watch build-values:read logs:read table:read table:write
     copy-archive: archives:copy archives:read table:read table:write
@@ -75,6 +77,7 @@ it("the capabilities of each function", () => {
     create-files: files:sign keys:record-use table:read table:write
     create-member: console:locate keys:record-use table:read table:write
     create-organization: keys:record-use table:read table:write
+    create-passkey: console:locate keys:record-use table:read table:write
     create-project: keys:record-use table:read table:write
     create-row: databases:run keys:record-use table:read table:write
     create-session: apps:identify identity:prove keys:record-use table:read table:write
@@ -88,6 +91,7 @@ it("the capabilities of each function", () => {
     delete-environment: keys:record-use table:read table:write
     delete-file: files:manage keys:record-use table:read table:write
     delete-member: keys:record-use table:read table:write
+    delete-passkey: keys:record-use table:read table:write
     delete-row: databases:run keys:record-use table:read
     delete-table: databases:run keys:record-use table:read
     delete-token: keys:record-use table:read table:write
@@ -121,6 +125,7 @@ it("the capabilities of each function", () => {
     list-files: keys:record-use table:read
     list-members: keys:record-use table:read
     list-organizations: keys:record-use table:read
+    list-passkeys: keys:record-use table:read
     list-projects: keys:record-use table:read
     list-rows: databases:run keys:record-use table:read
     list-storages: keys:record-use table:read
@@ -135,6 +140,7 @@ it("the capabilities of each function", () => {
     release: apps:deploy apps:read apps:run build-values:read logs:read table:read table:write
     roll-back: apps:deploy apps:read apps:switch apps:watch table:read table:write
     set-managers: keys:record-use table:read table:write
+    sign-in-with-passkey: console:locate table:read table:write
     update-database: keys:record-use table:read table:write
     update-environment: keys:record-use table:read table:write
     update-member: keys:record-use table:read table:write
