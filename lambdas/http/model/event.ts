@@ -1,5 +1,5 @@
 import * as z from "zod";
-import { eventActor, eventOutcome } from "../../../api/events.ts";
+import { eventActor, eventOutcome } from "../../../api/event.ts";
 import { entity } from "../../table/entity.ts";
 
 const at = z.iso.datetime({ precision: 3 });
