@@ -99,7 +99,7 @@ export const getBuild = route("get-build", `GET ${project}/builds/{buildId}`, {
   reply: z.object({ build: singleBuild }),
   status: 200,
   errors: [],
-  uses: ["table:read", "live-build:cache", "apps:read"],
+  uses: ["table:read", "live-build:cache", "apps:read", "apps:exits", "build-values:read", "logs:read"],
 });
 
 export const cancelBuild = route("cancel-build", `POST ${project}/builds/{buildId}/cancel`, {

@@ -33,6 +33,8 @@ export const capabilities = [
   "apps:watch",
   /** Register task definitions, create and update the app's service. */
   "apps:deploy",
+  /** See which instances of an app ended by themselves. */
+  "apps:exits",
   /** Run one command in a task of its own, in an app's image. */
   "apps:run",
   /** Continue or roll back a running service deployment. */

@@ -27,6 +27,7 @@ export const capabilityEnvironment = {
     "IMAGE_REPOSITORY",
     "SERVICE_HOST",
   ],
+  "apps:exits": ["CLUSTER_NAME"],
   "apps:run": ["CLUSTER_NAME", "APP_SUBNETS", "APP_SECURITY_GROUPS"],
   "build-values:read": ["ARTIFACTS_BUCKET"],
   "apps:switch": ["CLUSTER_NAME", "HEALTH_TIMEOUT_SECONDS", "PROBE_HEADER_NAME", "PROBE_HEADER_VALUE"],

@@ -2,7 +2,8 @@ import * as z from "zod";
 import { cursor, pageLimit, resourceName, timestamp } from "./common.ts";
 import { limits } from "./limits.ts";
 import { route } from "./route.ts";
-import { settings, settingsChange } from "./settings.ts";
+import { settingsChange } from "./settings.ts";
+import { settings } from "./stored-settings.ts";
 
 const project = z.object({
   id: z.string(),

@@ -1,5 +1,6 @@
 import * as z from "zod";
 import { isStorableText, lengthOf } from "./common.ts";
+import { memorySizes } from "./stored-settings.ts";
 
 /** The limits of docs/api.md, Settings. Lengths are in Unicode code points. */
 const settingsLimits = {
@@ -10,11 +11,6 @@ const settingsLimits = {
   healthTimeoutSecondsMax: 600,
   instancesMax: 10,
 } as const;
-
-const memorySizes = [512, 1024, 2048, 4096] as const;
-type MemoryMiB = (typeof memorySizes)[number];
-/** The processor units that come with each size of memory: ECS accepts only certain pairs of the two. */
-export const processorUnits: Readonly<Record<MemoryMiB, number>> = { 512: 256, 1024: 512, 2048: 1024, 4096: 2048 };
 
 /** The name of the file at an archive's root that holds settings. */
 export const settingsFileName = "slipway.json";
@@ -91,42 +87,6 @@ export type SettingsChange = z.output<typeof settingsChange>;
 
 /** The content of `slipway.json`. A null in it means detection, even if the project's settings have a value. */
 export const settingsFile = z.strictObject({ $schema: z.string().optional(), ...change }, { error: unknownField });
-
-/** All settings as they are stored and answered; null is what detection and the defaults say. */
-export const settings = z.object({
-  rootDirectory: z.string().nullable().default(null),
-  installCommand: z.string().nullable().default(null),
-  buildCommand: z.string().nullable().default(null),
-  startCommand: z.string().nullable().default(null),
-  releaseCommand: z.string().nullable().default(null),
-  healthPath: z.string().nullable().default(null),
-  healthTimeoutSeconds: z.int().nullable().default(null),
-  memory: z.literal(memorySizes).nullable().default(null),
-  instances: z.int().nullable().default(null),
-});
-export type Settings = z.output<typeof settings>;
-
-/** The settings of a project for which none were set. */
-export const noSettings: Settings = settings.parse({});
-
-/** How an app is run without settings. */
-const runDefaults = { healthPath: "/", memory: 512, instances: 1 } as const;
-
-/** How an app is run, by its settings or the defaults. */
-export function runOptions(given: Settings | undefined) {
-  const { healthPath, memory, instances } = given ?? noSettings;
-  return {
-    healthPath: healthPath ?? runDefaults.healthPath,
-    memory: memory ?? runDefaults.memory,
-    instances: instances ?? runDefaults.instances,
-  };
-}
-
-/** The stored settings after a change; a row from before there were settings has none. */
-export function changedSettings(stored: Settings | undefined, wanted: SettingsChange): Settings {
-  const named = Object.fromEntries(Object.entries(wanted).filter(([, value]) => value !== undefined));
-  return settings.parse({ ...noSettings, ...stored, ...named });
-}
 
 /** The JSON Schema of `slipway.json`, for editors. */
 export function settingsFileSchema(): Record<string, unknown> {

@@ -21,6 +21,14 @@ const describeTasks = (r: Resources): Allowance => ({
   conditions: inCluster(r),
   because: perProject,
 });
+const listTasks = (r: Resources): Allowance => ({
+  actions: ["ecs:ListTasks"],
+  resources: ["*"],
+  conditions: inCluster(r),
+  because: "Listing tasks has no resource on Fargate; the condition limits it to this cluster.",
+});
+/** Reads which instances of an app ended. */
+export const appsExits: (r: Resources) => Allowance[] = (r) => [listTasks(r), describeTasks(r)];
 /** Reads which revision serves a project, and the address of its app. */
 export const appsRead: (r: Resources) => Allowance[] = (r) => [
   { actions: ["ecs:DescribeServices"], resources: services(r), because: perProject },
@@ -90,12 +98,7 @@ export const appsSwitch: (r: Resources) => Allowance[] = (r) => [
     resources: serviceDeployments(r),
     because: perProject,
   },
-  {
-    actions: ["ecs:ListTasks"],
-    resources: ["*"],
-    conditions: inCluster(r),
-    because: "Listing tasks has no resource on Fargate; the condition limits it to this cluster.",
-  },
+  listTasks(r),
   describeTasks(r),
 ];
 

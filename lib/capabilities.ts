@@ -5,6 +5,7 @@ import type { Allowance } from "./allow.ts";
 import {
   appOutput,
   appsDeploy,
+  appsExits,
   appsIdentify,
   appsRead,
   appsRun,
@@ -52,6 +53,7 @@ export const capabilityAllowances: Record<Capability, (r: Resources) => Allowanc
   "apps:identify": appsIdentify,
   "apps:watch": appsWatch,
   "apps:deploy": appsDeploy,
+  "apps:exits": appsExits,
   "apps:run": appsRun,
   "build-values:read": buildValuesRead,
   "apps:switch": appsSwitch,

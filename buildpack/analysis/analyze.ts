@@ -1,4 +1,4 @@
-import { noSettings, type Settings } from "../../api/settings.ts";
+import { noSettings, type Settings } from "../../api/stored-settings.ts";
 import type { App } from "./app.ts";
 import { type Diagnostics, NoPlan, noDiagnostics } from "./diagnostics.ts";
 import { chooseLanguage } from "./language.ts";

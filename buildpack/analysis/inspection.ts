@@ -1,5 +1,5 @@
 import type { Finding, Runtime } from "../../api/builds.ts";
-import { noSettings, type Settings } from "../../api/settings.ts";
+import { noSettings, type Settings } from "../../api/stored-settings.ts";
 import { openArchive } from "../zip/archive.ts";
 import type { ArchiveEntry } from "../zip/entry.ts";
 import { ArchiveRefused } from "../zip/refused.ts";

@@ -1,6 +1,6 @@
 import * as z from "zod";
 import type { Finding } from "../../api/builds.ts";
-import type { Settings } from "../../api/settings.ts";
+import type { Settings } from "../../api/stored-settings.ts";
 
 /** The runtimes that a new build can report (docs/api.md, Build fields). */
 export const runtimeSchema = z.enum([

@@ -1,12 +1,6 @@
 import type { Finding } from "../../api/builds.ts";
-import {
-  type Settings,
-  type SettingsChange,
-  settingNames,
-  settings,
-  settingsFile,
-  settingsFileName,
-} from "../../api/settings.ts";
+import { type SettingsChange, settingNames, settingsFile, settingsFileName } from "../../api/settings.ts";
+import { type Settings, settings } from "../../api/stored-settings.ts";
 import { lineOfKey, listed, NoPlan, quoted } from "./diagnostics.ts";
 import { jsonTable } from "./manifests.ts";
 import type { SourceTree } from "./tree.ts";

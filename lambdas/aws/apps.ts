@@ -14,7 +14,7 @@ import {
   StopServiceDeploymentCommand,
   UpdateServiceCommand,
 } from "@aws-sdk/client-ecs";
-import { processorUnits, type runOptions } from "../../api/settings.ts";
+import { processorUnits, type runOptions } from "../../api/stored-settings.ts";
 import {
   containerName,
   familyOf,

@@ -1,6 +1,7 @@
 import { getBuild } from "../../api/builds.ts";
 import { endpoint } from "../http/endpoint.ts";
 import { notFound } from "../http/problem.ts";
+import { crashMessage } from "./model/crashes.ts";
 import { liveBuild } from "./model/live-build.ts";
 import { isFinished, pollAfterSeconds, singleBuildReply } from "./model/replies.ts";
 import { Build, LiveBuildCache } from "./model/rows.ts";
@@ -18,5 +19,7 @@ export const handler = endpoint(getBuild, async ({ params, access, now, header }
   }
   const isEnded = build.status === "ready" || build.status === "error";
   const live = isEnded ? await liveBuild(cachedLive, projectId, tools) : undefined;
-  return { build: singleBuildReply(build, live?.buildId) };
+  const isLive = live?.buildId === build.id;
+  const crashes = isLive ? await crashMessage(build, cachedLive, now, tools) : null;
+  return { build: singleBuildReply(build, live?.buildId, crashes) };
 });

@@ -2,6 +2,7 @@ import type middy from "@middy/core";
 import type { Context } from "aws-lambda";
 import type { Capability } from "../../api/capabilities.ts";
 import { capabilityEnvironment, type EnvironmentName } from "../../api/environment.ts";
+import type { AppExits } from "../aws/app-exits.ts";
 import type { AppOutput } from "../aws/app-output.ts";
 import type { AppRunner } from "../aws/app-runner.ts";
 import type { AppDeployer, AppReader, AppSwitch, TaskIdentifier } from "../aws/apps.ts";
@@ -52,6 +53,7 @@ interface ToolsOf {
   "apps:identify": { tasks: TaskIdentifier };
   "apps:watch": { rollouts: Rollouts };
   "apps:deploy": { deployer: AppDeployer };
+  "apps:exits": { exits: AppExits };
   "apps:run": { runner: AppRunner };
   "build-values:read": { values: BuildValues };
   "apps:switch": { traffic: AppSwitch };
@@ -113,6 +115,7 @@ const loaders: { [C in Capability]: Loader<C> } = {
   "apps:identify": async (e) => ({ tasks: (await import("../aws/apps.ts")).taskIdentifier(e) }),
   "apps:watch": async (e) => ({ rollouts: (await import("../aws/rollouts.ts")).rolloutReader(e) }),
   "apps:deploy": async (e) => ({ deployer: (await import("../aws/apps.ts")).appDeployer(e) }),
+  "apps:exits": async (e) => ({ exits: (await import("../aws/app-exits.ts")).appExits(e) }),
   "apps:run": async (e) => ({ runner: (await import("../aws/app-runner.ts")).appRunner(e) }),
   "build-values:read": async (e) => ({ values: (await import("../aws/build-values.ts")).buildValues(e) }),
   "apps:switch": async (e) => ({ traffic: (await import("../aws/apps.ts")).appSwitch(e) }),

@@ -1,4 +1,4 @@
-import { noSettings } from "../../api/settings.ts";
+import { noSettings } from "../../api/stored-settings.ts";
 import { inspect } from "../../buildpack/analysis/inspection.ts";
 import { renderDockerfile, renderDockerignore } from "../../buildpack/image/dockerfile.ts";
 import type { ImageRecipe } from "../../buildpack/image/recipe.ts";

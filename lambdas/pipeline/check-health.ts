@@ -1,6 +1,6 @@
 import { setTimeout as sleep } from "node:timers/promises";
 import type * as z from "zod";
-import { runOptions } from "../../api/settings.ts";
+import { runOptions } from "../../api/stored-settings.ts";
 import type { steps } from "../../statemachines/steps.ts";
 import { taskLog } from "../aws/app-names.ts";
 import type { AppReader, AppSwitch, TaskState } from "../aws/apps.ts";

@@ -1,5 +1,5 @@
 import { setTimeout as sleep } from "node:timers/promises";
-import { runOptions } from "../../api/settings.ts";
+import { runOptions } from "../../api/stored-settings.ts";
 import type { AppDeployer, AppReader } from "../aws/apps.ts";
 import { ServiceChangeRefused } from "../aws/errors.ts";
 import type { Rollouts } from "../aws/rollouts.ts";

@@ -1,5 +1,5 @@
 import { updateProject } from "../../api/projects.ts";
-import { changedSettings } from "../../api/settings.ts";
+import { changedSettings } from "../../api/stored-settings.ts";
 import { endpoint } from "../http/endpoint.ts";
 import { changeProject } from "./model/change-project.ts";
 import { projectReply } from "./model/project.ts";

@@ -130,3 +130,23 @@ test("a cursor of another project's output is refused", async () => {
   expect((await running.call("GET", `${path}?cursor=${followCursor}`)).status).toBe(400);
   expect((await running.call("GET", path)).body.lines).toEqual([]);
 });
+
+test("a live app that keeps crashing is reported with its restarts, its last exit and its last lines", async () => {
+  const build = await deploy(running, nodeApp(code));
+  const read = async () => (await running.call("GET", `${running.project}/builds/${build.id}`)).body.build;
+  expect(await read()).toMatchObject({ status: "ready", isLive: true, warning: null, findings: [] });
+  const { followCursor } = await page();
+  for (let crash = 0; crash < 2; crash += 1) await fetch(`${url}/die`, { method: "POST" }).catch(() => undefined);
+  await until(followCursor, "up");
+  let crashing = await read();
+  while (crashing.findings.length === 0) {
+    await new Promise((resolve) => setTimeout(resolve, 250));
+    crashing = await read();
+  }
+  const [finding] = crashing.findings;
+  expect(finding).toMatchObject({ code: "app_crashing", file: null, line: null });
+  expect(finding.message).toMatch(
+    /^The app keeps crashing: 2 restarts in the last hour, the last one at 20\S+Z after exit code 9\.\nLast output:\nup\nfatal: out of luck \[masked\]$/,
+  );
+  expect(crashing.warning).toBe(finding.message);
+});

@@ -1,6 +1,6 @@
-import { mkdtempSync, readFileSync, rmSync } from "node:fs";
+import { mkdtempSync, readdirSync, readFileSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
-import { join } from "node:path";
+import { join, relative } from "node:path";
 import { afterAll, beforeAll, expect, test } from "vitest";
 import { address, begin, deploy, finished, nodeApp, reaches } from "../harness/app.ts";
 import { type Running, startRunning } from "../harness/service.ts";
@@ -92,6 +92,28 @@ test("several instances serve, at the health path that was set", async () => {
   );
   expect(wrong.warning).toContain("GET /missing answered 404");
   expect(wrong.warning).toContain("healthPath");
+});
+
+const examples = join(import.meta.dirname, "..", "..", "examples");
+function exampleFiles(name: string): Record<string, string> {
+  const paths = readdirSync(join(examples, name), { recursive: true, withFileTypes: true }).filter((one) =>
+    one.isFile(),
+  );
+  return Object.fromEntries(
+    paths.map((one) => {
+      const path = join(one.parentPath, one.name);
+      return [relative(join(examples, name), path), readFileSync(path, "utf8")];
+    }),
+  );
+}
+
+test.each([
+  ["monorepo", /^Hello from apps\/web\n$/],
+  ["release-command", /^Schema version 2\n$/],
+  ["three-instances", /^\d+\n$/],
+])("the example %s is deployed as it is", async (name, answer) => {
+  expect(await deploy(running, exampleFiles(name))).toMatchObject({ status: "ready", error: null, warning: null });
+  expect(await (await fetch(await address(running))).text()).toMatch(answer);
 });
 
 test("a broken slipway.json ends the build with a message that names file, field and rule", async () => {

@@ -237,6 +237,9 @@ it("the permissions of each capability", () => {
       ecs:UpdateService arn:<Partition>:ecs:<Region>:<AccountId>:service/<AppsCluster>/app-*
       iam:PassRole <AppsExecutionRole> if StringEquals iam:PassedToService ecs-tasks.amazonaws.com
       iam:PassRole <AppsTaskRole> if StringEquals iam:PassedToService ecs-tasks.amazonaws.com
+    apps:exits
+      ecs:DescribeTasks arn:<Partition>:ecs:<Region>:<AccountId>:task/<AppsCluster>/* if ArnEquals ecs:cluster <AppsCluster>
+      ecs:ListTasks * if ArnEquals ecs:cluster <AppsCluster>
     apps:run
       ecs:DescribeTasks arn:<Partition>:ecs:<Region>:<AccountId>:task/<AppsCluster>/* if ArnEquals ecs:cluster <AppsCluster>
       ecs:RunTask arn:<Partition>:ecs:<Region>:<AccountId>:task-definition/slipway-release-*:* if ArnEquals ecs:cluster <AppsCluster>
@@ -455,11 +458,11 @@ const mayCall = (action: string) =>
     .map(({ id }) => id)
     .sort();
 
-it("a step that starts a deployment cannot continue or stop one, and no route but sessions looks at tasks", () => {
+it("a step that starts a deployment cannot continue or stop one, and two routes look at tasks", () => {
   const switching = ["check-health", "execution-ended", "reconcile-locks", "roll-back"];
   expect(mayCall("ecs:ContinueServiceDeployment")).toEqual(switching);
   expect(mayCall("ecs:StopServiceDeployment")).toEqual(switching);
-  expect(mayCall("ecs:DescribeTasks")).toEqual(["create-session", "release", ...switching].sort());
+  expect(mayCall("ecs:DescribeTasks")).toEqual(["create-session", "get-build", "release", ...switching].sort());
   expect(mayCall("ecs:RunTask")).toEqual(["release"]);
   expect(mayCall("ecs:StopTask")).toEqual(["release"]);
   expect(mayCall("states:SendTaskFailure")).toEqual([]);

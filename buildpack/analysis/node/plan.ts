@@ -1,4 +1,4 @@
-import type { Settings } from "../../../api/settings.ts";
+import type { Settings } from "../../../api/stored-settings.ts";
 import type { App } from "../app.ts";
 import { commandLengthMax, tooLong } from "../command.ts";
 import { type Diagnostics, lineOfKey, quoted, suggest } from "../diagnostics.ts";

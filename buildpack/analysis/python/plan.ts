@@ -1,4 +1,4 @@
-import type { Settings } from "../../../api/settings.ts";
+import type { Settings } from "../../../api/stored-settings.ts";
 import type { App } from "../app.ts";
 import { type Diagnostics, suggest } from "../diagnostics.ts";
 import { tomlManifest } from "../manifests.ts";

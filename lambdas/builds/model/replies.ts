@@ -87,13 +87,19 @@ export function listedBuildReply(
   };
 }
 
-export function singleBuildReply(build: BuildRow, liveBuildId: string | null | undefined): SingleBuildReply {
+/** The answer of the single read; `crashes` says that the live app keeps ending by itself. */
+export function singleBuildReply(
+  build: BuildRow,
+  liveBuildId: string | null | undefined,
+  crashes: string | null = null,
+): SingleBuildReply {
+  const crashing = crashes === null ? [] : [{ code: "app_crashing", message: crashes, file: null, line: null }];
   return {
     ...buildReply(build),
-    warning: build.warning,
+    warning: [build.warning, crashes].filter((text) => text !== null).join("\n") || null,
     canceledAt: build.canceledAt ?? null,
     isLive: isLive(build, liveBuildId),
-    findings: build.findings,
+    findings: [...build.findings, ...crashing],
   };
 }
 

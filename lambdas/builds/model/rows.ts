@@ -1,6 +1,6 @@
 import * as z from "zod";
 import { buildStatus, finding, runtime } from "../../../api/builds.ts";
-import { settings } from "../../../api/settings.ts";
+import { settings } from "../../../api/stored-settings.ts";
 import { entity } from "../../table/entity.ts";
 
 const at = z.iso.datetime({ precision: 3 });
@@ -87,7 +87,12 @@ export type LockRow = z.infer<typeof lockSchema>;
 /** One build at a time: the row exists while a build of the project runs, and names it. */
 export const Lock = entity(lockSchema, (k: { projectId: string }) => ({ pk: `PRJ#${k.projectId}`, sk: "LOCK" }));
 
-const liveBuildCacheSchema = z.object({ buildId: z.string().nullable(), readAt: at });
+const liveBuildCacheSchema = z.object({
+  buildId: z.string().nullable(),
+  readAt: at,
+  /** Whether its app keeps ending by itself, as last read from ECS; absent before that was read. */
+  crashes: z.object({ buildId: z.string(), readAt: at, message: z.string().nullable() }).optional(),
+});
 export type LiveBuildCacheRow = z.infer<typeof liveBuildCacheSchema>;
 /** The build that serves the project, as last read from ECS; trusted for a few seconds. */
 export const LiveBuildCache = entity(liveBuildCacheSchema, (k: { projectId: string }) => ({

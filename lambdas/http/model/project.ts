@@ -1,5 +1,5 @@
 import * as z from "zod";
-import { settings } from "../../../api/settings.ts";
+import { settings } from "../../../api/stored-settings.ts";
 import { entity } from "../../table/entity.ts";
 
 const at = z.iso.datetime({ precision: 3 });

@@ -118,7 +118,8 @@ const ofBuilds: Rule[] = [
 const ofApps: Rule[] = [
   {
     pattern: outOfMemory,
-    advice: () => "The app ran out of memory: keep less data in memory at a time.",
+    advice: () =>
+      "The app ran out of memory: set memory in slipway.json to 1024, 2048 or 4096, or keep less data in memory at a time.",
   },
 ];
 

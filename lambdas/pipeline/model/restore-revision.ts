@@ -1,5 +1,5 @@
 import { setTimeout as sleep } from "node:timers/promises";
-import { runOptions } from "../../../api/settings.ts";
+import { runOptions } from "../../../api/stored-settings.ts";
 import type { AppDeployer, AppReader, AppSwitch } from "../../aws/apps.ts";
 import { isUnfinished, type Rollouts } from "../../aws/rollouts.ts";
 import { Addresses, type BuildRow, Lock } from "../../builds/model/rows.ts";

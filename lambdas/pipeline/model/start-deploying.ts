@@ -1,5 +1,5 @@
 import { setTimeout as sleep } from "node:timers/promises";
-import { runOptions } from "../../../api/settings.ts";
+import { runOptions } from "../../../api/stored-settings.ts";
 import { buildOf } from "../../aws/app-names.ts";
 import type { AppDeployer, AppReader } from "../../aws/apps.ts";
 import { Build, type BuildRow } from "../../builds/model/rows.ts";

@@ -1,5 +1,5 @@
 import type { ProjectReply } from "../../../api/projects.ts";
-import { changedSettings, noSettings } from "../../../api/settings.ts";
+import { changedSettings, noSettings } from "../../../api/stored-settings.ts";
 import { Project, ProjectEntry, type ProjectRow } from "../../http/model/project.ts";
 import { countUp } from "../../organizations/model/totals.ts";
 import { absent, type Condition } from "../../table/entity.ts";

@@ -1,5 +1,5 @@
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
-import { noSettings } from "../../../api/settings.ts";
+import { noSettings } from "../../../api/stored-settings.ts";
 import { type Running, startRunning } from "../../harness/service.ts";
 
 let running: Running;

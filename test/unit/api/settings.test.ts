@@ -1,12 +1,6 @@
 import { expect, test } from "vitest";
-import {
-  changedSettings,
-  noSettings,
-  settingNames,
-  settingsChange,
-  settingsFile,
-  settingsFileSchema,
-} from "../../../api/settings.ts";
+import { settingNames, settingsChange, settingsFile, settingsFileSchema } from "../../../api/settings.ts";
+import { changedSettings, noSettings } from "../../../api/stored-settings.ts";
 
 const problems = (value: unknown): string[] =>
   (settingsChange.safeParse(value).error?.issues ?? []).map(({ path, message }) => `${path.join(".")} ${message}`);

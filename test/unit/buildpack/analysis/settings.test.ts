@@ -1,5 +1,5 @@
 import { describe, expect, test } from "vitest";
-import { noSettings, type Settings } from "../../../../api/settings.ts";
+import { noSettings, type Settings } from "../../../../api/stored-settings.ts";
 import { analyze } from "../../../../buildpack/analysis/analyze.ts";
 import type { Plan } from "../../../../buildpack/analysis/plan.ts";
 import { tree } from "./tree.ts";

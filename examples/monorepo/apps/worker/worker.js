@@ -1,0 +1,1 @@
+setInterval(() => console.log("Nothing to do"), 60_000);
