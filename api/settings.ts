@@ -1,6 +1,6 @@
 import * as z from "zod";
 import { isStorableText, lengthOf } from "./common.ts";
-import { memorySizes } from "./stored-settings.ts";
+import { memorySizes, type Settings } from "./stored-settings.ts";
 
 /** The limits of docs/api.md, Settings. Lengths are in Unicode code points. */
 const settingsLimits = {
@@ -42,23 +42,17 @@ const whole = (min: number, max: number) => {
 };
 
 const rules = {
-  rootDirectory: rootDirectory.describe("The folder of the archive that holds the app, such as apps/web."),
-  installCommand: command.describe("Installs the packages, run by a shell. An empty string skips the step."),
-  buildCommand: command.describe("Builds the app, run by a shell. An empty string skips the step."),
-  startCommand: command
-    .refine((line) => line.trim() !== "", { error: "must not be empty; null leaves it to detection" })
-    .describe("Starts the app, run by a shell. The app listens on the port in $PORT."),
-  releaseCommand: command.describe(
-    "Runs once for each build in the new image before a new instance starts, such as a migration.",
-  ),
-  healthPath: healthPath.describe("The path that must answer before traffic moves to a new version. Default: /"),
-  healthTimeoutSeconds: whole(settingsLimits.healthTimeoutSecondsMin, settingsLimits.healthTimeoutSecondsMax).describe(
-    "How long a new version may take to give its first healthy answer. Default: 60",
-  ),
-  memory: z
-    .literal(memorySizes, { error: `must be one of ${memorySizes.join(", ")} (MiB), or null` })
-    .describe("Memory of an instance in MiB, with its share of the processor. Default: 512"),
-  instances: whole(1, settingsLimits.instancesMax).describe("How many instances serve the app. Default: 1"),
+  rootDirectory: rootDirectory,
+  installCommand: command,
+  buildCommand: command,
+  startCommand: command.refine((line) => line.trim() !== "", {
+    error: "must not be empty; null leaves it to detection",
+  }),
+  releaseCommand: command,
+  healthPath: healthPath,
+  healthTimeoutSeconds: whole(settingsLimits.healthTimeoutSecondsMin, settingsLimits.healthTimeoutSecondsMax),
+  memory: z.literal(memorySizes, { error: `must be one of ${memorySizes.join(", ")} (MiB), or null` }),
+  instances: whole(1, settingsLimits.instancesMax),
 };
 
 export const settingNames = Object.keys(rules) as (keyof typeof rules)[];
@@ -88,8 +82,32 @@ export type SettingsChange = z.output<typeof settingsChange>;
 /** The content of `slipway.json`. A null in it means detection, even if the project's settings have a value. */
 export const settingsFile = z.strictObject({ $schema: z.string().optional(), ...change }, { error: unknownField });
 
+/** What an editor shows for each setting. */
+const descriptions: Readonly<Record<keyof Settings, string>> = {
+  rootDirectory: "The folder of the archive that holds the app, such as apps/web.",
+  installCommand: "Installs the packages, run by a shell. An empty string skips the step.",
+  buildCommand: "Builds the app, run by a shell. An empty string skips the step.",
+  startCommand: "Starts the app, run by a shell. The app listens on the port in $PORT.",
+  releaseCommand: "Runs once for each build in the new image before a new instance starts, such as a migration.",
+  healthPath: "The path that must answer before traffic moves to a new version. Default: /",
+  healthTimeoutSeconds: "How long a new version may take to give its first healthy answer. Default: 60",
+  memory: "Memory of an instance in MiB, with its share of the processor. Default: 512",
+  instances: "How many instances serve the app. Default: 1",
+};
+
 /** The JSON Schema of `slipway.json`, for editors. */
 export function settingsFileSchema(): Record<string, unknown> {
   const schema = z.toJSONSchema(settingsFile, { target: "draft-2020-12", io: "input", unrepresentable: "any" });
-  return { ...schema, title: settingsFileName, description: "Settings of a Slipway project, docs/api.md, Settings." };
+  const properties = Object.entries(schema.properties ?? {}).map(([name, property]) => [
+    name,
+    typeof property === "object" && name in descriptions
+      ? { ...property, description: descriptions[name as keyof Settings] }
+      : property,
+  ]);
+  return {
+    ...schema,
+    title: settingsFileName,
+    description: "Settings of a Slipway project, docs/api.md, Settings.",
+    properties: Object.fromEntries(properties),
+  };
 }

@@ -101,7 +101,7 @@ it("the capabilities of each function", () => {
     fail-build: build-values:read logs:read table:read table:write
     file-uploaded: files:follow files:manage table:read
     finish: table:read table:write
-    get-build: apps:read keys:record-use live-build:cache table:read
+    get-build: apps:exits apps:read build-values:read keys:record-use live-build:cache logs:read table:read
     get-console-session: console-sessions:renew console:locate table:read
     get-docs: 
     get-file: files:follow files:manage files:sign keys:record-use table:read
