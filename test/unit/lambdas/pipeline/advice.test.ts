@@ -21,7 +21,8 @@ const absentProgram = (name: string) =>
   `The program ${name} is not installed: add the package that contains it to the app's dependencies.`;
 const buildMemory =
   "The build ran out of memory. For Node.js set the variable NODE_OPTIONS to --max-old-space-size=3072; otherwise build less at a time.";
-const appMemory = "The app ran out of memory: keep less data in memory at a time.";
+const appMemory =
+  "The app ran out of memory: set memory in slipway.json to 1024, 2048 or 4096, or keep less data in memory at a time.";
 const module_ = (name: string) =>
   `Add ${name} to the dependencies in package.json (npm install ${name}) and deploy again.`;
 const python = (name: string) =>
