@@ -4,6 +4,8 @@ import { BaseSequencer, type TestSpecification } from "vitest/node";
 const waiting = [
   "test/pipeline/faults/kill.test.ts",
   "test/pipeline/cloud.test.ts",
+  "test/pipeline/faults/call-faults.test.ts",
+  "test/pipeline/faults/random-scenarios.test.ts",
   "test/api/faults/table-faults.test.ts",
   "test/pipeline/unhealthy.test.ts",
   "test/pipeline/faults/live-unknown.test.ts",

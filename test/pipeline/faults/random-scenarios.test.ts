@@ -206,7 +206,8 @@ describe("with random faults of AWS", () => {
           texts.set(build.id, copied);
         }
       }
-      await check(build, serving);
+      // An execution can end after the traffic has moved and before the build is `ready`.
+      await check(build, serving, done.kind === "abort" ? copied : undefined);
     }
   }
 
