@@ -112,11 +112,19 @@ export function appReader(environment: { CLUSTER_NAME: string }): AppReader {
     },
     isDraining: async (projectId) => (await describe(projectId))?.status === "DRAINING",
     async address(projectId) {
-      const routes = await ecs.send(new ListGatewayRoutesCommand({ cluster, service: serviceName(projectId) }));
-      const gatewayRouteArn = routes.gatewayRoutes?.[0]?.gatewayRouteArn;
-      if (!gatewayRouteArn) return undefined;
-      const route = await ecs.send(new DescribeGatewayRouteCommand({ gatewayRouteArn }));
-      return route.gatewayRoute?.serviceUrl;
+      // A route can be deleted between the two calls, with the service of a first deployment that failed.
+      for (let look = 0; look < 2; look += 1) {
+        const routes = await ecs.send(new ListGatewayRoutesCommand({ cluster, service: serviceName(projectId) }));
+        const gatewayRouteArn = routes.gatewayRoutes?.[0]?.gatewayRouteArn;
+        if (!gatewayRouteArn) return undefined;
+        try {
+          const route = await ecs.send(new DescribeGatewayRouteCommand({ gatewayRouteArn }));
+          return route.gatewayRoute?.serviceUrl;
+        } catch (error) {
+          if (!isNamed(error, "ResourceNotFoundException")) throw error;
+        }
+      }
+      return undefined;
     },
   };
   return reader;

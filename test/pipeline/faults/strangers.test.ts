@@ -15,8 +15,17 @@ import { type FaultyProject, type FaultyService, holdsInvariants, startFaulty } 
 
 let service: FaultyService;
 let ecs: ECSClient;
+/** The next description of a gateway route finds nothing. */
+let isRouteGone = false;
 beforeAll(async () => {
-  service = await startFaulty(kind);
+  service = await startFaulty({
+    ...kind,
+    faults({ operation }) {
+      if (!isRouteGone || operation !== "DescribeGatewayRoute") return undefined;
+      isRouteGone = false;
+      return { kind: "refused", code: "ResourceNotFoundException" };
+    },
+  });
   ecs = new ECSClient({ ...runtimeOf(service.guarded.running.home), region: "us-east-1" });
 });
 afterAll(async () => {
@@ -77,4 +86,12 @@ test("a rollback never continues a deployment that is not its build's, and the p
     { serviceDeploymentArn: arn, hookId: expect.any(String), action: "ROLLBACK" },
   ]);
   await check(build, "old");
+});
+
+test("an address is read while the route of the service is deleted", async () => {
+  const project = await service.newProject();
+  isRouteGone = true;
+  const answer = await project.call("GET", `${project.project}/endpoints`);
+  expect(isRouteGone).toBe(false);
+  expect(answer).toMatchObject({ status: 200, body: { endpoints: [expect.stringMatching(/^http/)] } });
 });
