@@ -23,6 +23,12 @@ export const capabilities = [
   "artifacts:write",
   /** Start, look up and restart deployment executions. */
   "deployments:start",
+  /** End the execution of a build. */
+  "deployments:stop",
+  /** Start and look up executions that remove what was deleted. */
+  "removals:start",
+  /** Delete every version of a project's source archives. */
+  "archives:remove",
   /** Answer the task token of a waiting deployment. */
   "deployments:resume",
   /** Read what ECS serves. */
@@ -37,6 +43,8 @@ export const capabilities = [
   "apps:exits",
   /** Run one command in a task of its own, in an app's image. */
   "apps:run",
+  /** Delete the app's service. */
+  "apps:remove",
   /** Continue or roll back a running service deployment. */
   "apps:switch",
   /** Read the values of variables that builds were made with, to mask them in output. */

@@ -72,3 +72,6 @@ export const resourceName = z
     error: `must have at most ${limits.nameLengthMax} characters`,
   })
   .refine(isStorableText, { error: "must be well-formed Unicode without NUL" });
+
+/** The name of what is to be deleted, repeated so that nothing is deleted by mistake. */
+export const confirmation = z.object({ confirm: z.string({ error: "must be the name of what is to be deleted" }) });

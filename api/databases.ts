@@ -1,5 +1,5 @@
 import * as z from "zod";
-import { resourceName, timestamp } from "./common.ts";
+import { confirmation, resourceName, timestamp } from "./common.ts";
 import { route } from "./route.ts";
 
 const database = z.object({
@@ -40,5 +40,16 @@ export const updateDatabase = route("update-database", `PUT ${databases}/{dbId}`
   errors: [],
   event: "commit",
   uses: ["table:read", "table:write"],
+  role: "admin",
+});
+
+export const deleteDatabase = route("delete-database", `DELETE ${databases}/{dbId}`, {
+  summary: "Deletes a database with its tables and all their data.",
+  query: confirmation,
+  reply: z.object({ database: z.string() }),
+  status: 200,
+  errors: [],
+  event: "commit",
+  uses: ["table:read", "table:write", "removals:start"],
   role: "admin",
 });

@@ -1,5 +1,5 @@
 import * as z from "zod";
-import { cursor, pageLimit, resourceName, timestamp } from "./common.ts";
+import { confirmation, cursor, pageLimit, resourceName, timestamp } from "./common.ts";
 import { limits } from "./limits.ts";
 import { route } from "./route.ts";
 import { settingsChange } from "./settings.ts";
@@ -114,5 +114,16 @@ export const deleteDomain = route("delete-domain", `DELETE ${one}/domains/{domai
   errors: [],
   event: "commit",
   uses: ["table:read", "table:write"],
+  role: "admin",
+});
+
+export const deleteProject = route("delete-project", `DELETE ${one}`, {
+  summary: "Deletes a project with everything that belongs to it.",
+  query: confirmation,
+  reply: z.object({ project: z.string() }),
+  status: 200,
+  errors: [],
+  event: "commit",
+  uses: ["table:read", "table:write", "removals:start", "apps:remove"],
   role: "admin",
 });

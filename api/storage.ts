@@ -1,5 +1,5 @@
 import * as z from "zod";
-import { cursor, lengthOf, pageLimit, resourceName, timestamp } from "./common.ts";
+import { confirmation, cursor, lengthOf, pageLimit, resourceName, timestamp } from "./common.ts";
 import { limits } from "./limits.ts";
 import { route } from "./route.ts";
 
@@ -121,4 +121,15 @@ export const deleteFile = route("delete-file", `DELETE ${files}/{fileId}`, {
   status: 200,
   errors: [],
   uses: ["table:read", "table:write", "files:manage"],
+});
+
+export const deleteStorage = route("delete-storage", `DELETE ${storages}/{storageId}`, {
+  summary: "Deletes a storage that holds no files.",
+  query: confirmation,
+  reply: z.object({ storage: z.string() }),
+  status: 200,
+  errors: ["storage_not_empty"],
+  event: "commit",
+  uses: ["table:read", "table:write"],
+  role: "admin",
 });

@@ -86,6 +86,10 @@ export const appsRun: (r: Resources) => Allowance[] = (r) => [
     because: perProject,
   },
 ];
+/** Deletes the app's service. */
+export const appsRemove: (r: Resources) => Allowance[] = (r) => [
+  { actions: ["ecs:DeleteService"], resources: services(r), because: perProject },
+];
 /** Watches a deployment, and continues it or rolls it back. */
 export const appsSwitch: (r: Resources) => Allowance[] = (r) => [
   {

@@ -42,6 +42,11 @@ export const archivesRead: (r: Resources) => Allowance[] = (r) => [
   listing(r.data.archives.bucketArn),
   throughService(r, "s3", ["kms:Decrypt"]),
 ];
+/** Deletes every version of source archives. */
+export const archivesRemove: (r: Resources) => Allowance[] = (r) => [
+  { actions: ["s3:DeleteObjectVersion"], resources: archiveObjects(r), because: namedAfter },
+  { actions: ["s3:ListBucketVersions"], resources: [r.data.archives.bucketArn] },
+];
 /** Copies a source archive to another key. */
 export const archivesCopy: (r: Resources) => Allowance[] = (r) => [
   ...archivesRead(r),

@@ -8,6 +8,7 @@ import {
   appsExits,
   appsIdentify,
   appsRead,
+  appsRemove,
   appsRun,
   appsSwitch,
   appsWatch,
@@ -16,6 +17,7 @@ import {
 import {
   archivesCopy,
   archivesRead,
+  archivesRemove,
   artifactsWrite,
   buildValuesRead,
   databasesRun,
@@ -48,6 +50,23 @@ export const capabilityAllowances: Record<Capability, (r: Resources) => Allowanc
       because: "Executions are named after builds.",
     },
   ],
+  "deployments:stop": (r) => [
+    {
+      actions: ["states:StopExecution"],
+      resources: [r.stateMachine.executionArns],
+      because: "Executions are named after builds.",
+    },
+  ],
+  "removals:start": (r) => [
+    { actions: ["states:StartExecution"], resources: [r.removalMachine.arn] },
+    {
+      actions: ["states:DescribeExecution"],
+      resources: [r.removalMachine.executionArns],
+      because: "Executions are named after what is removed.",
+    },
+  ],
+  "archives:remove": archivesRemove,
+  "apps:remove": appsRemove,
   "deployments:resume": (r) => [{ actions: ["states:SendTaskSuccess"], resources: [r.stateMachine.arn] }],
   "apps:read": appsRead,
   "apps:identify": appsIdentify,
@@ -79,6 +98,9 @@ function environmentValues(r: Resources): Record<EnvironmentName, string> {
     ARCHIVES_SIGNER_ROLE: r.signers.archives.roleArn,
     ARTIFACTS_BUCKET: r.data.artifacts.bucketName,
     STATE_MACHINE_ARN: r.stateMachine.arn,
+    REMOVAL_MACHINE_ARN: r.removalMachine.arn,
+    // Longer than the longest step of a deployment runs, and than an upload address signed before can start one.
+    REMOVAL_SETTLE_SECONDS: "3900",
     CLUSTER_NAME: r.apps.cluster.clusterName,
     APP_TASK_ROLE: r.apps.taskRole.roleArn,
     APP_EXECUTION_ROLE: r.apps.executionRole.roleArn,

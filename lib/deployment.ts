@@ -7,6 +7,7 @@ import { Construct } from "constructs";
 import { imageBuildServices, steps } from "../statemachines/steps.ts";
 import { type Allowance, roleFor, serviceOfThisAccount } from "./allow.ts";
 import type { Functions } from "./functions.ts";
+import { machineLogging } from "./machine-logging.ts";
 import type { Resources } from "./resources.ts";
 
 const definitionFile = new URL("../statemachines/deployment.asl.json", import.meta.url);
@@ -86,30 +87,7 @@ export class Deployment extends Construct {
         resources: [this.#resources.imageBuild.project.projectArn],
       },
       { actions: ["events:DescribeRule", "events:PutRule", "events:PutTargets"], resources: [syncRule] },
-      {
-        actions: [
-          "logs:CreateLogDelivery",
-          "logs:DeleteLogDelivery",
-          "logs:DescribeLogGroups",
-          "logs:DescribeResourcePolicies",
-          "logs:GetLogDelivery",
-          "logs:ListLogDeliveries",
-          "logs:PutResourcePolicy",
-          "logs:UpdateLogDelivery",
-        ],
-        resources: ["*"],
-        because: "Log deliveries have no resource.",
-      },
-      {
-        actions: [
-          "xray:GetSamplingRules",
-          "xray:GetSamplingTargets",
-          "xray:PutTelemetryRecords",
-          "xray:PutTraceSegments",
-        ],
-        resources: ["*"],
-        because: "X-Ray has no resource to write to.",
-      },
+      ...machineLogging,
     ];
   }
 }

@@ -17,6 +17,8 @@ export interface Resources {
   database: Database | undefined;
   /** The ARN is built from the name, because the definition refers to functions that refer to the machine. */
   stateMachine: { arn: string; name: string; executionArns: string };
+  /** Removes what belonged to deleted projects and databases. */
+  removalMachine: { arn: string; name: string; executionArns: string };
   /** The host name of the API; identity proofs are valid only for it. */
   serviceHost: string;
 }

@@ -15,6 +15,7 @@ import { type ServedRoute, ServiceApi } from "./http-api.ts";
 import { ImageBuild } from "./image-build.ts";
 import { Network } from "./network.ts";
 import { removalOf } from "./removal.ts";
+import { Removals } from "./removals.ts";
 import type { Resources } from "./resources.ts";
 import type { Settings } from "./settings.ts";
 import { Signers } from "./signers.ts";
@@ -42,6 +43,7 @@ export class SlipwayStack extends Stack {
     const functions = new Functions(this, "Functions", { bundle: props.bundle.functions, resources });
     service.connect(functions, { routes: props.routes ?? routes, databases: resources.database !== undefined });
     const deployment = new Deployment(this, "Deployment", { functions, resources });
+    new Removals(this, "Removals", { functions, resources });
     const events = new Events(this, "Events", { functions, resources });
     const operator = functions.add({
       id: "operator",
@@ -61,7 +63,6 @@ export class SlipwayStack extends Stack {
     const network = new Network(this, "Network", { database: settings.database === "aurora" });
     const apps = new Apps(this, "Apps", { network, removal });
     const baseImages = new BaseImages(this, "BaseImages");
-    const name = `${this.stackName}-deployment`;
     return {
       data,
       network,
@@ -73,23 +74,18 @@ export class SlipwayStack extends Stack {
         settings.database === "aurora"
           ? new Database(this, "Database", { vpc: network.vpc, key: data.key, removal })
           : undefined,
-      stateMachine: {
-        name,
-        arn: this.formatArn({
-          service: "states",
-          resource: "stateMachine",
-          resourceName: name,
-          arnFormat: ArnFormat.COLON_RESOURCE_NAME,
-        }),
-        executionArns: this.formatArn({
-          service: "states",
-          resource: "execution",
-          resourceName: `${name}:*`,
-          arnFormat: ArnFormat.COLON_RESOURCE_NAME,
-        }),
-      },
+      stateMachine: this.#machine("deployment"),
+      removalMachine: this.#machine("removal"),
       serviceHost: service.host,
     };
+  }
+
+  /** A state machine's ARNs, built from its name: its definition refers to functions that refer to the machine. */
+  #machine(kind: "deployment" | "removal"): Resources["stateMachine"] {
+    const name = `${this.stackName}-${kind}`;
+    const arnOf = (resource: string, resourceName: string) =>
+      this.formatArn({ service: "states", resource, resourceName, arnFormat: ArnFormat.COLON_RESOURCE_NAME });
+    return { name, arn: arnOf("stateMachine", name), executionArns: arnOf("execution", `${name}:*`) };
   }
 
   #outputs(service: ServiceApi, operator: string): void {

@@ -1,6 +1,6 @@
 import { readFileSync } from "node:fs";
 import { CodeBuildClient, StartBuildCommand, type StartBuildCommandInput } from "@aws-sdk/client-codebuild";
-import { steps } from "../statemachines/steps.ts";
+import { removalSteps, steps } from "../statemachines/steps.ts";
 import type { CodeBuild } from "./codebuild/server.ts";
 import { FunctionError, type Functions } from "./lambda/functions.ts";
 import { TaskError } from "./stepfunctions/interpreter/errors.ts";
@@ -18,10 +18,13 @@ function functionToken(stepId: string): string {
 }
 
 /** Reads the same definition as on AWS and replaces its tokens with the local names. */
-export function readDefinition(names: Record<string, string>): unknown {
-  const text = readFileSync(new URL("../statemachines/deployment.asl.json", import.meta.url), "utf8");
+export function readDefinition(machine: "deployment" | "removal", names: Record<string, string>): unknown {
+  const text = readFileSync(new URL(`../statemachines/${machine}.asl.json`, import.meta.url), "utf8");
   const values = new Map(
-    Object.entries({ ...names, ...Object.fromEntries(Object.keys(steps).map((id) => [functionToken(id), id])) }),
+    Object.entries({
+      ...names,
+      ...Object.fromEntries(Object.keys({ ...steps, ...removalSteps }).map((id) => [functionToken(id), id])),
+    }),
   );
   const filled = text.replaceAll(/\$\{(\w+)\}/g, (token, name: string) => {
     const value = values.get(name);

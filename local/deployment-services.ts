@@ -7,7 +7,7 @@ import { type createIntegrations, readDefinition } from "./deployment-machine.ts
 import { createEcs, type Ecs } from "./ecs/server.ts";
 import type { Functions } from "./lambda/functions.ts";
 import type { Logs } from "./logs/server.ts";
-import { account, names, region, stateMachineArn, testHeader } from "./names.ts";
+import { account, names, region, removalMachineArn, stateMachineArn, testHeader } from "./names.ts";
 import type { Ports } from "./ports.ts";
 import type { S3Server } from "./s3/server.ts";
 import { createStepFunctions } from "./stepfunctions/server.ts";
@@ -72,7 +72,7 @@ export function createDeployments(
   { home, functions, behavior }: EmbeddedBase,
   integrations: ReturnType<typeof createIntegrations>,
 ) {
-  const definition = readDefinition({
+  const definition = readDefinition("deployment", {
     ImageBuildProject: names.imageBuilds,
     ArchivesBucket: names.archives,
     ArtifactsBucket: names.artifacts,
@@ -81,10 +81,14 @@ export function createDeployments(
   return createStepFunctions({
     dir: join(home, "executions"),
     region,
-    stateMachines: [{ arn: stateMachineArn, definition }],
+    stateMachines: [
+      { arn: stateMachineArn, definition },
+      { arn: removalMachineArn, definition: readDefinition("removal", {}) },
+    ],
     integrations,
     behavior: behavior.stepFunctions,
     onStatusChange: async (event) => {
+      if (event.detail.stateMachineArn !== stateMachineArn) return;
       if (["FAILED", "TIMED_OUT", "ABORTED"].includes(event.detail.status))
         await functions.invoke("execution-ended", event);
     },

@@ -1,4 +1,4 @@
-import { account, names, region, roleArn, stateMachineArn, testHeader } from "./names.ts";
+import { account, names, region, removalMachineArn, roleArn, stateMachineArn, testHeader } from "./names.ts";
 
 /** The endpoints of the embedded services, and the key that they accept. */
 export interface Endpoints {
@@ -29,6 +29,9 @@ function variablesFor(found: Endpoints): Record<string, string | undefined> {
     ARCHIVES_SIGNER_ROLE: roleArn("archives-signer"),
     ARTIFACTS_BUCKET: names.artifacts,
     STATE_MACHINE_ARN: stateMachineArn,
+    REMOVAL_MACHINE_ARN: removalMachineArn,
+    // No function runs for longer here.
+    REMOVAL_SETTLE_SECONDS: "30",
     CLUSTER_NAME: names.cluster,
     APP_TASK_ROLE: roleArn("app"),
     APP_EXECUTION_ROLE: roleArn("app-execution"),

@@ -18,5 +18,6 @@ export const names = {
 
 export const roleArn = (role: string) => `arn:aws:iam::${account}:role/slipway-${role}`;
 export const stateMachineArn = `arn:aws:states:${region}:${account}:stateMachine:slipway-deployment`;
+export const removalMachineArn = `arn:aws:states:${region}:${account}:stateMachine:slipway-removal`;
 /** No app and no client knows the value: it is new with every start, and the gateway removes the header. */
 export const testHeader = { name: "x-slipway-probe", value: randomBytes(16).toString("hex") };

@@ -146,7 +146,16 @@ export const listeners = {
   },
   /** Every minute: checks that each held lock has a running execution. */
   "reconcile-locks": {
-    uses: ["table:read", "table:write", "deployments:start", "apps:read", "apps:deploy", "apps:watch", "apps:switch"],
+    uses: [
+      "table:read",
+      "table:write",
+      "deployments:start",
+      "removals:start",
+      "apps:read",
+      "apps:deploy",
+      "apps:watch",
+      "apps:switch",
+    ],
     timeoutSeconds: 120,
     memory: 512,
   },
@@ -166,6 +175,35 @@ export const imageBuildServices = {
     output: z.object({ archive: z.url(), recipe: z.url(), registryPassword: z.string() }),
     uses: ["image-builds:grant", "images:expire", "table:read", "apps:read", "apps:watch"],
     timeoutSeconds: 20,
+    memory: 512,
+  },
+} as const satisfies Record<string, StepDefinition>;
+
+/** The input of an execution that removes what belonged to a deleted project or database. */
+export const removalInput = z.object({
+  kind: z.enum(["project", "database"]),
+  /** The project's or the database's id. */
+  id: z.string(),
+  organizationId: z.string(),
+  /** The build that ran when its project was deleted. */
+  buildId: z.string().nullable(),
+  /** How long functions that began before the deletion may still run. */
+  settleSeconds: z.int(),
+  /** Whether they have ended, and everything is being removed for the second time. */
+  settled: z.boolean(),
+});
+export type RemovalInput = z.infer<typeof removalInput>;
+
+/** The Lambda of the removal's state machine: `lambdas/pipeline/<id>.ts`. */
+export const removalSteps = {
+  remove: {
+    input: z.object({
+      removal: removalInput,
+      stage: z.enum(["deployment", "app", "archives", "rows", "tables", "finish"]),
+    }),
+    output: z.object({}),
+    uses: ["table:read", "table:write", "deployments:stop", "apps:remove", "archives:remove", "databases:run"],
+    timeoutSeconds: 300,
     memory: 512,
   },
 } as const satisfies Record<string, StepDefinition>;

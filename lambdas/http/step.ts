@@ -1,7 +1,7 @@
 import middy from "@middy/core";
 import type * as z from "zod";
 import type { Capability } from "../../api/capabilities.ts";
-import { type ListenerId, listeners, type StepId, steps } from "../../statemachines/steps.ts";
+import { type ListenerId, listeners, removalSteps, type StepId, steps } from "../../statemachines/steps.ts";
 import { stepErrors } from "./errors.ts";
 import { errorFields, logErrors } from "./log.ts";
 import { type ParsedContext, parse } from "./parse.ts";
@@ -53,6 +53,18 @@ export function step<const Id extends StepId>(
 ) {
   const ready = prepareTools(steps[id].uses as readonly Capability[]) as () => Promise<StepTools<Id>>;
   return background(id, (event) => steps[id].input.parse(event) as Input<Id>, ready, handle);
+}
+
+const { remove } = removalSteps;
+
+/** Turns the step of the removal's state machine into its Lambda handler. */
+export function removalStep(
+  handle: (
+    input: z.output<typeof remove.input>,
+    tools: Tools<(typeof remove.uses)[number]>,
+  ) => Promise<z.input<typeof remove.output>>,
+) {
+  return background("remove", (event) => remove.input.parse(event), prepareTools(remove.uses), handle);
 }
 
 type ListenerTools<Id extends ListenerId> = Tools<(typeof listeners)[Id]["uses"][number]>;

@@ -5,7 +5,9 @@ import { capabilityEnvironment, type EnvironmentName } from "../../api/environme
 import type { AppExits } from "../aws/app-exits.ts";
 import type { AppOutput } from "../aws/app-output.ts";
 import type { AppRunner } from "../aws/app-runner.ts";
+import type { AppRemover } from "../aws/app-removal.ts";
 import type { AppDeployer, AppReader, AppSwitch, TaskIdentifier } from "../aws/apps.ts";
+import type { ArchiveRemover } from "../aws/archive-removal.ts";
 import type { ArchiveUploads } from "../aws/archive-uploads.ts";
 import type { ArchiveCopier, ArchiveReader } from "../aws/archives.ts";
 import type { Artifacts } from "../aws/artifacts.ts";
@@ -18,6 +20,7 @@ import type { IdentityProver } from "../aws/identity.ts";
 import type { BuildAccessGranter } from "../aws/image-builds.ts";
 import type { ImageRetention } from "../aws/image-retention.ts";
 import type { LogReader } from "../aws/logs.ts";
+import type { DeploymentStopper, RemovalStarter } from "../aws/removals.ts";
 import type { Rollouts } from "../aws/rollouts.ts";
 import type { TableConnection } from "../table/client.ts";
 import type { TableReader } from "../table/reader.ts";
@@ -48,6 +51,10 @@ interface ToolsOf {
   "archives:copy": { copies: ArchiveCopier };
   "artifacts:write": { artifacts: Artifacts };
   "deployments:start": { deployments: DeploymentStarter };
+  "deployments:stop": { executions: DeploymentStopper };
+  "removals:start": { removals: RemovalStarter };
+  "archives:remove": { archiveRemover: ArchiveRemover };
+  "apps:remove": { appRemover: AppRemover };
   "deployments:resume": { waiting: DeploymentResumer };
   "apps:read": { apps: AppReader };
   "apps:identify": { tasks: TaskIdentifier };
@@ -110,6 +117,12 @@ const loaders: { [C in Capability]: Loader<C> } = {
   "archives:copy": async (e) => ({ copies: (await import("../aws/archives.ts")).archiveCopier(e) }),
   "artifacts:write": async (e) => ({ artifacts: (await import("../aws/artifacts.ts")).artifacts(e) }),
   "deployments:start": async (e) => ({ deployments: (await import("../aws/deployments.ts")).deploymentStarter(e) }),
+  "deployments:stop": async (e) => ({ executions: (await import("../aws/removals.ts")).deploymentStopper(e) }),
+  "removals:start": async (e) => ({ removals: (await import("../aws/removals.ts")).removalStarter(e) }),
+  "archives:remove": async (e) => ({
+    archiveRemover: (await import("../aws/archive-removal.ts")).archiveRemover(e),
+  }),
+  "apps:remove": async (e) => ({ appRemover: (await import("../aws/app-removal.ts")).appRemover(e) }),
   "deployments:resume": async () => ({ waiting: (await import("../aws/deployments.ts")).deploymentResumer() }),
   "apps:read": async (e) => ({ apps: (await import("../aws/apps.ts")).appReader(e) }),
   "apps:identify": async (e) => ({ tasks: (await import("../aws/apps.ts")).taskIdentifier(e) }),

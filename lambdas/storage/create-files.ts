@@ -5,26 +5,48 @@ import type { Access } from "../http/access.ts";
 import { endpoint } from "../http/endpoint.ts";
 import { Replay } from "../http/idempotency.ts";
 import { notFound, Problem, unavailable } from "../http/problem.ts";
+import type { Writes } from "../table/writer.ts";
 import { fileReply, newFiles, objectKey } from "./model/files.ts";
 import { storageAt } from "./model/keys.ts";
-import { File, type FileRow } from "./model/rows.ts";
+import { File, type FileRow, Storage, type StorageRow } from "./model/rows.ts";
 
-/** The maximum number of actions of TransactWriteItems. */
-const transactionWritesMax = 100;
+/** TransactWriteItems has room for so many beside the storage's check and the record of the Idempotency-Key. */
+const filesAtOnce = 98;
 
-/** Their ids are new, so the entries are written without a condition. */
-async function store(access: Access, rows: readonly FileRow[], remember?: unknown): Promise<void> {
-  const writes = Object.fromEntries(rows.map((row) => [row.id, File.put(row, row)]));
-  const outcome = await access.commit(writes, remember, { files: rows });
-  if (!outcome.ok) throw unavailable(new Error("New files were refused"));
+interface NewFiles {
+  access: Access;
+  storage: StorageRow;
+  rows: readonly FileRow[];
+  now: Date;
 }
 
 /**
- * A request of 100 files leaves no room for its idempotency record in the transaction, so the record is a write of its own.
+ * The storage is checked in the same transaction: a deletion that found it empty holds new files off. Requests of more
+ * files than fit take a second transaction.
+ */
+async function store({ access, storage, rows, now }: NewFiles, remember?: unknown): Promise<void> {
+  for (let from = 0; from < rows.length; from += filesAtOnce) {
+    const part = rows.slice(from, from + filesAtOnce);
+    const writes: Writes = {
+      storage: Storage.check(storage, {
+        emptyUntil: { is: "absentOrBelow", value: now.toISOString() },
+        id: storage.id,
+      }),
+      ...Object.fromEntries(part.map((row) => [row.id, File.put(row, row)])),
+    };
+    const outcome = await access.commit<Writes>(writes, remember, { files: part });
+    if (outcome.ok) continue;
+    throw outcome.failed.storage?.old ? unavailable(new Error("The storage is being deleted")) : notFound();
+  }
+}
+
+/**
+ * A request of more files leaves no room for its idempotency record in the transaction, so the record is a write of its own.
  * If another request with the same key stored its record first, this one deletes its entries and returns the first answer.
  */
-async function storeThenRemember(access: Access, rows: readonly FileRow[], remember: unknown): Promise<void> {
-  await store(access, rows);
+async function storeThenRemember(files: NewFiles, remember: unknown): Promise<void> {
+  const { access, rows } = files;
+  await store(files);
   try {
     await access.commit({}, remember);
   } catch (error) {
@@ -65,11 +87,11 @@ export const handler = endpoint(
     const signing = await opening;
     const entries = newFiles(params.storageId, body.files, now);
     const replies = entries.map(fileReply);
-    const isFull = entries.length === transactionWritesMax && headers["idempotency-key"] !== undefined;
+    const isFull = entries.length > filesAtOnce && headers["idempotency-key"] !== undefined;
     const [first, ...others] = replies;
     const sign = (files: readonly Prepared[]) => signed(params.orgId, params.storageId, files, signing);
     const signedFirst = await sign(first ? [first] : []);
-    const storing = (isFull ? storeThenRemember : store)(access, entries, { files: replies });
+    const storing = (isFull ? storeThenRemember : store)({ access, storage, rows: entries, now }, { files: replies });
     const [signedOthers] = await Promise.all([setImmediate().then(() => sign(others)), storing]);
     return { files: [...signedFirst, ...signedOthers] };
   },

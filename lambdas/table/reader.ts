@@ -14,8 +14,13 @@ export interface TableReader {
   read<const P extends Places>(places: P): Promise<Rows<P>>;
   /** One page; `more` says whether rows follow it. */
   list<R>(list: List<R>): Promise<{ rows: R[]; more: boolean }>;
-  /** The locks whose lease ended before this instant. */
-  expiredLocks<R>(lock: { read(item: Item): R }, before: string, limit: number): Promise<R[]>;
+  /** The locks, or the removals, whose lease ended before this instant. */
+  expiredLocks<R>(
+    lock: { read(item: Item): R },
+    before: string,
+    limit: number,
+    shard?: "LOCK" | "REMOVAL",
+  ): Promise<R[]>;
 }
 
 const attemptsMax = 6;
@@ -62,8 +67,9 @@ export function tableReader(client: TableConnection, tableName: string): TableRe
     do {
       const command = new QueryCommand({
         TableName: tableName,
-        KeyConditionExpression: "pk = :pk AND begins_with(sk, :prefix)",
-        ExpressionAttributeValues: { ":pk": pk, ":prefix": prefix },
+        // DynamoDB refuses an empty prefix: that list is the whole partition.
+        KeyConditionExpression: prefix === "" ? "pk = :pk" : "pk = :pk AND begins_with(sk, :prefix)",
+        ExpressionAttributeValues: { ":pk": pk, ...(prefix !== "" && { ":prefix": prefix }) },
         ConsistentRead: true,
         ScanIndexForward: !newestFirst,
         Limit: limit + 1 - items.length,
@@ -76,12 +82,17 @@ export function tableReader(client: TableConnection, tableName: string): TableRe
     return { rows: items.slice(0, limit).map(readRow), more: items.length > limit };
   }
 
-  async function expiredLocks<R>(lock: { read(item: Item): R }, before: string, limit: number): Promise<R[]> {
+  async function expiredLocks<R>(
+    lock: { read(item: Item): R },
+    before: string,
+    limit: number,
+    shard: "LOCK" | "REMOVAL" = "LOCK",
+  ): Promise<R[]> {
     const command = new QueryCommand({
       TableName: tableName,
       IndexName: "locks",
       KeyConditionExpression: "lockShard = :shard AND leaseUntil < :before",
-      ExpressionAttributeValues: { ":shard": "LOCK", ":before": before },
+      ExpressionAttributeValues: { ":shard": shard, ":before": before },
       Limit: limit,
     });
     const output = await client.send(command).catch(rethrowWithoutQuotes);

@@ -2,7 +2,7 @@ import { randomUUID } from "node:crypto";
 import { routes } from "../../api/index.ts";
 import { pages } from "../../api/pages.ts";
 import { errorFields, log } from "../../lambdas/http/log.ts";
-import { listeners, steps } from "../../statemachines/steps.ts";
+import { listeners, removalSteps, steps } from "../../statemachines/steps.ts";
 import { AwsError } from "../aws/service.ts";
 
 import { type FunctionThread, functionThread } from "./function-thread.ts";
@@ -31,7 +31,12 @@ const modules: Record<string, string> = {
   "not-found": "service/not-found",
   operator: "operator/operator",
   ...Object.fromEntries([...routes, ...pages].map(({ id, resource }) => [id, `${resource}/${id}`])),
-  ...Object.fromEntries([...Object.keys(steps), ...Object.keys(listeners)].map((id) => [id, `pipeline/${id}`])),
+  ...Object.fromEntries(
+    [...Object.keys(steps), ...Object.keys(removalSteps), ...Object.keys(listeners)].map((id) => [
+      id,
+      `pipeline/${id}`,
+    ]),
+  ),
 };
 
 /** Functions with long computations: each runs in its own thread, so that it does not block other requests. */

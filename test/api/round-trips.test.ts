@@ -101,6 +101,29 @@ const budgets = {
   },
   "get-organization": { ...read, prepare: (running) => at("GET", organization(running)) },
   "update-organization": { ...change, prepare: (running) => at("PUT", organization(running), { name: "Counted" }) },
+  "delete-project": {
+    ...change,
+    prepare: async (running) => {
+      const { project } = await made(running, `${organization(running)}/projects`, { name: "Deleted" });
+      return at("DELETE", `${organization(running)}/projects/${project.id}?confirm=Deleted`);
+    },
+  },
+  "delete-database": {
+    ...change,
+    prepare: async (running) => {
+      const { database } = await made(running, `${organization(running)}/databases`, { name: "Deleted" });
+      return at("DELETE", `${organization(running)}/databases/${database.id}?confirm=Deleted`);
+    },
+  },
+  // A mark holds new files off while the list of files is read.
+  "delete-storage": {
+    operations: ["BatchGetItem", "TransactWriteItems", "Query", "TransactWriteItems"],
+    depth: 4,
+    prepare: async (running) => {
+      const { storage } = await made(running, `${organization(running)}/storages`, { name: "Deleted" });
+      return at("DELETE", `${organization(running)}/storages/${storage.id}?confirm=Deleted`);
+    },
+  },
   "list-members": { ...list, prepare: (running) => at("GET", `${organization(running)}/members`) },
   "create-member": {
     ...change,

@@ -17,6 +17,11 @@ export function countUp(organizationId: string, kind: Counted): Update<TotalsRow
   return OrganizationTotals.update({ organizationId }, { add: { [kind]: 1 } }, when);
 }
 
+/** Counts one less. */
+export function countDown(organizationId: string, kind: Counted): Update<TotalsRow> {
+  return OrganizationTotals.update({ organizationId }, { add: { [kind]: -1 } });
+}
+
 /** The organization has reached the limit (docs/api.md, Limits). */
 export function limitReached(kind: Counted): Problem {
   return new Problem("limit_reached", `An organization has at most ${countMax[kind]} ${kind}. Delete one first.`);

@@ -12,6 +12,8 @@ const storageSchema = z.object({
   secret: z.string(),
   createdAt: at,
   updatedAt: at,
+  /** Until then no file is made, because a deletion looks whether there is any. */
+  emptyUntil: at.optional(),
 });
 export type StorageRow = z.infer<typeof storageSchema>;
 /** A storage of an organization, in the organization's partition so that one query lists them; `secret` seals its cursors. */

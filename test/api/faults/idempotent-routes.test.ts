@@ -29,6 +29,9 @@ const scenarios = {
   },
   "get-organization": "safe",
   "update-organization": "safe",
+  "delete-project": "safe",
+  "delete-database": "safe",
+  "delete-storage": "safe",
   "list-members": "safe",
   "create-member": {
     path: (running) => `${organization(running)}/members`,

@@ -146,6 +146,9 @@ const provedOnly = {
 } as const;
 /** Their calls to the table, and what they do with a refusal, are those of the route named beside them. */
 const sameShape = {
+  "delete-project": "update-project",
+  "delete-database": "update-project",
+  "delete-storage": "delete-environment",
   "list-members": "list-storages",
   "create-member": "update-project",
   "update-member": "update-project",

@@ -1,0 +1,33 @@
+import { removalStep } from "../http/step.ts";
+
+import { Removal, removalLease } from "../removals/model/removal.ts";
+import { dropStatements } from "../tables/model/drop-database.ts";
+import { removeProjectRows } from "./model/remove-rows.ts";
+
+/** One stage of a removal; every stage can run again. */
+export const handler = removalStep(async ({ removal, stage }, tools) => {
+  const { id, organizationId, buildId } = removal;
+  const leaseUntil = removalLease(new Date());
+  switch (stage) {
+    case "deployment":
+      if (buildId !== null) await tools.executions.stop(buildId);
+      break;
+    case "app":
+      await tools.appRemover.remove(id);
+      break;
+    case "archives":
+      await tools.archiveRemover.removeAll(`archives/${organizationId}/${id}/`);
+      break;
+    case "rows":
+      await removeProjectRows(tools.table, id);
+      break;
+    case "tables":
+      await tools.databases.runAll(dropStatements(id), Date.now() + tools.databases.requestMs);
+      break;
+    case "finish":
+      await tools.table.write({ removal: Removal.delete({ id }) });
+      return {};
+  }
+  await tools.table.write({ removal: Removal.update({ id }, { set: { leaseUntil } }, { id }) });
+  return {};
+});
