@@ -16,7 +16,7 @@ import { staticServerText } from "../../buildpack/image/static-server/text.ts";
 import { newKeyPair } from "../../lambdas/http/presented-credential.ts";
 import { bundleLambdas } from "../../scripts/bundle/bundle.ts";
 import { handlerFiles, missingHandlers } from "../../scripts/bundle/handlers.ts";
-import { imageBuildServices, listeners, operatorUses, steps } from "../../statemachines/steps.ts";
+import { imageBuildServices, listeners, operatorUses, removalSteps, steps } from "../../statemachines/steps.ts";
 import { toolModules } from "./tools.ts";
 
 const root = join(import.meta.dirname, "../..");
@@ -31,7 +31,7 @@ afterAll(() => rm(folder, { recursive: true, force: true }));
 
 const usesOf = new Map<string, readonly Capability[]>([
   ...routes.map((route) => [`${route.resource}/${route.id}`, capabilitiesOf(route)] as const),
-  ...Object.entries({ ...steps, ...listeners, ...imageBuildServices }).map(
+  ...Object.entries({ ...steps, ...removalSteps, ...listeners, ...imageBuildServices }).map(
     ([id, { uses }]) => [`pipeline/${id}`, uses] as const,
   ),
   ["operator/operator", operatorUses],

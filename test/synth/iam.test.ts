@@ -3,13 +3,15 @@ import { type Capability, capabilities } from "../../api/capabilities.ts";
 import { routes } from "../../api/index.ts";
 import { capabilitiesOf } from "../../api/route.ts";
 import { imageBuildActions } from "../../statemachines/image-build-actions.ts";
-import { imageBuildServices, listeners, operatorUses, steps } from "../../statemachines/steps.ts";
+import { imageBuildServices, listeners, operatorUses, removalSteps, steps } from "../../statemachines/steps.ts";
 import { ofType, resources } from "./assembly.ts";
 import { functions, type Grant, grantsFor, grantsOf, lineOf, written } from "./policies.ts";
 
 const usesOf = new Map<string, readonly Capability[]>([
   ...routes.map((route) => [route.id, capabilitiesOf(route)] as const),
-  ...Object.entries({ ...steps, ...listeners, ...imageBuildServices }).map(([id, step]) => [id, step.uses] as const),
+  ...Object.entries({ ...steps, ...removalSteps, ...listeners, ...imageBuildServices }).map(
+    ([id, step]) => [id, step.uses] as const,
+  ),
   ["operator", operatorUses],
   ["not-found", []],
 ]);
@@ -87,12 +89,15 @@ it("the capabilities of each function", () => {
     delete-console-session: console:locate table:read table:write
     delete-console-sessions: keys:record-use table:read table:write
     delete-credential: keys:record-use table:read table:write
+    delete-database: keys:record-use removals:start table:read table:write
     delete-domain: keys:record-use table:read table:write
     delete-environment: keys:record-use table:read table:write
     delete-file: files:manage keys:record-use table:read table:write
     delete-member: keys:record-use table:read table:write
     delete-passkey: keys:record-use table:read table:write
+    delete-project: apps:remove keys:record-use removals:start table:read table:write
     delete-row: databases:run keys:record-use table:read
+    delete-storage: keys:record-use table:read table:write
     delete-table: databases:run keys:record-use table:read
     delete-token: keys:record-use table:read table:write
     deploy: apps:deploy apps:read apps:watch table:read table:write
@@ -135,9 +140,10 @@ it("the capabilities of each function", () => {
     operator: console:locate domains:route table:read table:write
     ping: keys:record-use table:read
     rebuild: apps:read archives:read deployments:start keys:record-use live-build:cache table:read table:write
-    reconcile-locks: apps:deploy apps:read apps:switch apps:watch deployments:start table:read table:write
+    reconcile-locks: apps:deploy apps:read apps:switch apps:watch deployments:start removals:start table:read table:write
     redeploy-build: apps:read archives:read deployments:start keys:record-use live-build:cache table:read table:write
     release: apps:deploy apps:read apps:run build-values:read logs:read table:read table:write
+    remove: apps:remove archives:remove databases:run deployments:stop table:read table:write
     roll-back: apps:deploy apps:read apps:switch apps:watch table:read table:write
     set-managers: keys:record-use table:read table:write
     sign-in-with-passkey: console:locate table:read table:write
@@ -218,6 +224,14 @@ it("the permissions of each capability", () => {
     deployments:start
       states:DescribeExecution arn:<Partition>:states:<Region>:<AccountId>:execution:Slipway-deployment:*
       states:StartExecution arn:<Partition>:states:<Region>:<AccountId>:stateMachine:Slipway-deployment
+    deployments:stop
+      states:StopExecution arn:<Partition>:states:<Region>:<AccountId>:execution:Slipway-deployment:*
+    removals:start
+      states:DescribeExecution arn:<Partition>:states:<Region>:<AccountId>:execution:Slipway-removal:*
+      states:StartExecution arn:<Partition>:states:<Region>:<AccountId>:stateMachine:Slipway-removal
+    archives:remove
+      s3:DeleteObjectVersion <DataArchives>/archives/*
+      s3:ListBucketVersions <DataArchives>
     deployments:resume
       states:SendTaskSuccess arn:<Partition>:states:<Region>:<AccountId>:stateMachine:Slipway-deployment
     apps:read
@@ -244,6 +258,8 @@ it("the permissions of each capability", () => {
       ecs:DescribeTasks arn:<Partition>:ecs:<Region>:<AccountId>:task/<AppsCluster>/* if ArnEquals ecs:cluster <AppsCluster>
       ecs:RunTask arn:<Partition>:ecs:<Region>:<AccountId>:task-definition/slipway-release-*:* if ArnEquals ecs:cluster <AppsCluster>
       ecs:StopTask arn:<Partition>:ecs:<Region>:<AccountId>:task/<AppsCluster>/* if ArnEquals ecs:cluster <AppsCluster>
+    apps:remove
+      ecs:DeleteService arn:<Partition>:ecs:<Region>:<AccountId>:service/<AppsCluster>/app-*
     apps:switch
       ecs:ContinueServiceDeployment arn:<Partition>:ecs:<Region>:<AccountId>:service-deployment/<AppsCluster>/app-*/*
       ecs:DescribeServices arn:<Partition>:ecs:<Region>:<AccountId>:service/<AppsCluster>/app-*
@@ -422,7 +438,7 @@ it("signer roles can be assumed by functions only", () => {
 /** Services that send aws:SourceArn when they assume a role; Lambda and the ECS gateway do not document it. */
 const sourceOf: Record<string, RegExp> = {
   "ecs-tasks.amazonaws.com": /^arn:<Partition>:ecs:<Region>:<AccountId>:\*/,
-  "states.amazonaws.com": /^arn:<Partition>:states:<Region>:<AccountId>:stateMachine:Slipway-deployment$/,
+  "states.amazonaws.com": /^arn:<Partition>:states:<Region>:<AccountId>:stateMachine:Slipway-(deployment|removal)$/,
   "codebuild.amazonaws.com": /^arn:<Partition>:codebuild:<Region>:<AccountId>:project\/\*$/,
 };
 
@@ -442,6 +458,7 @@ it("no other account can make ECS, Step Functions or CodeBuild use our roles", (
     "AppsTaskRole",
     "DeploymentRole",
     "ImageBuildRole",
+    "RemovalsRole",
   ]);
   for (const { id, service, condition } of bound) {
     expect([id, written(condition?.StringEquals?.["aws:SourceAccount"])]).toEqual([id, "<AccountId>"]);

@@ -3,7 +3,7 @@ import { capabilityEnvironment } from "../../api/environment.ts";
 import { routes } from "../../api/index.ts";
 import { pages } from "../../api/pages.ts";
 import { handlerFiles } from "../../scripts/bundle/handlers.ts";
-import { imageBuildServices, listeners, operatorUses, steps } from "../../statemachines/steps.ts";
+import { imageBuildServices, listeners, operatorUses, removalSteps, steps } from "../../statemachines/steps.ts";
 import { ofType, resources } from "./assembly.ts";
 import { functions, grantsOf, written } from "./policies.ts";
 
@@ -94,7 +94,9 @@ it("API Gateway may invoke the routes' functions only, with a role that nothing 
 it("each function has exactly the variables of its capabilities", () => {
   const uses = new Map<string, readonly (keyof typeof capabilityEnvironment)[]>([
     ...routes.map((route) => [route.id, route.definition.uses] as const),
-    ...Object.entries({ ...steps, ...listeners, ...imageBuildServices }).map(([id, step]) => [id, step.uses] as const),
+    ...Object.entries({ ...steps, ...removalSteps, ...listeners, ...imageBuildServices }).map(
+      ([id, step]) => [id, step.uses] as const,
+    ),
     ["operator", operatorUses],
     ["not-found", []],
     ...pages.map(({ id }) => [id, []] as const),

@@ -30,6 +30,8 @@ const actionsOf: Record<string, string[]> = {
   "s3:CopyObject": ["s3:GetObject", "s3:PutObject"],
   // Without the second permission S3 answers 403 instead of 404 for a missing object.
   "s3:GetObject": ["s3:GetObject", "s3:ListBucket"],
+  "s3:DeleteObjects": ["s3:DeleteObjectVersion"],
+  "s3:ListObjectVersions": ["s3:ListBucketVersions"],
   "s3:HeadObject": ["s3:GetObject", "s3:ListBucket"],
   // This call uses the credentials of a session, whose role allows it.
   "ecr:GetAuthorizationToken": [],
