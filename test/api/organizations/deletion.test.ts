@@ -1,7 +1,6 @@
 import { setTimeout as sleep } from "node:timers/promises";
-
-import { ListObjectVersionsCommand, S3Client } from "@aws-sdk/client-s3";
 import { DynamoDBClient } from "@aws-sdk/client-dynamodb";
+import { ListObjectVersionsCommand, S3Client } from "@aws-sdk/client-s3";
 import { DynamoDBDocumentClient, QueryCommand } from "@aws-sdk/lib-dynamodb";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import { databaseRunner } from "../../../lambdas/aws/databases.ts";
@@ -45,7 +44,10 @@ async function removed(id: string): Promise<void> {
 async function archivesOf(id: string): Promise<number> {
   const s3 = new S3Client({ forcePathStyle: true });
   const { organizationId } = running.seed;
-  const command = new ListObjectVersionsCommand({ Bucket: "slipway-archives", Prefix: `archives/${organizationId}/${id}/` });
+  const command = new ListObjectVersionsCommand({
+    Bucket: "slipway-archives",
+    Prefix: `archives/${organizationId}/${id}/`,
+  });
   const { Versions = [] } = await s3.send(command);
   s3.destroy();
   return Versions.length;
@@ -77,7 +79,12 @@ describe("deleting a project", () => {
 
     const answer = await remove(project);
     expect([answer.status, answer.body]).toEqual([200, { project: id }]);
-    expect(await fetch(address).then(({ status }) => status, () => 503)).toBeGreaterThanOrEqual(500);
+    expect(
+      await fetch(address).then(
+        ({ status }) => status,
+        () => 503,
+      ),
+    ).toBeGreaterThanOrEqual(500);
     expect((await running.call("GET", "/ping", { bearer })).status).toBe(401);
     for (const path of ["", "/builds", `/builds/${build.id}`, "/environments", "/domains", "/endpoints"]) {
       expect([path, (await running.call("GET", project + path)).status]).toEqual([path, 404]);
