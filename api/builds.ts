@@ -1,15 +1,8 @@
 import * as z from "zod";
+import { buildStatus, finding, runtime } from "./build.ts";
 import { cursor, optionalText, pageLimit, timestamp } from "./common.ts";
 import { limits } from "./limits.ts";
 import { route } from "./route.ts";
-
-export const runtimes = ["nodejs26.x", "nodejs24.x", "nodejs22.x", "python3.14", "python3.13", "python3.12"] as const;
-/** Builds from before September 2026 can still report these two (docs/api.md, Build fields). */
-export const runtime = z.enum([...runtimes, "java21", "java17"]);
-export type Runtime = z.infer<typeof runtime>;
-
-export const buildStatus = z.enum(["pending", "analyzing", "building", "deploying", "ready", "error"]);
-export type BuildStatus = z.infer<typeof buildStatus>;
 
 const build = z.object({
   id: z.string(),
@@ -25,14 +18,6 @@ const build = z.object({
   createdAt: timestamp,
   updatedAt: timestamp,
 });
-export const finding = z.object({
-  code: z.string(),
-  message: z.string(),
-  file: z.string().nullable(),
-  line: z.int().nullable(),
-});
-export type Finding = z.infer<typeof finding>;
-
 export const redeployBlock = z.enum(["live", "not_successful", "canceled", "outside_window"]);
 export type RedeployBlock = z.infer<typeof redeployBlock>;
 

@@ -1,4 +1,4 @@
-import type { Finding, Runtime } from "../../api/builds.ts";
+import type { Finding, Runtime } from "../../api/build.ts";
 import { noSettings, type Settings } from "../../api/stored-settings.ts";
 import { openArchive } from "../zip/archive.ts";
 import type { ArchiveEntry } from "../zip/entry.ts";

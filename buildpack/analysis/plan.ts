@@ -1,5 +1,5 @@
 import * as z from "zod";
-import type { Finding } from "../../api/builds.ts";
+import type { Finding } from "../../api/build.ts";
 import type { Settings } from "../../api/stored-settings.ts";
 
 /** The runtimes that a new build can report (docs/api.md, Build fields). */

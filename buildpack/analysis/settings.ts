@@ -1,4 +1,4 @@
-import type { Finding } from "../../api/builds.ts";
+import type { Finding } from "../../api/build.ts";
 import { type SettingsChange, settingNames, settingsFile, settingsFileName } from "../../api/settings.ts";
 import { type Settings, settings } from "../../api/stored-settings.ts";
 import { lineOfKey, listed, NoPlan, quoted } from "./diagnostics.ts";

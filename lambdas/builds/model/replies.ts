@@ -1,6 +1,6 @@
+import type { BuildStatus } from "../../../api/build.ts";
 import type {
   BuildReply,
-  BuildStatus,
   CanceledBuildReply,
   ListedBuildReply,
   RedeployBlock,

@@ -1,5 +1,5 @@
 import * as z from "zod";
-import { buildStatus, finding, runtime } from "../../../api/builds.ts";
+import { buildStatus, finding, runtime } from "../../../api/build.ts";
 import { settings } from "../../../api/stored-settings.ts";
 import { entity } from "../../table/entity.ts";
 

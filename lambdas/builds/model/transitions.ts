@@ -1,4 +1,4 @@
-import type { BuildStatus } from "../../../api/builds.ts";
+import type { BuildStatus } from "../../../api/build.ts";
 import { absent, oneOf, type Put } from "../../table/entity.ts";
 import type { TableReader } from "../../table/reader.ts";
 import type { TableWriter } from "../../table/writer.ts";
