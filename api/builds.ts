@@ -52,6 +52,10 @@ export const listEndpoints = route("list-endpoints", `GET ${project}/endpoints`,
 export const listBuilds = route("list-builds", `GET ${project}/builds`, {
   summary: "The builds of the project, newest first.",
   query: z.object({ limit: pageLimit(limits.buildsPageMax, limits.buildsPageDefault), cursor }),
+  tool: {
+    name: "list_builds",
+    description: "The builds of a project, newest first; isLive marks the one that serves.",
+  },
   reply: z.object({
     builds: z.array(listedBuild),
     nextCursor: z.string().nullable(),
@@ -90,6 +94,7 @@ export const getBuild = route("get-build", `GET ${project}/builds/{buildId}`, {
 export const cancelBuild = route("cancel-build", `POST ${project}/builds/{buildId}/cancel`, {
   event: "commit",
   summary: "Marks a build as canceled; the project can be built again at once.",
+  tool: { name: "cancel_build", description: "Cancels a build that is pending, analyzing or building." },
   reply: z.object({ build: canceledBuild }),
   status: 200,
   errors: ["build_finished", "build_deploying", "idempotency_mismatch"],
@@ -100,6 +105,7 @@ export const cancelBuild = route("cancel-build", `POST ${project}/builds/{buildI
 export const rebuild = route("rebuild", `POST ${project}/rebuild`, {
   summary: "Builds the deployed source again, with the current environment variables.",
   event: "commit",
+  tool: { name: "rebuild", description: "Builds the deployed source again; applies changed variables." },
   reply: z.object({ build }),
   status: 201,
   errors: [
@@ -118,6 +124,7 @@ export const rebuild = route("rebuild", `POST ${project}/rebuild`, {
 export const redeployBuild = route("redeploy-build", `POST ${project}/builds/{buildId}/redeploy`, {
   summary: "Runs the whole pipeline again on the archive of an earlier successful build.",
   event: "commit",
+  tool: { name: "redeploy", description: "Builds the source of an earlier build again, if its canRedeploy is true." },
   reply: z.object({ build }),
   status: 201,
   errors: [
@@ -140,6 +147,7 @@ export const buildStage = z.enum(["pending", "analyzing", "building", "deploying
 export const listBuildLogs = route("list-build-logs", `GET ${project}/builds/{buildId}/logs`, {
   summary: "Build and start-up output, oldest first, with secrets masked.",
   query: z.object({ limit: pageLimit(limits.logsPageMax, limits.logsPageDefault), cursor }),
+  tool: { name: "get_build_logs", description: "Build and start-up output, oldest first, secrets masked." },
   reply: z.object({
     lines: z.array(z.object({ at: timestamp, stage: z.string(), text: z.string() })),
     nextCursor: z.string().nullable(),

@@ -57,6 +57,8 @@ export const capabilities = [
   "identity:prove",
   /** Record a new bearer token and the use of a console session: UpdateItem alone. */
   "console-sessions:renew",
+  /** Know the address of this service, to call its routes. */
+  "service:call",
   /** Know the address of the console, for links to it. */
   "console:locate",
   /** Know whether requests to a custom domain reach its app. */

@@ -39,6 +39,7 @@ export const capabilityEnvironment = {
   "app-output:read": ["APP_LOG_GROUP", "OUTPUT_SETTLE_MS"],
   "identity:prove": ["APP_TASK_ROLE", "SERVICE_HOST"],
   "console-sessions:renew": ["TABLE_NAME"],
+  "service:call": ["SERVICE_HOST"],
   "console:locate": ["CONSOLE_ORIGIN"],
   "domains:route": ["CUSTOM_DOMAINS"],
   "files:sign": ["FILES_BUCKET", "FILES_SIGNER_ROLE"],

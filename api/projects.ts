@@ -21,6 +21,7 @@ const one = `${projects}/{projectId}` as const;
 export const listProjects = route("list-projects", `GET ${projects}`, {
   summary: "The projects of the organization, newest first.",
   query: z.object({ limit: pageLimit(limits.projectsPageMax, limits.projectsPageDefault), cursor }),
+  tool: { name: "list_projects", description: "The projects of an organization, newest first." },
   reply: z.object({ projects: z.array(project), nextCursor: z.string().nullable() }),
   status: 200,
   errors: [],

@@ -16,6 +16,13 @@ export type Method = "GET" | "POST" | "PUT" | "DELETE";
  */
 export type EventRule = "commit" | "around" | { none: string };
 
+/** A route as a tool for language models: its input is the path, the query and the body, its hints follow from the method. */
+export interface ToolDeclaration {
+  /** In snake case, as clients show it. */
+  name: string;
+  description: string;
+}
+
 export interface RouteDefinition {
   summary: string;
   /** Every route that changes something declares it; `route` demands it of all methods but GET. */
@@ -44,6 +51,8 @@ export interface RouteDefinition {
   callers?: "users";
   /** "deploy": tokens for deployments may call it, beside those for everything. Every GET is open to all tokens. */
   tokens?: "deploy";
+  /** The tool of the same work for language models (docs/mcp.md). */
+  tool?: ToolDeclaration;
   /** Whether the handler validates the input itself, after it has checked that the path's resources exist. */
   lateValidation?: true;
 }

@@ -90,6 +90,7 @@ export const updateStorage = route("update-storage", `PUT ${storages}/{storageId
 export const listFiles = route("list-files", `GET ${files}`, {
   summary: "The files of a storage, newest first; those of one request in the order in which they were sent.",
   query: z.object({ limit: pageLimit(limits.filesPageMax, limits.filesPageDefault), cursor }),
+  tool: { name: "list_files", description: "The files of a storage, newest first." },
   reply: z.object({ files: z.array(file), nextCursor: z.string().nullable() }),
   status: 200,
   errors: [],

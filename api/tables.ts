@@ -236,6 +236,7 @@ const tables = "/organizations/{orgId}/databases/{dbId}/tables" as const;
 
 export const listTables = route("list-tables", `GET ${tables}`, {
   summary: "The tables of the database, oldest first, with all columns.",
+  tool: { name: "list_tables", description: "The tables of a database with their columns." },
   reply: z.object({ tables: z.array(table) }),
   status: 200,
   errors: ["database_resuming"],
@@ -280,6 +281,7 @@ const rowEvents = { none: "Rows are the apps' own data." } as const;
 export const listRows = route("list-rows", `GET ${rows}`, {
   summary: "The rows of the table by id; a page of large rows may hold fewer than its limit.",
   query: z.object({ limit: pageLimit(tableLimits.rowsPageMax, tableLimits.rowsPageDefault), cursor }),
+  tool: { name: "read_rows", description: "The rows of a table by id." },
   reply: z.object({ rows: z.array(row), nextCursor: z.string().nullable() }),
   status: 200,
   errors: ["database_resuming"],

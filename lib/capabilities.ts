@@ -82,6 +82,7 @@ export const capabilityAllowances: Record<Capability, (r: Resources) => Allowanc
   "identity:prove": () => [],
   "console-sessions:renew": tableUpdate,
   /** The address is in the environment. */
+  "service:call": () => [],
   "console:locate": () => [],
   "domains:route": () => [],
   "files:sign": (r) => assumeSigner(r.signers.files.roleArn),

@@ -75,11 +75,11 @@ export class ServiceApi extends Construct {
         description: route.definition.summary,
       });
     }
-    for (const { id, resource, summary } of pages) {
+    for (const { id, resource, summary, uses } of pages) {
       functions.add({
         id,
         folder: resource,
-        uses: [],
+        uses,
         timeoutSeconds: routeTimeoutSeconds,
         memory: routeMemory,
         description: summary,
@@ -93,7 +93,8 @@ export class ServiceApi extends Construct {
       memory: 256,
       description: "Answers requests that match no route.",
     });
-    this.#define([...served, ...pages, { id: "not-found" }]);
+    const others = pages.flatMap(({ id, methods, path }) => methods.map((method) => ({ id, method, path })));
+    this.#define([...served, ...others, { id: "not-found" }]);
   }
 
   /** Imports the routes as one definition: a resource for each route and integration would be a third of the stack. */

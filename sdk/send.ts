@@ -7,6 +7,7 @@ interface Answer {
   status: number;
   requestId: string | undefined;
   retryAfterSeconds: number | undefined;
+  headers: Headers;
 }
 
 export interface CallOptions {
@@ -124,6 +125,7 @@ async function exchange(
       status: response.status,
       requestId: response.headers.get("x-request-id") ?? undefined,
       retryAfterSeconds: parseRetryAfter(response.headers.get("retry-after"), new Date()),
+      headers: response.headers,
     };
     const reply = parseJson(await response.text());
     if (!response.ok) throw errorOfAnswer(answer, reply);

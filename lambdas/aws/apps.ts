@@ -28,6 +28,7 @@ import {
 import { clientDefaults, isNamed, ownRegion, shortCallDefaults } from "./clients.ts";
 import { ServiceChangeRefused } from "./errors.ts";
 import { type ProbeResult, probe } from "./probe.ts";
+import { serviceUrl } from "./service-url.ts";
 
 /** How a version of an app runs behind the gateway. */
 export type RunOptions = ReturnType<typeof runOptions>;
@@ -193,11 +194,6 @@ function serviceShape(environment: DeployEnvironment, healthPath: string): Share
       },
     ],
   };
-}
-
-/** The address at which an app's SDK reaches this service. Only the local service is used without TLS. */
-function serviceUrl(host: string): string {
-  return `${/^(127\.0\.0\.1|localhost)(:|$)/.test(host) ? "http" : "https"}://${host}`;
 }
 
 /** ECS refuses to change a service while a deployment is in progress or an earlier service with the same name is draining. */

@@ -212,7 +212,11 @@ export type Caller =
       /** In the organization of the path. */
       role: Role | undefined;
       /** What bounds a personal access token; absent is unbounded. */
-      bounds: { organizationIds?: readonly string[] | undefined; expiresAt?: string | undefined };
+      bounds: {
+        access: TokenAccess;
+        organizationIds?: readonly string[] | undefined;
+        expiresAt?: string | undefined;
+      };
     }
   | { kind: "organization"; organizationId: string };
 
@@ -224,9 +228,9 @@ export function callerOf({ credential }: ProofRequest, rows: ProofRows): Caller 
       return { kind: "organization", organizationId: credential.organizationId };
     case "token":
     case "console": {
-      const { organizationIds, expiresAt } = rows["proof:token"] ?? {};
+      const { access = "all", organizationIds, expiresAt } = rows["proof:token"] ?? {};
       const role = rows["proof:membership"]?.role;
-      return { kind: "user", userId: credential.userId, role, bounds: { organizationIds, expiresAt } };
+      return { kind: "user", userId: credential.userId, role, bounds: { access, organizationIds, expiresAt } };
     }
   }
 }

@@ -22,6 +22,7 @@ import type { ImageRetention } from "../aws/image-retention.ts";
 import type { LogReader } from "../aws/logs.ts";
 import type { DeploymentStopper, RemovalStarter } from "../aws/removals.ts";
 import type { Rollouts } from "../aws/rollouts.ts";
+import { serviceUrl } from "../aws/service-url.ts";
 import type { TableConnection } from "../table/client.ts";
 import type { TableReader } from "../table/reader.ts";
 import type { RowUpdater } from "../table/updater.ts";
@@ -68,6 +69,7 @@ interface ToolsOf {
   "app-output:read": { output: AppOutput };
   "identity:prove": { identity: IdentityProver };
   "console-sessions:renew": { consoleSessions: RowUpdater };
+  "service:call": { service: { url: string } };
   "console:locate": { console: ConsoleAddress };
   "domains:route": { customDomains: CustomDomains };
   "files:sign": { addresses: FileAddresses };
@@ -139,6 +141,7 @@ const loaders: { [C in Capability]: Loader<C> } = {
   "console-sessions:renew": async (e, table) => ({
     consoleSessions: (await import("../table/updater.ts")).rowUpdater(await table.get(), e.TABLE_NAME),
   }),
+  "service:call": async (e) => ({ service: { url: serviceUrl(e.SERVICE_HOST) } }),
   "console:locate": async (e) => ({
     console: { origin: e.CONSOLE_ORIGIN, address: `${e.CONSOLE_ORIGIN}/console` },
   }),

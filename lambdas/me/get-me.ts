@@ -8,5 +8,8 @@ export const handler = endpoint(getMe, async (call, { table }) => {
   const id = userOf(call.credential);
   const { rows, organizations } = await organizationsOf(call, table, { user: id ? User.at({ id }) : undefined });
   const { user } = rows;
+  const caller = call.access.caller();
+  // What the credential is for, so that a client can offer only what it may do.
+  call.header("x-slipway-access", caller.kind === "user" ? caller.bounds.access : "all");
   return { user: user ? { id: user.id, name: user.name, email: user.email } : null, organizations };
 });

@@ -12,7 +12,8 @@ export function createRouter(): (
   path: string,
 ) => { id: string; params: Record<string, string> } | undefined {
   const byShape = new Map<string, Target>();
-  for (const { id, method, path } of [...routes, ...pages]) {
+  const served = pages.flatMap(({ id, methods, path }) => methods.map((method) => ({ id, method, path })));
+  for (const { id, method, path } of [...routes, ...served]) {
     const names = [...path.matchAll(/\{(\w+)\}/g)].map((match) => String(match[1]));
     byShape.set(`${method} ${path.replaceAll(/\{\w+\}/g, "*")}`, { id, names });
   }

@@ -36,7 +36,7 @@ const usesOf = new Map<string, readonly Capability[]>([
   ),
   ["operator/operator", operatorUses],
   ["service/not-found", []],
-  ...pages.map(({ id, resource }) => [`${resource}/${id}`, []] as const),
+  ...pages.map(({ id, resource, uses }) => [`${resource}/${id}`, uses] as const),
 ]);
 
 /** The output files that a function always loads: its entry, the tools of its capabilities, and their imports. */
@@ -68,9 +68,13 @@ it("every declared handler has a file, and each file becomes a function", () => 
 });
 
 it("no function contains code of the CDK, lib/, local/ or tests", () => {
-  const strangers =
-    /(^|\/)node_modules\/(aws-cdk-lib|constructs|cdk-nag|vitest|esbuild)\/|^(lib|local|cli|sdk|test|bin)\//;
+  const strangers = /(^|\/)node_modules\/(aws-cdk-lib|constructs|cdk-nag|vitest|esbuild)\/|^(lib|local|cli|test|bin)\//;
   expect(inputs(Object.keys(meta.outputs)).filter((input) => strangers.test(input))).toEqual([]);
+});
+
+it("only the function that calls the public routes contains the client", () => {
+  const withClient = handlerFiles.filter((file) => inputs(loaded(file)).some((input) => input.startsWith("sdk/")));
+  expect(withClient).toEqual(["mcp/serve-mcp"]);
 });
 
 it("the analysis loads the static server as text, as esbuild makes it of its sources, where it is needed", async () => {

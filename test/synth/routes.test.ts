@@ -45,7 +45,8 @@ function answering(): Map<string, string | undefined> {
 const functionArnPrefix = "arn:<Partition>:lambda:<Region>:<AccountId>:function:<StackName>-";
 
 it("the API has exactly the contract's routes, and the file with the route's name handles each", () => {
-  const contract = [...routes, ...pages].map(
+  const served = pages.flatMap((page) => page.methods.map((method) => ({ ...page, method })));
+  const contract = [...routes, ...served].map(
     ({ id, method, path, resource }) => [`${method} ${path}`, `${resource}/${id}.handler`] as const,
   );
   expect(answering()).toEqual(new Map([...contract, ["$default", "service/not-found.handler"]]));
@@ -99,7 +100,7 @@ it("each function has exactly the variables of its capabilities", () => {
     ),
     ["operator", operatorUses],
     ["not-found", []],
-    ...pages.map(({ id }) => [id, []] as const),
+    ...pages.map(({ id, uses }) => [id, uses] as const),
   ]);
   for (const { id, environment } of functions()) {
     const names = new Set((uses.get(id) ?? []).flatMap((capability) => capabilityEnvironment[capability]));
