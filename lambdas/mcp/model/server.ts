@@ -8,7 +8,7 @@ import { routeTools } from "./route-tools.ts";
 import type { Tool, ToolAnswer } from "./tool.ts";
 
 /** Every tool, those that read first. */
-export const tools: readonly Tool[] = [...routeTools, ...composedTools].sort(
+const tools: readonly Tool[] = [...routeTools, ...composedTools].sort(
   (one, other) => Number(other.reads) - Number(one.reads),
 );
 
