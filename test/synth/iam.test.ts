@@ -145,6 +145,7 @@ it("the capabilities of each function", () => {
     release: apps:deploy apps:read apps:run build-values:read logs:read table:read table:write
     remove: apps:remove archives:remove databases:run deployments:stop table:read table:write
     roll-back: apps:deploy apps:read apps:switch apps:watch table:read table:write
+    serve-mcp: 
     set-managers: keys:record-use table:read table:write
     sign-in-with-passkey: console:locate table:read table:write
     update-database: keys:record-use table:read table:write
@@ -284,6 +285,7 @@ it("the permissions of each capability", () => {
       kms:GenerateDataKey <DataKey> if StringEquals kms:ViaService dynamodb.<Region>.amazonaws.com
       kms:ReEncryptFrom <DataKey> if StringEquals kms:ViaService dynamodb.<Region>.amazonaws.com
       kms:ReEncryptTo <DataKey> if StringEquals kms:ViaService dynamodb.<Region>.amazonaws.com
+    service:call
     console:locate
     domains:route
     files:sign
