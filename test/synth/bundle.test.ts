@@ -141,8 +141,8 @@ const budget = {
     // The analysis itself, `yaml` for pnpm-lock.yaml (96 KB), the rules of secretlint (64), and the static server as text.
     [/^pipeline\/analyze$/, 340],
     [/^tables\//, 160],
-    // An invitation makes an account and a sign-in link beside the membership.
-    [/^members\/create-member$/, 4],
+    // An invitation makes an account and a sign-in link; a member who leaves is taken off the managers' lists.
+    [/^members\//, 10],
     // The protocol's library with the schemas of all its revisions, the client, and every declaration of a route.
     [/^mcp\//, 700],
   ] as [RegExp, number][],
