@@ -4,7 +4,7 @@ import { notFound } from "../http/problem.ts";
 import { present } from "../table/entity.ts";
 import { Database, DatabaseEntry, databaseAt } from "../tables/model/database.ts";
 import { databaseReply } from "../tables/model/databases.ts";
-import { existingDatabase } from "../tables/model/open-database.ts";
+import { existingDatabase } from "../tables/model/existing-database.ts";
 
 export const handler = endpoint(
   updateDatabase,

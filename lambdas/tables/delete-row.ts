@@ -1,7 +1,8 @@
 import { deleteRow } from "../../api/tables.ts";
 import { endpoint } from "../http/endpoint.ts";
 import { notFound } from "../http/problem.ts";
-import { existingDatabase, openDatabase } from "./model/open-database.ts";
+import { existingDatabase } from "./model/existing-database.ts";
+import { openDatabase } from "./model/open-database.ts";
 import { deleteQuery } from "./model/rows.ts";
 import { queryTable } from "./model/stored-rows.ts";
 import { rowIdOf } from "./model/validate.ts";

@@ -3,7 +3,8 @@ import { endpoint } from "../http/endpoint.ts";
 import { notFound } from "../http/problem.ts";
 import { anyVersion, changeTable } from "./model/change-table.ts";
 import { changeProblem } from "./model/conflict.ts";
-import { existingDatabase, openDatabase } from "./model/open-database.ts";
+import { existingDatabase } from "./model/existing-database.ts";
+import { openDatabase } from "./model/open-database.ts";
 import { isContended, retryUntil } from "./model/retry.ts";
 import { dropStatements } from "./model/statements.ts";
 

@@ -1,6 +1,7 @@
 import { getRow } from "../../api/tables.ts";
 import { endpoint } from "../http/endpoint.ts";
-import { existingDatabase, openDatabase } from "./model/open-database.ts";
+import { existingDatabase } from "./model/existing-database.ts";
+import { openDatabase } from "./model/open-database.ts";
 import { fetchRow } from "./model/stored-rows.ts";
 import { rowIdOf } from "./model/validate.ts";
 

@@ -2,7 +2,8 @@ import { listTables } from "../../api/tables.ts";
 import { endpoint } from "../http/endpoint.ts";
 import { readTables } from "./model/catalog.ts";
 import { tableReply } from "./model/definition.ts";
-import { existingDatabase, openDatabase } from "./model/open-database.ts";
+import { existingDatabase } from "./model/existing-database.ts";
+import { openDatabase } from "./model/open-database.ts";
 
 export const handler = endpoint(
   listTables,

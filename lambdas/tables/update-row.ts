@@ -1,7 +1,8 @@
 import { updateRow } from "../../api/tables.ts";
 import { endpoint } from "../http/endpoint.ts";
 import { invalid, notFound } from "../http/problem.ts";
-import { existingDatabase, openDatabase } from "./model/open-database.ts";
+import { existingDatabase } from "./model/existing-database.ts";
+import { openDatabase } from "./model/open-database.ts";
 import { getQuery, updateQuery } from "./model/rows.ts";
 import { fetchRow, writeRow } from "./model/stored-rows.ts";
 import { lateValidation, rowIdOf, validate } from "./model/validate.ts";

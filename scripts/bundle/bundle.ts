@@ -4,7 +4,7 @@ import { build, type Metafile } from "esbuild";
 import { bundleStaticServer } from "../../buildpack/image/static-server/bundle.ts";
 import { bundleReference } from "../../reference/bundle.ts";
 import { handlerFiles, missingHandlers } from "./handlers.ts";
-import { environmentOnly, externals, quickBuiltins, yamlModules } from "./lean.ts";
+import { environmentOnly, externals, quickBuiltins, unreachableCode, yamlModules } from "./lean.ts";
 
 const root = join(import.meta.dirname, "..", "..");
 
@@ -49,7 +49,7 @@ export async function bundleLambdas(outdir: string, files: readonly string[] = h
     },
     alias: yamlModules,
     external: externals,
-    plugins: [quickBuiltins, environmentOnly],
+    plugins: [quickBuiltins, environmentOnly, unreachableCode],
   });
   return result.metafile;
 }

@@ -29,6 +29,21 @@ export const quickBuiltins: Plugin = {
 /** A function has no AWS configuration files; the code that looks for them would load `node:fs/promises` and readline. */
 const noFiles = 'export const filePromises = {}, fileIntercept = {}; export const readFile = async () => "";';
 
+/** DynamoDB's client keeps the endpoints that it discovers in a bounded cache; a function calls one endpoint, so a Map is enough. */
+const mapCache = "export default class extends Map { peek(key) { return this.get(key); } constructor() { super(); } }";
+
+/** The SDK's own SHA-256 is for platforms without one; Node.js has it. */
+const noSha256 = "export class Sha256Js {}";
+
+/** Leaves out code of the SDK that a function on Node.js never runs. */
+export const unreachableCode: Plugin = {
+  name: "unreachable-code",
+  setup(build) {
+    build.onLoad({ filter: /mnemonist[/\\]lru-cache\.js$/ }, () => ({ contents: mapCache, loader: "js" }));
+    build.onLoad({ filter: /checksum[/\\]sha256[/\\]Sha256Js\.js$/ }, () => ({ contents: noSha256, loader: "js" }));
+  },
+};
+
 /** Makes the SDK's clients read credentials and settings only from the environment. */
 export const environmentOnly: Plugin = {
   name: "environment-only",

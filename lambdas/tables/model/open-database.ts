@@ -15,9 +15,6 @@ interface Params {
   rowId?: string;
 }
 
-/** For a route's `exists`: 404 for a database that is not the organization's comes before every 403. */
-export const existingDatabase = { exists: (params: { dbId: string }) => ({ database: databaseAt(params) }) };
-
 /** Throws 404 if the path names a table or a row that does not exist. */
 async function checkNamed({ tableName, rowId }: Params, session: Session): Promise<void> {
   if (tableName === undefined) return;
