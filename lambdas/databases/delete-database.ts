@@ -5,7 +5,7 @@ import { countDown } from "../organizations/model/totals.ts";
 import { newRemoval } from "../removals/model/removal.ts";
 import { checkConfirmed, startRemoval } from "../removals/model/start-removal.ts";
 import { Database, DatabaseEntry, databaseAt } from "../tables/model/database.ts";
-import { existingDatabase } from "../tables/model/open-database.ts";
+import { existingDatabase } from "../tables/model/existing-database.ts";
 
 /** The database is gone with the transaction; an execution drops its tables and its role (ADR 0016). */
 export const handler = endpoint(
