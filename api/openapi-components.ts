@@ -12,6 +12,13 @@ function nameOf(property: string): string {
   return `${singular.charAt(0).toUpperCase()}${singular.slice(1)}`;
 }
 
+/** The name of an object: after its property, or, for a whole body with one field, after this field. */
+function baseNameOf(property: string, { properties }: Json): string | undefined {
+  if (/^[A-Za-z]+$/.test(property)) return nameOf(property);
+  const fields = Object.keys(Object(properties));
+  return property.includes("/") && fields.length === 1 ? `${nameOf(fields[0] ?? "")}Body` : undefined;
+}
+
 /** Calls `visit` with every schema of an object below a value, and the property that it was found under. */
 function walk(value: unknown, property: string, visit: (schema: Json, property: string) => void): void {
   if (Array.isArray(value)) for (const item of value) walk(item, property, visit);
@@ -25,7 +32,7 @@ function walk(value: unknown, property: string, visit: (schema: Json, property: 
  * Moves schemas that occur several times into components: those that have an id of their own (`$defs`), and objects
  * of the same form, which are named after the property that they are found under.
  */
-export function hoistRepeated(document: Record<string, Json>): { document: unknown; schemas: Json } {
+export function hoistRepeated(document: Record<string, Json>): { document: unknown; schemas: Json; responses: Json } {
   const seen = new Map<string, { count: number; property: string; schema: Json }>();
   walk(document, "", (schema, property) => {
     const text = JSON.stringify(schema);
@@ -36,9 +43,9 @@ export function hoistRepeated(document: Record<string, Json>): { document: unkno
   });
   const names = new Map<string, string>();
   const schemas: Json = {};
-  for (const [text, { count, property }] of seen) {
-    if (count < 2 || !/^[A-Za-z]+$/.test(property)) continue;
-    const base = nameOf(property);
+  for (const [text, { count, property, schema }] of seen) {
+    const base = baseNameOf(property, schema);
+    if (count < 2 || base === undefined) continue;
     let name = base;
     for (let number = 2; [...names.values()].includes(name); number += 1) name = `${base}${number}`;
     names.set(text, name);
@@ -49,6 +56,8 @@ export function hoistRepeated(document: Record<string, Json>): { document: unkno
     if (!isObject(value)) return value;
     const name = names.get(JSON.stringify(value));
     if (name !== undefined && name !== own) return { $ref: `#/components/schemas/${name}` };
+    const base = baseOf(value, own);
+    if (base !== undefined) return replace(extension(base, value));
     const { $defs, ...rest } = value;
     if (isObject($defs)) for (const [id, schema] of Object.entries($defs)) schemas[id] = withoutId(schema);
     return Object.fromEntries(
@@ -61,12 +70,60 @@ export function hoistRepeated(document: Record<string, Json>): { document: unkno
     );
   }
 
+  /** The largest named schema all of whose fields an object has, with the same types. */
+  function baseOf(value: Json, own: string | undefined): { name: string; schema: Json } | undefined {
+    const fields = value.properties;
+    if (value.type !== "object" || !isObject(fields)) return undefined;
+    const candidates = [...names].flatMap(([text, name]) => {
+      const schema = seen.get(text)?.schema;
+      const isSmaller = Object.keys(Object(schema?.properties)).length < Object.keys(fields).length;
+      return name === own || schema === undefined || !isSmaller || text.length > JSON.stringify(value).length
+        ? []
+        : [{ name, schema }];
+    });
+    const fitting = candidates.filter(({ schema }) =>
+      Object.entries(Object(schema.properties)).every(
+        ([name, type]) => JSON.stringify(fields[name]) === JSON.stringify(type),
+      ),
+    );
+    return fitting.sort((one, other) => JSON.stringify(other.schema).length - JSON.stringify(one.schema).length)[0];
+  }
+
   const replaced = replace(document);
+  const responses = hoistResponses(replaced);
   for (const [text, name] of names) {
     const found = seen.get(text);
     if (found) schemas[name] = replace(found.schema, name);
   }
-  return { document: replaced, schemas };
+  return { document: replaced, schemas, responses };
+}
+
+/** Moves answers that consist of a named body into components, in place; they get the body's name. */
+function hoistResponses(paths: unknown): Json {
+  const responses: Json = {};
+  for (const item of Object.values(Object(paths)).filter(isObject)) {
+    for (const { responses: answers } of Object.values(item).filter(isObject)) {
+      for (const [status, answer] of isObject(answers) ? Object.entries(answers) : []) {
+        const name = /^\{"description":"OK","content":.*"\$ref":"#\/components\/schemas\/(\w+)Body"\}{4}$/.exec(
+          JSON.stringify(answer),
+        )?.[1];
+        if (name === undefined || !isObject(answers)) continue;
+        responses[name] = answer;
+        answers[status] = { $ref: `#/components/responses/${name}` };
+      }
+    }
+  }
+  return responses;
+}
+
+/** An object as what it has beyond a named schema. */
+function extension({ name, schema }: { name: string; schema: Json }, value: Json): Json {
+  const known: Json = Object(schema.properties);
+  const { properties, required, ...rest } = value;
+  const own = Object.entries(Object(properties)).filter(([field]) => !Object.hasOwn(known, field));
+  const needed = Array.isArray(required) ? required.filter((field) => !Object.hasOwn(known, String(field))) : [];
+  const more = { ...rest, properties: Object.fromEntries(own), ...(needed.length > 0 && { required: needed }) };
+  return { allOf: [{ $ref: `#/components/schemas/${name}` }, more] };
 }
 
 function withoutId(schema: unknown): unknown {

@@ -4,7 +4,7 @@ import { type ErrorCode, errorTable } from "./errors.ts";
 import { type Example, examples } from "./examples.ts";
 import { routes } from "./index.ts";
 import { hoistRepeated, type Json } from "./openapi-components.ts";
-import { type Route, refusalsOf } from "./route.ts";
+import type { Route } from "./route.ts";
 
 /** JSON Schema of what a client sends, or of what it gets. */
 function schemaOf(schema: z.ZodType, io: "input" | "output"): Json {
@@ -32,19 +32,39 @@ const exampleOf = (id: string): Example | undefined => new Map<string, Example>(
 const namesIn = (path: string) => [...path.matchAll(/\{(\w+)\}/g)].map((match) => String(match[1]));
 const parameter = (name: string) => ({ $ref: `#/components/parameters/${name}` });
 
+/** The parameters of every list with pages; each list has bounds of its own for `limit` (docs/api.md, Lists). */
+const paging = {
+  limit: { name: "limit", in: "query", description: "The size of a page.", schema: { type: "integer", minimum: 1 } },
+  cursor: {
+    name: "cursor",
+    in: "query",
+    description: "The nextCursor of the page before.",
+    schema: { type: "string" },
+  },
+};
+const isPaging = (name: string): name is keyof typeof paging => Object.hasOwn(paging, name);
+
+function inQuery(name: string, { properties }: Json): Json {
+  return { name, in: "query", schema: new Map(Object.entries(Object(properties))).get(name) };
+}
+
 /** The parameters of one operation; those of its path are the path's. */
 function parametersOf({ definition, method }: Route): Json[] {
   const query = definition.query ? schemaOf(definition.query, "input") : { properties: {} };
   return [
-    ...Object.entries(query.properties ?? {}).map(([name, schema]) => ({ name, in: "query", schema })),
+    ...Object.keys(query.properties ?? {}).map((name) => (isPaging(name) ? parameter(name) : inQuery(name, query))),
     ...(method === "POST" && definition.credential !== "none" ? [parameter("IdempotencyKey")] : []),
   ];
 }
 
+/** Errors that follow from the method, `x-role` and `x-callers`: said once, for all routes. */
+const derived: readonly ErrorCode[] = ["token_scope", "forbidden", "users_only", "idempotency_mismatch"];
+
 /** The errors of this route alone: one shared response for each status, with the codes in its description. */
 function errorsOf(route: Route): Record<string, Json> {
   const byStatus = new Map<number, ErrorCode[]>();
-  for (const code of [...refusalsOf(route), ...route.definition.errors]) {
+  for (const code of route.definition.errors) {
+    if (derived.includes(code)) continue;
     const { status } = errorTable[code];
     byStatus.set(status, [...(byStatus.get(status) ?? []), code]);
   }
@@ -56,19 +76,20 @@ function errorsOf(route: Route): Record<string, Json> {
   );
 }
 
-function operationOf(route: Route & { resource: string }): Json {
+function operationOf(route: Route): Json {
   const { definition } = route;
   const parameters = parametersOf(route);
   return {
     operationId: route.id,
     summary: definition.summary,
-    tags: [route.resource],
+    ...(definition.role && { "x-role": definition.role }),
+    ...(definition.callers && { "x-callers": definition.callers }),
     ...(parameters.length > 0 && { parameters }),
     ...(definition.body && {
       requestBody: jsonBody(schemaOf(definition.body, "input"), exampleOf(route.id)?.body),
     }),
     responses: {
-      [definition.status]: { description: "Success", ...jsonBody(schemaOf(definition.reply, "output")) },
+      [definition.status]: { description: "OK", ...jsonBody(schemaOf(definition.reply, "output")) },
       ...errorsOf(route),
       default: { $ref: "#/components/responses/Error" },
     },
@@ -76,7 +97,8 @@ function operationOf(route: Route & { resource: string }): Json {
   };
 }
 
-const everywhere = `The errors of every route are ${commonErrors.map((code) => `${code} (${errorTable[code].status})`).join(", ")}.`;
+const listed = (codes: readonly ErrorCode[]) => codes.map((code) => `${code} (${errorTable[code].status})`).join(", ");
+const everywhere = `Every route can answer ${listed(commonErrors)}. One that changes something can also answer ${listed(derived)}: x-role is the least role that a user needs, x-callers "users" refuses keys.`;
 
 /** The whole interface as an OpenAPI 3.1 document, derived from the route table. */
 export function openApi(): Json {
@@ -88,7 +110,7 @@ export function openApi(): Json {
     paths[route.path] = { ...shared, ...paths[route.path], [route.method.toLowerCase()]: operationOf(route) };
     for (const name of names) inPath[name] = { name, in: "path", required: true, schema: { type: "string" } };
   }
-  const { document, schemas } = hoistRepeated(paths);
+  const { document, schemas, responses } = hoistRepeated(paths);
   return {
     openapi: "3.1.0",
     info: {
@@ -106,6 +128,7 @@ export function openApi(): Json {
       },
       parameters: {
         ...inPath,
+        ...paging,
         IdempotencyKey: {
           name: "Idempotency-Key",
           in: "header",
@@ -113,7 +136,10 @@ export function openApi(): Json {
           schema: { type: "string", maxLength: 255 },
         },
       },
-      responses: { Error: { description: "An error", ...jsonBody({ $ref: "#/components/schemas/Error" }) } },
+      responses: {
+        ...responses,
+        Error: { description: "An error", ...jsonBody({ $ref: "#/components/schemas/Error" }) },
+      },
       schemas: { ...schemas, Error: schemaOf(errorReply, "output") },
     },
   };

@@ -87,17 +87,6 @@ export function openTo({ method, definition }: Pick<Route, "method" | "definitio
   return definition.tokens === "deploy" ? ["deploy", "all"] : ["all"];
 }
 
-/** The 403s that follow from the declaration. */
-export function refusalsOf(route: Pick<Route, "method" | "definition">): ErrorCode[] {
-  const { credential, callers, role } = route.definition;
-  if (credential === "none") return [];
-  return [
-    ...(callers === "users" ? ["users_only" as const] : []),
-    ...(openTo(route).length < tokenAccesses.length ? ["token_scope" as const] : []),
-    ...(role === undefined ? [] : ["forbidden" as const]),
-  ];
-}
-
 /** Declares a route once; everything else (API Gateway, Lambda, local server, OpenAPI, client, tests) is derived from it. */
 export function route<
   const Id extends string,

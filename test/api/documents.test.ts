@@ -20,7 +20,9 @@ test("the OpenAPI document needs no credential, and is the contract's own", asyn
   expect(await response.json()).toEqual(JSON.parse(JSON.stringify(openApi())));
 });
 
-test.each(pages.map(({ path }) => path))("%s is not sent again to a client that has it", async (path) => {
+const documents = pages.filter(({ resource }) => resource === "documents");
+
+test.each(documents.map(({ path }) => path))("%s is not sent again to a client that has it", async (path) => {
   const first = await get(path);
   const etag = first.headers.get("etag") ?? "";
   expect(etag).toMatch(/^"[\w-]{27}"$/);
@@ -70,4 +72,15 @@ test("other methods and paths below a page are the API's own 404", async () => {
     const { status, body } = await running.call(method, path);
     expect([method, path, status, body.code]).toEqual([method, path, 404, "not_found"]);
   }
+});
+
+test("the reference page shows the type of every answer, and the query of every list with pages", async () => {
+  const text = await (await get("/docs")).text();
+  const sections = text.split("<section ").slice(1);
+  for (const section of sections) {
+    expect(/<h4>Answer 20[01]<\/h4><pre>(any|object)?<\/pre>/.exec(section)?.[0]).toBeUndefined();
+  }
+  const builds = sections.find((section) => section.startsWith('id="list-builds"')) ?? "";
+  expect(builds).toContain("limit?: integer;");
+  expect(builds).toContain("cursor?: string;");
 });

@@ -25,8 +25,14 @@ const jsonAt = (value: unknown, ...path: string[]): Json => {
 };
 const textAt = (value: unknown, name: string): string => String(at(value, name) ?? "");
 
-function queryOf(operation: Json): Json | undefined {
-  const parameters = Array.isArray(operation.parameters) ? operation.parameters.filter(isJson) : [];
+/** What a reference such as `#/components/parameters/limit` leads to; anything else is itself. */
+function resolved(document: Json, value: Json): Json {
+  return typeof value.$ref === "string" ? jsonAt(document, ...value.$ref.replace("#/", "").split("/")) : value;
+}
+
+function queryOf(document: Json, operation: Json): Json | undefined {
+  const listed = Array.isArray(operation.parameters) ? operation.parameters.filter(isJson) : [];
+  const parameters = listed.map((one) => resolved(document, one));
   const query = parameters.filter((one) => one.in === "query");
   if (query.length === 0) return undefined;
   return {
@@ -35,7 +41,7 @@ function queryOf(operation: Json): Json | undefined {
   };
 }
 
-function operationOf(path: string, method: string, operation: Json): Operation {
+function operationOf(document: Json, path: string, method: string, operation: Json): Operation {
   const responses = jsonAt(operation, "responses");
   const status = Object.keys(responses).find((one) => one.startsWith("2")) ?? "200";
   const id = textAt(operation, "operationId");
@@ -46,9 +52,9 @@ function operationOf(path: string, method: string, operation: Json): Operation {
     path,
     summary: textAt(operation, "summary"),
     params: [...path.matchAll(/\{(\w+)\}/g)].map(([, name]) => String(name)),
-    query: queryOf(operation),
+    query: queryOf(document, operation),
     body: at(operation, "requestBody") === undefined ? undefined : jsonAt(operation, "requestBody", ...content),
-    reply: jsonAt(responses, status, ...content),
+    reply: jsonAt(resolved(document, jsonAt(responses, status)), ...content),
     status,
     errors: Object.entries(responses).flatMap(([code, response]) =>
       /^[45]/.test(code) ? textAt(response, "description").split(", ") : [],
@@ -61,7 +67,7 @@ function operationOf(path: string, method: string, operation: Json): Operation {
 export function operationsOf(document: Json): { operations: Operation[]; shared: [name: string, schema: Json][] } {
   const operations = Object.entries(jsonAt(document, "paths")).flatMap(([path, item]) =>
     Object.entries(isJson(item) ? item : {}).flatMap(([method, operation]) =>
-      method === "parameters" || !isJson(operation) ? [] : [operationOf(path, method, operation)],
+      method === "parameters" || !isJson(operation) ? [] : [operationOf(document, path, method, operation)],
     ),
   );
   const schemas = Object.entries(jsonAt(document, "components", "schemas"));

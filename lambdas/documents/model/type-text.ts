@@ -38,6 +38,7 @@ export function typeText(schema: unknown, indent = ""): string {
   for (const choice of [schema.anyOf, schema.oneOf]) {
     if (Array.isArray(choice)) return choice.map((one) => typeText(one, indent)).join(" | ");
   }
+  if (Array.isArray(schema.allOf)) return schema.allOf.map((one) => typeText(one, indent)).join(" & ");
   if (Array.isArray(schema.type)) return schema.type.map((type) => plainText(type, schema, indent)).join(" | ");
   return plainText(schema.type, schema, indent);
 }
