@@ -1,9 +1,21 @@
 import { spawn } from "node:child_process";
 import { mkdirSync, mkdtempSync, rmSync, symlinkSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
-import { dirname, join, resolve } from "node:path";
+import { dirname, join } from "node:path";
+import { buildCli } from "../../../scripts/package/cli.ts";
 
-const main = resolve(import.meta.dirname, "../../../cli/main.ts");
+let built: Promise<string> | undefined;
+
+/** The command line as users install it, built once: it starts three times as fast as from its sources. */
+function installed(): Promise<string> {
+  built ??= (async () => {
+    const folder = mkdtempSync(join(tmpdir(), "slipway-cli-"));
+    process.once("exit", () => rmSync(folder, { recursive: true, force: true }));
+    await buildCli(folder);
+    return join(folder, "slipway.js");
+  })();
+  return built;
+}
 
 export interface Finished {
   code: number | null;
@@ -20,7 +32,8 @@ interface RunOptions {
 }
 
 /** Runs the command line as a user would, with only the given environment. */
-export function slipway(words: string[], options: RunOptions = {}): Promise<Finished> {
+export async function slipway(words: string[], options: RunOptions = {}): Promise<Finished> {
+  const main = await installed();
   const child = spawn(process.execPath, [main, ...words], {
     cwd: options.workingFolder ?? tmpdir(),
     env: { PATH: process.env.PATH, TMPDIR: tmpdir(), ...options.environment },
