@@ -56,7 +56,8 @@ function calledActions(file: string): string[] {
   const pinned = /VersionId:/.test(source) ? ["s3:GetObjectVersion"] : [];
   const called = [...source.matchAll(/import \{([^}]*)\} from "@aws-sdk\/([\w-]+)"/g)].flatMap(
     ([, names = "", client = ""]) =>
-      [...names.matchAll(/(?<!type )\b(\w+)Command\b/g)].flatMap(([, call]) => {
+      [...names.matchAll(/(?<!type )\b(?:(\w+)Command|paginate(\w+))\b/g)].flatMap(([, command, paged]) => {
+        const call = command ?? paged;
         const action = `${packages[client]}:${call}`;
         return actionsOf[action] ?? [action];
       }),

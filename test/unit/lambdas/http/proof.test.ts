@@ -388,7 +388,7 @@ describe("the conditions of a write", () => {
 });
 
 test("a proved caller is the user with role and bounds, or the organization of the key or session", () => {
-  const bounds = { organizationIds: [orgId], expiresAt: later };
+  const bounds = { access: "read" as const, organizationIds: [orgId], expiresAt: later };
   const rows = { ...good.token, "proof:token": { ...tokenRow, ...bounds } };
   expect(callerOf(asks(token), rows)).toEqual({ kind: "user", userId, role: "owner", bounds });
   expect(callerOf(asks(key), good.key)).toEqual({ kind: "organization", organizationId: orgId });
