@@ -4,7 +4,9 @@ import { join } from "node:path";
 import * as z from "zod";
 import { startApiGateway } from "../../../local/api-gateway/server.ts";
 import { startDynamoDb } from "../../../local/dynamodb/server.ts";
+import { setEnvironment } from "../../../local/environment.ts";
 import { createFunctions } from "../../../local/lambda/functions.ts";
+import { names, region } from "../../../local/names.ts";
 import { startS3 } from "../../../local/s3/server.ts";
 import type { ObjectCreated } from "../../../local/s3/store/object-created.ts";
 import { startStsServer, stsService } from "../../../local/sts/server.ts";
@@ -38,27 +40,7 @@ export interface HeldEvents {
   stop(): Promise<void>;
 }
 
-const region = "us-east-1";
 const made = z.object({ ok: z.literal(true), output: z.record(z.string(), z.looseObject({ id: z.any() })) });
-
-function setEnvironment(found: { table: string; aws: string; s3: string; root: Record<string, string> }): void {
-  Object.assign(process.env, {
-    AWS_REGION: region,
-    AWS_ACCESS_KEY_ID: found.root.accessKeyId,
-    AWS_SECRET_ACCESS_KEY: found.root.secretAccessKey,
-    AWS_ENDPOINT_URL: found.aws,
-    AWS_ENDPOINT_URL_DYNAMODB: found.table,
-    AWS_ENDPOINT_URL_S3: found.s3,
-    AWS_ENDPOINT_URL_STS: found.aws,
-    TABLE_NAME: "slipway",
-    FILES_BUCKET: "slipway-files",
-    ARCHIVES_BUCKET: "slipway-archives",
-    ARCHIVES_SIGNER_ROLE: "arn:aws:iam::000000000000:role/slipway-archives-signer",
-    STATE_MACHINE_ARN: "arn:aws:states:us-east-1:000000000000:stateMachine:none",
-    FILES_SIGNER_ROLE: "arn:aws:iam::000000000000:role/slipway-files-signer",
-  });
-  delete process.env.AWS_SESSION_TOKEN;
-}
 
 /** One per test file: the handlers keep the clients that they were loaded with. */
 export async function startHeldEvents(options: { versioned: boolean }): Promise<HeldEvents> {
@@ -70,13 +52,13 @@ export async function startHeldEvents(options: { versioned: boolean }): Promise<
   const events: ObjectCreated[] = [];
   const now = () => new Date(Date.now() + clock.aheadMs);
   const credentials = openCredentials({ dir: join(home, "sts"), now });
-  const dynamoDb = await startDynamoDb({ file: join(home, "table.db"), tableName: "slipway" });
+  const dynamoDb = await startDynamoDb({ file: join(home, "table.db"), tableName: names.table });
   const table = await startDynamoProxy(dynamoDb.endpoint);
   const s3 = await startS3({
     dir: join(home, "s3"),
     credentials,
     region,
-    buckets: [{ name: "slipway-files", versioned: options.versioned, cors: true }],
+    buckets: [{ name: names.files, versioned: options.versioned, cors: true }],
     onObjectCreated: async (event) => void events.push(event),
     now,
   });
@@ -91,8 +73,17 @@ export async function startHeldEvents(options: { versioned: boolean }): Promise<
     },
   ]);
   const direct = directTable(dynamoDb.endpoint);
-  setEnvironment({ table: table.endpoint, aws: aws.endpoint, s3: gate.endpoint, root: credentials.root });
   const gateway = await startApiGateway({ port: 0, functions });
+  const baseUrl = `http://127.0.0.1:${gateway.port}`;
+  setEnvironment({
+    dynamoDb: table.endpoint,
+    aws: aws.endpoint,
+    sts: aws.endpoint,
+    s3: gate.endpoint,
+    baseUrl,
+    root: credentials.root,
+    healthTimeoutSeconds: 1,
+  });
   const operator = async (command: string, input: object) =>
     made.parse(await functions.invoke("operator", { command, input })).output;
 
@@ -104,7 +95,7 @@ export async function startHeldEvents(options: { versioned: boolean }): Promise<
   const storageId = String(storage?.id);
   const bearer = `${credential?.access}:${credential?.secret}`;
   return {
-    call: (method, path, callOptions) => callAt(`http://127.0.0.1:${gateway.port}`, bearer, method, path, callOptions),
+    call: (method, path, callOptions) => callAt(baseUrl, bearer, method, path, callOptions),
     files: `/organizations/${organizationId}/storages/${storageId}/files`,
     organizationId,
     project: `/organizations/${organizationId}/projects/${project?.id}`,
