@@ -117,7 +117,7 @@ const budgets = {
   },
   // A mark holds new files off while the list of files is read.
   "delete-storage": {
-    operations: ["BatchGetItem", "TransactWriteItems", "Query", "TransactWriteItems"],
+    operations: ["BatchGetItem", "Query", "TransactWriteItems", "TransactWriteItems"],
     depth: 4,
     prepare: async (running) => {
       const { storage } = await made(running, `${organization(running)}/storages`, { name: "Deleted" });
