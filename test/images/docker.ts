@@ -1,5 +1,6 @@
 import { spawnSync } from "node:child_process";
 import { readFileSync, writeFileSync } from "node:fs";
+import { text } from "node:stream/consumers";
 import { parseArgs } from "node:util";
 import { buildah, buildahCall } from "../../scripts/images/buildah.ts";
 
@@ -51,5 +52,13 @@ async function buildxBuild(args: string[]): Promise<number> {
   return 0;
 }
 
+/** Reads the password to its end, as docker does: the program that writes it would otherwise be ended by SIGPIPE, and with it the build. */
+async function login(): Promise<number> {
+  if ((await text(process.stdin)) !== "") return 0;
+  process.stderr.write("Error: password is empty\n");
+  return 1;
+}
+
 const [command, subcommand, ...args] = process.argv.slice(2);
 if (command === "buildx" && subcommand === "build") process.exitCode = await buildxBuild(args);
+if (command === "login") process.exitCode = await login();

@@ -1,5 +1,5 @@
 import { type ExecFileException, execFile } from "node:child_process";
-import { chmodSync, mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from "node:fs";
+import { chmodSync, existsSync, mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { buffer } from "node:stream/consumers";
@@ -122,9 +122,9 @@ export async function buildImage(files: Files, variables: Variables = {}): Promi
     keep("recipe.json", JSON.stringify(recipe));
     const name = `localhost/slipway-test/prj_images:${folder.slice(-6).toLowerCase()}`;
     const { succeeded, log } = await runBuildspec(folder, name);
-    const buildArguments = z
-      .array(z.string())
-      .parse(JSON.parse(readFileSync(join(folder, "build", "Dockerfile.arguments"), "utf8")));
+    const passed = join(folder, "build", "Dockerfile.arguments");
+    if (!existsSync(passed)) throw new Error(`The build ended before its Dockerfile was built:\n${log}`);
+    const buildArguments = z.array(z.string()).parse(JSON.parse(readFileSync(passed, "utf8")));
     return { plan, dockerfile, log, buildArguments, image: succeeded ? await imageOf(name, log) : null };
   } finally {
     rmSync(folder, { recursive: true, force: true });
