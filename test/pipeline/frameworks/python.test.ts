@@ -49,7 +49,7 @@ describe.skipIf(because !== null)(title, () => {
     const build = await deploy(running, { ...exampleFiles("django"), ...wheels, ...version });
     expect(build).toMatchObject({ ...asked, status: "ready", error: null });
     expect(build.suggestion).toMatch(
-      /^manage\.py:1: The app is served by gunicorn, which is not among its dependencies/,
+      /^manage\.py:1: The app is served by gunicorn, which is not one of its dependencies, so its newest version is added/,
     );
     const url = await address(running);
     const page = await fetch(`${url}/?title=${encodeURIComponent("<a boat>")}`);
