@@ -43,12 +43,16 @@ export interface ProcessGroup {
 const guard = (ending: string) =>
   `( (trap '' HUP INT QUIT TERM; read _ <&3; ${ending}kill -KILL -$$) </dev/null >/dev/null 2>&1 & )`;
 
-/** Repeats until it finds no process to kill, because a process may start others while the list is read. */
+/**
+ * Repeats until it finds no process to kill twice in a row: a process may start others while the list is read, and one
+ * that replaces its program (exec) shows no environment for a moment.
+ */
 const killMarked = (mark: string) =>
-  `read self _ </proc/self/stat; pass=0; while [ "$pass" -lt 20 ]; do pass=$((pass+1)); found=; ` +
+  `read self _ </proc/self/stat; pass=0; empty=0; while [ "$pass" -lt 20 ]; do pass=$((pass+1)); found=; ` +
   `for at in $(PATH=/usr/bin:/bin grep -lsF ${quoted(mark)} /proc/[0-9]*/environ); do ` +
   `at=\${at#/proc/}; at=\${at%/environ}; [ "$at" = "$self" ] || { kill -KILL "$at" && found=1; }; done; ` +
-  `[ "$found" ] || break; done; `;
+  `if [ "$found" ]; then empty=0; else empty=$((empty+1)); [ "$empty" -lt 2 ] || break; ` +
+  `PATH=/usr/bin:/bin sleep 0.01; fi; done; `;
 
 /** Output is read for this long after the process has ended, if a process outside the group keeps its pipes open. */
 const lateOutputMs = 500;

@@ -6,6 +6,9 @@ import { begin, deploy, nodeApp } from "../harness/app.ts";
 import { type Running, startRunning } from "../harness/service.ts";
 import { startMortal } from "./faults/mortal-service.ts";
 
+/** Numbers of this run alone: a process that another run left behind is not counted. */
+const first = 100_000 + (process.pid % 80_000) * 10;
+
 /** The processes of this machine that run `sleep` with this number, which identifies one scenario. */
 function sleepers(seconds: number): string[] {
   return readdirSync("/proc").filter((pid) => {
@@ -37,29 +40,29 @@ describe.runIf(process.platform === "linux")("a process that a build's command l
 
   test("ends with the build, whether that succeeds or fails", async () => {
     if (!running) throw new Error("no service");
-    expect(await deploy(running, appThatLeaves(90_001, "echo built"))).toMatchObject({ status: "ready" });
-    expect(sleepers(90_001)).toEqual([]);
-    expect(await deploy(running, appThatLeaves(90_002, "exit 3"))).toMatchObject({ status: "error" });
-    expect(sleepers(90_002)).toEqual([]);
+    expect(await deploy(running, appThatLeaves(first + 1, "echo built"))).toMatchObject({ status: "ready" });
+    expect(sleepers(first + 1)).toEqual([]);
+    expect(await deploy(running, appThatLeaves(first + 2, "exit 3"))).toMatchObject({ status: "error" });
+    expect(sleepers(first + 2)).toEqual([]);
   });
 
   test("ends when the service stops during the build", async () => {
     if (!running) throw new Error("no service");
-    await begin(running, appThatLeaves(90_003, "sleep 90003"));
-    await until(() => sleepers(90_003).length === 2);
+    await begin(running, appThatLeaves(first + 3, `sleep ${first + 3}`));
+    await until(() => sleepers(first + 3).length === 2);
     await running.stop();
     running = undefined;
-    expect(sleepers(90_003)).toEqual([]);
+    expect(sleepers(first + 3)).toEqual([]);
   });
 
   test("ends when the service is killed during the build", async () => {
     const table = await openTable();
     const service = await startMortal(table.gate.endpoint);
     const { project, call } = service;
-    await begin({ project, call } as Running, appThatLeaves(90_004, "sleep 90004"));
-    await until(() => sleepers(90_004).length === 2);
+    await begin({ project, call } as Running, appThatLeaves(first + 4, `sleep ${first + 4}`));
+    await until(() => sleepers(first + 4).length === 2);
     service.kill();
-    await until(() => sleepers(90_004).length === 0);
+    await until(() => sleepers(first + 4).length === 0);
     await service.remove();
     await table.close();
   });
