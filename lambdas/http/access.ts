@@ -29,8 +29,11 @@ export interface ReadAccess {
   caller(): Caller;
   /** The request's Idempotency-Key, for work that is not done in the table; absent without one. */
   idempotencyKey?: IdempotencyKey | undefined;
-  /** Does work outside the table: its event is recorded before, and completed after (ADR 0019). `ids` names what is not in the path. */
-  around<T>(work: () => Promise<T>, ids?: Record<string, string>): Promise<T>;
+  /**
+   * Does work outside the table or in several transactions: its event is recorded before, and completed after (ADR 0019).
+   * `ids` names what is not in the path. A `commit` of this work adds no event of its own.
+   */
+  around<T>(work: () => Promise<T>, ids?: EventRow["ids"]): Promise<T>;
 }
 
 export interface Access extends ReadAccess {
@@ -87,6 +90,7 @@ export function accessFor(request: AccessRequest, tools: AccessTools): Access & 
   let proved = false;
   let caller: Caller | undefined;
   let recorded: EventRow | undefined;
+  let isInside = false;
 
   /** Records an event in a write of its own, because the transaction is full or the work is outside the table. */
   async function record(event: EventRow): Promise<void> {
@@ -136,7 +140,7 @@ export function accessFor(request: AccessRequest, tools: AccessTools): Access & 
       ...writes,
     };
     const fits = countOf(own) < transactionWritesMax;
-    const change = countOf(writes) > 0 ? request.change : undefined;
+    const change = countOf(writes) > 0 && !isInside ? request.change : undefined;
     const event = change && eventOf(change, request, made, fits ? "done" : "unknown");
     if (event && !fits) await record(event);
     const outcome = await tools.writer.write<Writes>({
@@ -163,10 +167,11 @@ export function accessFor(request: AccessRequest, tools: AccessTools): Access & 
     await concludeBestEffort("refused");
   }
 
-  async function around<T>(work: () => Promise<T>, ids: Record<string, string> = {}): Promise<T> {
+  async function around<T>(work: () => Promise<T>, ids: EventRow["ids"] = {}): Promise<T> {
     const { change } = request;
     if (!change || !proved) throw new Error("The route declares no event, or its caller is not proved");
     await record(eventOf({ ...change, ids: { ...change.ids, ...ids } }, request, undefined, "unknown"));
+    isInside = true;
     try {
       const result = await work();
       await concludeBestEffort("done");
@@ -174,6 +179,8 @@ export function accessFor(request: AccessRequest, tools: AccessTools): Access & 
     } catch (error) {
       if (error instanceof Problem && error.status < 500) await concludeBestEffort("refused");
       throw error;
+    } finally {
+      isInside = false;
     }
   }
 

@@ -9,7 +9,7 @@ export interface Change {
   /** The route's id. */
   action: string;
   /** The ids in the path; those of what the request makes are added. */
-  ids: Readonly<Record<string, string | undefined>>;
+  ids: Readonly<Record<string, string | string[] | undefined>>;
 }
 
 /** The change that a route makes, if it declares that its events are recorded. */

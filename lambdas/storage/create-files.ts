@@ -20,40 +20,38 @@ interface NewFiles {
   now: Date;
 }
 
-/**
- * The storage is checked in the same transaction: a deletion that found it empty holds new files off. Requests of more
- * files than fit take a second transaction.
- */
-async function store({ access, storage, rows, now }: NewFiles, remember?: unknown): Promise<void> {
-  for (let from = 0; from < rows.length; from += filesAtOnce) {
-    const part = rows.slice(from, from + filesAtOnce);
-    const writes: Writes = {
-      storage: Storage.check(storage, {
-        emptyUntil: { is: "absentOrBelow", value: now.toISOString() },
-        id: storage.id,
-      }),
-      ...Object.fromEntries(part.map((row) => [row.id, File.put(row, row)])),
-    };
-    const outcome = await access.commit<Writes>(writes, remember, { files: part });
-    if (outcome.ok) continue;
-    throw outcome.failed.storage?.old ? unavailable(new Error("The storage is being deleted")) : notFound();
-  }
+/** The storage is checked in the same transaction: a deletion that found it empty holds new files off. */
+async function storeAtOnce({ access, storage, rows, now }: NewFiles, remember?: unknown): Promise<void> {
+  const writes: Writes = {
+    storage: Storage.check(storage, {
+      emptyUntil: { is: "absentOrBelow", value: now.toISOString() },
+      id: storage.id,
+    }),
+    ...Object.fromEntries(rows.map((row) => [row.id, File.put(row, row)])),
+  };
+  const outcome = await access.commit<Writes>(writes, remember, { files: rows });
+  if (outcome.ok) return;
+  throw outcome.failed.storage?.old ? unavailable(new Error("The storage is being deleted")) : notFound();
 }
 
 /**
- * A request of more files leaves no room for its idempotency record in the transaction, so the record is a write of its own.
- * If another request with the same key stored its record first, this one deletes its entries and returns the first answer.
+ * More files than fit take a second transaction, which also stores the answer for the Idempotency-Key; ONE event names all
+ * of them. If the second transaction is refused, as when another request with the same key was first, no file stays.
  */
-async function storeThenRemember(files: NewFiles, remember: unknown): Promise<void> {
+async function store(files: NewFiles, remember: unknown): Promise<void> {
   const { access, rows } = files;
-  await store(files);
-  try {
-    await access.commit({}, remember);
-  } catch (error) {
-    const isSecond = error instanceof Replay || (error instanceof Problem && error.code === "idempotency_mismatch");
-    if (isSecond) await access.undo(Object.fromEntries(rows.map((row) => [row.id, File.delete(row)])));
-    throw error;
-  }
+  if (rows.length <= filesAtOnce) return storeAtOnce(files, remember);
+  const both = async () => {
+    try {
+      await storeAtOnce({ ...files, rows: rows.slice(0, filesAtOnce) });
+      await storeAtOnce({ ...files, rows: rows.slice(filesAtOnce) }, remember);
+    } catch (error) {
+      const isRefused = error instanceof Replay || error instanceof Problem;
+      if (isRefused) await access.undo(Object.fromEntries(rows.map((row) => [row.id, File.delete(row)])));
+      throw error;
+    }
+  };
+  await access.around(both, { fileIds: rows.map(({ id }) => id) });
 }
 
 type Prepared = ReturnType<typeof fileReply>;
@@ -79,7 +77,7 @@ async function signed(organizationId: string, storageId: string, files: readonly
  */
 export const handler = endpoint(
   createFiles,
-  async ({ params, body, access, headers, now }, { addresses }) => {
+  async ({ params, body, access, now }, { addresses }) => {
     const opening = addresses.open(now);
     opening.catch(() => undefined);
     const { storage } = await access.read({ storage: storageAt(params) });
@@ -87,11 +85,10 @@ export const handler = endpoint(
     const signing = await opening;
     const entries = newFiles(params.storageId, body.files, now);
     const replies = entries.map(fileReply);
-    const isFull = entries.length > filesAtOnce && headers["idempotency-key"] !== undefined;
     const [first, ...others] = replies;
     const sign = (files: readonly Prepared[]) => signed(params.orgId, params.storageId, files, signing);
     const signedFirst = await sign(first ? [first] : []);
-    const storing = (isFull ? storeThenRemember : store)({ access, storage, rows: entries, now }, { files: replies });
+    const storing = store({ access, storage, rows: entries, now }, { files: replies });
     const [signedOthers] = await Promise.all([setImmediate().then(() => sign(others)), storing]);
     return { files: [...signedFirst, ...signedOthers] };
   },
