@@ -3,6 +3,9 @@ import { DynamoDBDocumentClient, UpdateCommand } from "@aws-sdk/lib-dynamodb";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import { routes } from "../../api/index.ts";
 import { openTo } from "../../api/route.ts";
+import { Passkey, passkeyIdOf } from "../../lambdas/sign-in/model/passkeys.ts";
+import { documentClient } from "../../lambdas/table/client.ts";
+import { tableWriter } from "../../lambdas/table/writer.ts";
 import { type Running, startRunning } from "../harness/service.ts";
 
 type Served = (typeof routes)[number];
@@ -36,6 +39,25 @@ describe("who may call", () => {
     return userId;
   }
 
+  async function aSignIn(userId: string): Promise<string> {
+    const { url } = await running.operator("create-sign-in-link", { userId });
+    const code = String(url).split("#code=")[1];
+    expect((await running.call("POST", "/console/session", { body: { code } })).status).toBe(201);
+    return (await running.call("GET", "/me/sessions", { bearer: tokens.read ?? "" })).body.sessions[0].id;
+  }
+
+  /** Through the API, a passkey takes an authenticator: test/api/passkeys.test.ts. */
+  async function aPasskey(userId: string): Promise<string> {
+    const id = passkeyIdOf("credential");
+    const createdAt = new Date().toISOString();
+    const key = { credentialId: "credential", publicKey: "key", counter: 0, transports: [] };
+    const passkey = { id, userId, name: "Laptop", ...key, createdAt };
+    const client = documentClient();
+    await tableWriter(client, "slipway").write({ passkey: Passkey.put(passkey, passkey) });
+    client.destroy();
+    return id;
+  }
+
   beforeAll(async () => {
     running = await startRunning();
     const { seed, project } = running;
@@ -67,6 +89,8 @@ describe("who may call", () => {
       tableName: table.name,
       domain: (await made(`${project}/domains`, { domain: "www.example.com" })).domain.domain,
       tokenId: String((await running.operator("create-token", { userId: ownerId })).token?.id),
+      sessionId: await aSignIn(ownerId),
+      passkeyId: await aPasskey(ownerId),
       rowId: String((await made(`${tables}/things/rows`, { row: { title: "x" } })).row.id),
     };
   }, 60_000);
