@@ -50,6 +50,24 @@ test.each([
   expect(seen).toMatchObject({ ...calls, assumed: 1 });
 });
 
+test("a hundred files that are sent twice at once with one Idempotency-Key are a hundred files and one change", async () => {
+  const count = async () => (await held.rows()).filter(({ sk }) => sk.startsWith("FIL#")).length;
+  const before = await count();
+  const headers = { "idempotency-key": randomUUID() };
+  held.table.delayMs = 60;
+  const send = () => held.call("POST", held.files, { headers, body: { files: files(100) } });
+  const answers = await Promise.all([send(), send()]);
+  held.table.delayMs = 0;
+  const ids = answers.map(({ body }) => body.files.map(({ id }: { id: string }) => id));
+  expect(answers.map(({ status }) => status)).toEqual([201, 201]);
+  expect(ids[1]).toEqual(ids[0]);
+  expect(await count()).toBe(before + 100);
+  const { body } = await held.call("GET", `/organizations/${held.organizationId}/events?limit=2`);
+  const done = body.events.filter(({ ids: named }: { ids: object }) => JSON.stringify(named).includes(ids[0][0]));
+  expect(done).toMatchObject([{ action: "create-files", outcome: "done", ids: { fileIds: ids[0] } }]);
+  expect(body.events.filter(({ outcome }: { outcome: string }) => outcome === "unknown")).toEqual([]);
+});
+
 test("lists have depth 1", async () => {
   const listed = await counted("GET", `${held.files}?limit=10`);
   expect(listed).toMatchObject({ depth: 1, operations: ["BatchGetItem", "Query"], assumed: 0 });
