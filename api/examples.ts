@@ -6,8 +6,7 @@ export interface Example {
   body?: Record<string, unknown>;
 }
 
-/** One sample call per route: in the OpenAPI document, on the reference page, and run by the tests. */
-export const examples = {
+const examples = {
   "list-builds": { query: { limit: "20" } },
   "create-build": { body: { title: "First deployment" } },
   "list-build-logs": { query: { limit: "100" } },
@@ -22,3 +21,8 @@ export const examples = {
   "list-files": { query: { limit: "50" } },
   "create-files": { body: { files: [{ name: "report.pdf", mime: "application/pdf" }] } },
 } satisfies Partial<Record<RouteId, Example>>;
+
+const byId = new Map<string, Example>(Object.entries(examples));
+
+/** The sample call of a route, for the OpenAPI document and the reference page; empty if its path says everything. */
+export const exampleOf = (routeId: string): Example => byId.get(routeId) ?? {};

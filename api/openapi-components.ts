@@ -3,7 +3,8 @@ export type Json = Record<string, unknown>;
 /** Shorter schemas get no name. */
 const hoistedLengthMin = 120;
 
-const isObject = (value: unknown): value is Json =>
+/** Whether a value is a JSON object, neither a list nor null. */
+export const isJson = (value: unknown): value is Json =>
   typeof value === "object" && value !== null && !Array.isArray(value);
 
 /** The name of a schema that is found under a property: `builds` → Build, `entries` → Entry. */
@@ -22,8 +23,8 @@ function baseNameOf(property: string, { properties }: Json): string | undefined 
 /** Calls `visit` with every schema of an object below a value, and the property that it was found under. */
 function walk(value: unknown, property: string, visit: (schema: Json, property: string) => void): void {
   if (Array.isArray(value)) for (const item of value) walk(item, property, visit);
-  if (!isObject(value)) return;
-  if (value.type === "object" && isObject(value.properties)) visit(value, property);
+  if (!isJson(value)) return;
+  if (value.type === "object" && isJson(value.properties)) visit(value, property);
   for (const [name, child] of Object.entries(value))
     walk(child, /^(items|anyOf|schema)$/.test(name) ? property : name, visit);
 }
@@ -53,13 +54,13 @@ export function hoistRepeated(document: Record<string, Json>): { document: unkno
 
   function replace(value: unknown, own?: string): unknown {
     if (Array.isArray(value)) return value.map((item) => replace(item));
-    if (!isObject(value)) return value;
+    if (!isJson(value)) return value;
     const name = names.get(JSON.stringify(value));
     if (name !== undefined && name !== own) return { $ref: `#/components/schemas/${name}` };
     const base = baseOf(value, own);
     if (base !== undefined) return replace(extension(base, value));
     const { $defs, ...rest } = value;
-    if (isObject($defs)) for (const [id, schema] of Object.entries($defs)) schemas[id] = withoutId(schema);
+    if (isJson($defs)) for (const [id, schema] of Object.entries($defs)) schemas[id] = withoutId(schema);
     return Object.fromEntries(
       Object.entries(rest).map(([key, child]) => [
         key,
@@ -73,7 +74,7 @@ export function hoistRepeated(document: Record<string, Json>): { document: unkno
   /** The largest named schema all of whose fields an object has, with the same types. */
   function baseOf(value: Json, own: string | undefined): { name: string; schema: Json } | undefined {
     const fields = value.properties;
-    if (value.type !== "object" || !isObject(fields)) return undefined;
+    if (value.type !== "object" || !isJson(fields)) return undefined;
     const candidates = [...names].flatMap(([text, name]) => {
       const schema = seen.get(text)?.schema;
       const isSmaller = Object.keys(Object(schema?.properties)).length < Object.keys(fields).length;
@@ -101,13 +102,13 @@ export function hoistRepeated(document: Record<string, Json>): { document: unkno
 /** Moves answers that consist of a named body into components, in place; they get the body's name. */
 function hoistResponses(paths: unknown): Json {
   const responses: Json = {};
-  for (const item of Object.values(Object(paths)).filter(isObject)) {
-    for (const { responses: answers } of Object.values(item).filter(isObject)) {
-      for (const [status, answer] of isObject(answers) ? Object.entries(answers) : []) {
+  for (const item of Object.values(Object(paths)).filter(isJson)) {
+    for (const { responses: answers } of Object.values(item).filter(isJson)) {
+      for (const [status, answer] of isJson(answers) ? Object.entries(answers) : []) {
         const name = /^\{"description":"OK","content":.*"\$ref":"#\/components\/schemas\/(\w+)Body"\}{4}$/.exec(
           JSON.stringify(answer),
         )?.[1];
-        if (name === undefined || !isObject(answers)) continue;
+        if (name === undefined || !isJson(answers)) continue;
         responses[name] = answer;
         answers[status] = { $ref: `#/components/responses/${name}` };
       }
@@ -127,7 +128,7 @@ function extension({ name, schema }: { name: string; schema: Json }, value: Json
 }
 
 function withoutId(schema: unknown): unknown {
-  if (!isObject(schema)) return schema;
+  if (!isJson(schema)) return schema;
   const { id: _, ...rest } = schema;
   return rest;
 }

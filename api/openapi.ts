@@ -1,7 +1,7 @@
 import * as z from "zod";
 import { commonErrors, errorReply } from "./common.ts";
 import { type ErrorCode, errorTable } from "./errors.ts";
-import { type Example, examples } from "./examples.ts";
+import { exampleOf } from "./examples.ts";
 import { routes } from "./index.ts";
 import { hoistRepeated, type Json } from "./openapi-components.ts";
 import type { Route } from "./route.ts";
@@ -26,8 +26,6 @@ function schemaOf(schema: z.ZodType, io: "input" | "output"): Json {
 const jsonBody = (schema: Json, example?: Json) => ({
   content: { "application/json": { schema, ...(example && { example }) } },
 });
-
-const exampleOf = (id: string): Example | undefined => new Map<string, Example>(Object.entries(examples)).get(id);
 
 const namesIn = (path: string) => [...path.matchAll(/\{(\w+)\}/g)].map((match) => String(match[1]));
 const parameter = (name: string) => ({ $ref: `#/components/parameters/${name}` });
@@ -86,7 +84,7 @@ function operationOf(route: Route): Json {
     ...(definition.callers && { "x-callers": definition.callers }),
     ...(parameters.length > 0 && { parameters }),
     ...(definition.body && {
-      requestBody: jsonBody(schemaOf(definition.body, "input"), exampleOf(route.id)?.body),
+      requestBody: jsonBody(schemaOf(definition.body, "input"), exampleOf(route.id).body),
     }),
     responses: {
       [definition.status]: { description: "OK", ...jsonBody(schemaOf(definition.reply, "output")) },

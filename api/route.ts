@@ -87,6 +87,10 @@ export function openTo({ method, definition }: Pick<Route, "method" | "definitio
   return definition.tokens === "deploy" ? ["deploy", "all"] : ["all"];
 }
 
+/** The client's method of a route id: `cancel-build` → `cancelBuild`. */
+export const methodName = (routeId: string): string =>
+  routeId.replace(/-([a-z0-9])/g, (_, letter: string) => letter.toUpperCase());
+
 /** Declares a route once; everything else (API Gateway, Lambda, local server, OpenAPI, client, tests) is derived from it. */
 export function route<
   const Id extends string,

@@ -45,7 +45,7 @@ export const getConsoleSession = route("get-console-session", "GET /console/sess
 });
 
 export const deleteConsoleSession = route("delete-console-session", "DELETE /console/session", {
-  summary: "Signs the user out whom the console's cookie signed in.",
+  summary: "Signs out the user of the console's cookie.",
   reply: z.object({ session: z.string().nullable() }),
   status: 200,
   errors: ["foreign_origin"],
@@ -168,7 +168,7 @@ export const listPasskeys = route("list-passkeys", "GET /me/passkeys", {
 });
 
 export const deletePasskey = route("delete-passkey", "DELETE /me/passkeys/{passkeyId}", {
-  summary: "Deletes a passkey, which then signs in no longer.",
+  summary: "Deletes a passkey; it can no longer be used to sign in.",
   reply: z.object({ passkey: z.string() }),
   status: 200,
   errors: [],

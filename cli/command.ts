@@ -76,6 +76,10 @@ export const serviceOptions = {
   json: { type: "boolean", describe: "print JSON for machines" },
 } as const satisfies Record<string, Option>;
 
+const { project: _, ...withoutProject } = serviceOptions;
+/** The options of commands about an organization, not one of its projects. */
+export const organizationOptions = withoutProject;
+
 /** Declares a command: its parser and its help follow from the declaration. */
 export function command<Name extends string>(definition: Definition<Name>): Implementation {
   const { details, operands = { shown: "", min: 0, max: 0 }, run } = definition;

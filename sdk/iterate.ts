@@ -1,5 +1,5 @@
+import { methodName } from "../api/route.ts";
 import type { ItemOf, ListName } from "./client-types.ts";
-import { methodName } from "./route-methods.ts";
 import { clientRoutes } from "./routes.ts";
 import { type CallOptions, type Connection, send } from "./send.ts";
 

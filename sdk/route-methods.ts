@@ -1,10 +1,7 @@
+import { methodName } from "../api/route.ts";
 import type { Client } from "./client-types.ts";
 import { clientRoutes } from "./routes.ts";
 import { type CallOptions, type Connection, send } from "./send.ts";
-
-/** The method name of a route id: `cancel-build` → `cancelBuild`. */
-export const methodName = (routeId: string): string =>
-  routeId.replace(/-([a-z0-9])/g, (_, letter: string) => letter.toUpperCase());
 
 /** One method per route, each sending its call over the connection. */
 export function routeMethods(connection: Connection): Client {

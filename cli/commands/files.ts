@@ -5,13 +5,12 @@ import { Readable } from "node:stream";
 import { pipeline } from "node:stream/promises";
 import { download } from "../../sdk/download.ts";
 import { uploadArchive } from "../../sdk/upload-archive.ts";
-import { command, serviceOptions } from "../command.ts";
+import { command, organizationOptions } from "../command.ts";
 import { type OrganizationTarget, openOrganization } from "../configuration.ts";
 import { Failure } from "../failure.ts";
 import { mimeOf } from "../mime.ts";
 import { barText, bytesText, columnsText, printable } from "../terminal.ts";
 
-const { project: _, ...organizationOptions } = serviceOptions;
 const options = {
   storage: { type: "string", value: "id", describe: "the storage (default: the organization's only one)" },
   ...organizationOptions,

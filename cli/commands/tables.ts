@@ -1,9 +1,8 @@
-import { command, serviceOptions } from "../command.ts";
+import { command, organizationOptions } from "../command.ts";
 import { openOrganization } from "../configuration.ts";
 import { Failure, UsageError } from "../failure.ts";
 import { columnsText, printable } from "../terminal.ts";
 
-const { project: _, ...organizationOptions } = serviceOptions;
 const databaseOption = { type: "string", value: "id", describe: "the database (SLIPWAY_DATABASE)" } as const;
 
 function databaseOf(

@@ -2,11 +2,9 @@ import middy from "@middy/core";
 import {
   createMcpHandler,
   isLegacyRequest,
-  type McpRequestContext,
   WebStandardStreamableHTTPServerTransport,
 } from "@modelcontextprotocol/server";
 import type { APIGatewayProxyEventV2, APIGatewayProxyStructuredResultV2 } from "aws-lambda";
-import { pages } from "../../api/pages.ts";
 import { SlipwayError } from "../../sdk/errors.ts";
 import { httpErrors } from "../http/errors.ts";
 import { errorFields, logErrors } from "../http/log.ts";
@@ -16,8 +14,7 @@ import { type Caller, callerOf } from "./model/caller.ts";
 import { requestOf, resultOf } from "./model/exchange.ts";
 import { createServer } from "./model/server.ts";
 
-const { uses } = pages.find(({ id }) => id === "serve-mcp") ?? { uses: [] };
-const ready = prepareTools<"service:call">(uses.filter((one) => one === "service:call"));
+const ready = prepareTools(["service:call"]);
 
 /** A page of another site must not use a credential that the browser adds; API clients send no Origin. */
 function refuseForeignOrigin(origin: string | undefined, url: string): void {
@@ -46,14 +43,13 @@ async function answer(event: APIGatewayProxyEventV2): Promise<APIGatewayProxyStr
   if (!authorization) throw unauthorized();
   const caller = callerOf(service.url, authorization);
   const readsOnly = request.method === "POST" && (await accessOf(caller)) === "read";
-  const factory = (_context: McpRequestContext) => createServer(caller, { readsOnly });
+  const factory = () => createServer(caller, { readsOnly });
   if (!(await isLegacyRequest(request))) {
     return resultOf(await createMcpHandler(factory, { legacy: "reject", responseMode: "json" }).fetch(request), event);
   }
   if (request.method !== "POST") return resultOf(await createMcpHandler(factory).fetch(request), event);
   const transport = new WebStandardStreamableHTTPServerTransport({ enableJsonResponse: true });
-  const server = createServer(caller, { readsOnly });
-  await server.connect(transport);
+  await factory().connect(transport);
   return resultOf(await transport.handleRequest(request), event);
 }
 

@@ -1,4 +1,5 @@
-import type { Json } from "../../../api/openapi-components.ts";
+import { isJson, type Json } from "../../../api/openapi-components.ts";
+import { methodName } from "../../../api/route.ts";
 
 /** One operation of the OpenAPI document, as the reference page shows it. */
 export interface Operation {
@@ -16,7 +17,6 @@ export interface Operation {
   sdkMethod: string;
 }
 
-const isJson = (value: unknown): value is Json => typeof value === "object" && value !== null && !Array.isArray(value);
 const at = (value: unknown, ...path: string[]): unknown =>
   path.reduce<unknown>((found, name) => (isJson(found) ? found[name] : undefined), value);
 const jsonAt = (value: unknown, ...path: string[]): Json => {
@@ -59,7 +59,7 @@ function operationOf(document: Json, path: string, method: string, operation: Js
     errors: Object.entries(responses).flatMap(([code, response]) =>
       /^[45]/.test(code) ? textAt(response, "description").split(", ") : [],
     ),
-    sdkMethod: id.replace(/-([a-z0-9])/g, (_, letter: string) => letter.toUpperCase()),
+    sdkMethod: methodName(id),
   };
 }
 

@@ -1,11 +1,9 @@
-import { type Example, examples } from "../../../api/examples.ts";
+import { exampleOf } from "../../../api/examples.ts";
 import type { Operation } from "./operations.ts";
-
-const exampleOf = ({ id }: Operation): Example => new Map<string, Example>(Object.entries(examples)).get(id) ?? {};
 
 /** A call with curl; `$SLIPWAY_URL`, `$SLIPWAY_TOKEN` and the ids are variables of the shell. */
 export function curlSample(operation: Operation): string {
-  const { query, body } = exampleOf(operation);
+  const { query, body } = exampleOf(operation.id);
   const path = operation.path.replace(/\{(\w+)\}/g, (_, name: string) => `$${name}`);
   const search = query === undefined ? "" : `?${new URLSearchParams(query)}`;
   const words = [
@@ -20,7 +18,7 @@ export function curlSample(operation: Operation): string {
 }
 
 function fields(operation: Operation): string[] {
-  const { query = {}, body = {} } = exampleOf(operation);
+  const { query = {}, body = {} } = exampleOf(operation.id);
   return [
     ...operation.params,
     ...Object.entries({ ...query, ...body }).map(([name, value]) => `${name}: ${JSON.stringify(value)}`),
@@ -35,6 +33,6 @@ export function sdkSample(operation: Operation): string {
 
 /** The input of the page's form; the reader enters the ids. */
 export function inputSample(operation: Operation): string {
-  const { query = {}, body = {} } = exampleOf(operation);
+  const { query = {}, body = {} } = exampleOf(operation.id);
   return JSON.stringify({ ...Object.fromEntries(operation.params.map((name) => [name, ""])), ...query, ...body });
 }

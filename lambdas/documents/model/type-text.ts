@@ -1,6 +1,4 @@
-import type { Json } from "../../../api/openapi-components.ts";
-
-const isJson = (value: unknown): value is Json => typeof value === "object" && value !== null && !Array.isArray(value);
+import { isJson, type Json } from "../../../api/openapi-components.ts";
 
 function objectText(schema: Json, indent: string): string {
   const required = new Set(Array.isArray(schema.required) ? schema.required : []);

@@ -2,6 +2,7 @@ import { createHash } from "node:crypto";
 import { setTimeout as sleep } from "node:timers/promises";
 import * as z from "zod";
 import { SlipwayError } from "../../../sdk/errors.ts";
+import { isFinished } from "../../../sdk/wait-for-build.ts";
 import { type Caller, type Data, listOf, objectIn, organizationOf, textIn } from "./caller.ts";
 import { diagnose } from "./diagnosis.ts";
 import { orgId } from "./route-tools.ts";
@@ -15,7 +16,9 @@ async function idsOf(caller: Caller, input: Data, ...names: string[]): Promise<D
   return { orgId: organization, ...Object.fromEntries(names.map((name) => [name, input[name]])) };
 }
 
-const isFinished = (build: Data) => build.status === "ready" || build.status === "error" || build.canceledAt !== null;
+/** Whether an answered build is final. */
+const isOver = (build: Data) =>
+  isFinished({ status: textIn(build, "status"), canceledAt: textIn(build, "canceledAt") || null });
 
 /** Reads a build until it is finished or the time is over. */
 async function waitFor(caller: Caller, ids: Data, seconds: number): Promise<Data> {
@@ -24,7 +27,7 @@ async function waitFor(caller: Caller, ids: Data, seconds: number): Promise<Data
     const { data, retryAfterSeconds = 1 } = await caller.answer("get-build", ids);
     const build = objectIn(data, "build");
     const left = until - Date.now();
-    if (isFinished(build) || left <= 0) return build;
+    if (isOver(build) || left <= 0) return build;
     await sleep(Math.min(retryAfterSeconds * 1000, 2_000, left));
   }
 }
@@ -43,9 +46,7 @@ const getBuild: Tool = {
     const build = await waitFor(caller, ids, Number(input.waitSeconds ?? 0));
     if (build.status === "error") return { data: { build, diagnosis: await diagnose(caller, ids, build) } };
     if (build.status !== "ready") {
-      const note = isFinished(build)
-        ? "The build was canceled."
-        : "Not finished: call get_build again with waitSeconds.";
+      const note = isOver(build) ? "The build was canceled." : "Not finished: call get_build again with waitSeconds.";
       return { note, data: { build } };
     }
     return { data: { build, endpoints: (await caller.call("list-endpoints", ids)).endpoints } };

@@ -1,9 +1,9 @@
 import { expect, expectTypeOf, test } from "vitest";
 import type { BuildReply } from "../../../api/builds.ts";
 import { routes } from "../../../api/index.ts";
+import { methodName } from "../../../api/route.ts";
 import { createClient } from "../../../sdk/client.ts";
 import { SlipwayError } from "../../../sdk/errors.ts";
-import { methodName } from "../../../sdk/route-methods.ts";
 import { build, farEnd, polled } from "./far-end.ts";
 
 const keys = { accessKey: "ak", secretKey: "sk" };
