@@ -3,6 +3,7 @@ import * as dynamodb from "aws-cdk-lib/aws-dynamodb";
 import * as kms from "aws-cdk-lib/aws-kms";
 import * as s3 from "aws-cdk-lib/aws-s3";
 import { Construct } from "constructs";
+import { archiveTransfers, type BrowserTransfers, fileTransfers } from "../api/browser-transfers.ts";
 import type { Removal } from "./removal.ts";
 
 /** Makes S3 send the events of a bucket to EventBridge. The option of the L2 construct would add a custom-resource Lambda. */
@@ -10,6 +11,21 @@ function sendEventsToEventBridge(bucket: s3.Bucket): void {
   const resource = bucket.node.defaultChild;
   if (!(resource instanceof s3.CfnBucket)) throw new Error(`${bucket.node.path} is not a bucket`);
   resource.notificationConfiguration = { eventBridgeConfiguration: { eventBridgeEnabled: true } };
+}
+
+/**
+ * The rule of a bucket for web pages. Every origin is allowed: the console's own address contains the id of the API, whose
+ * definition names the functions, which know the bucket, so that naming it here would be a cycle. The presigned address is
+ * the secret that protects the object, and no cookie is involved.
+ */
+function corsRule({ methods, headers, exposedHeaders, maxAgeSeconds }: BrowserTransfers): s3.CorsRule {
+  return {
+    allowedOrigins: ["*"],
+    allowedMethods: methods.map((method) => s3.HttpMethods[method]),
+    allowedHeaders: [...headers],
+    exposedHeaders: [...exposedHeaders],
+    maxAge: maxAgeSeconds,
+  };
 }
 
 const bucketDefaults = {
@@ -93,6 +109,7 @@ export class Data extends Construct {
   #archives(): s3.Bucket {
     const bucket = this.#secretBucket("Archives", {
       versioned: true,
+      cors: [corsRule(archiveTransfers)],
       lifecycleRules: [
         { id: "overwritten", noncurrentVersionExpiration: Duration.days(90), expiredObjectDeleteMarker: true },
         {
@@ -125,15 +142,7 @@ export class Data extends Construct {
       encryption: s3.BucketEncryption.S3_MANAGED,
       versioned: true,
       ...this.#logged("Files"),
-      cors: [
-        {
-          allowedOrigins: ["*"],
-          allowedMethods: [s3.HttpMethods.GET, s3.HttpMethods.HEAD, s3.HttpMethods.PUT],
-          allowedHeaders: ["content-type"],
-          exposedHeaders: ["etag"],
-          maxAge: 3600,
-        },
-      ],
+      cors: [corsRule(fileTransfers)],
       lifecycleRules: [
         { id: "deleted", noncurrentVersionExpiration: Duration.days(30), expiredObjectDeleteMarker: true },
         unfinishedUploads,

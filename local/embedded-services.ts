@@ -1,4 +1,5 @@
 import { join } from "node:path";
+import { archiveTransfers, fileTransfers } from "../api/browser-transfers.ts";
 import { errorFields, log } from "../lambdas/http/log.ts";
 import { withFaults } from "./aws/call-faults.ts";
 import { startAwsServer } from "./aws/server.ts";
@@ -43,9 +44,9 @@ async function startStorage({
     credentials,
     region,
     buckets: [
-      { name: names.archives, versioned: true },
+      { name: names.archives, versioned: true, cors: archiveTransfers },
       { name: names.artifacts, versioned: false },
-      { name: names.files, versioned: false, cors: true },
+      { name: names.files, versioned: false, cors: fileTransfers },
     ],
     // As on AWS, the role that all apps share has no permissions.
     mayUse: (principal) => !principal.includes(":assumed-role/slipway-app/"),

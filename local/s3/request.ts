@@ -1,4 +1,5 @@
 import type { IncomingHttpHeaders, IncomingMessage } from "node:http";
+import type { BrowserTransfers } from "../../api/browser-transfers.ts";
 import { headerValue } from "../aws/signature/canonical.ts";
 import { isPresigned } from "../aws/signature/presented-signature.ts";
 import { type Keys, type VerifiedSignature, verifySignature } from "../aws/signature/verify.ts";
@@ -8,8 +9,8 @@ import { S3Error } from "./errors.ts";
 export interface BucketSettings {
   name: string;
   versioned: boolean;
-  /** The CORS rule: any origin may PUT, GET and HEAD, and read the ETag. */
-  cors?: boolean;
+  /** The rule for requests of web pages; without one they are refused. */
+  cors?: BrowserTransfers;
 }
 
 export interface Target {

@@ -104,11 +104,18 @@ it("no live source archive is ever expired", () => {
   expect(rules.some((rule) => "ExpirationInDays" in rule || "ExpirationDate" in rule)).toBe(false);
 });
 
-it("browsers can use the files bucket, and the buckets of archives and files send events to EventBridge", () => {
+it("browsers can upload archives, and upload and read files; the buckets of both send events to EventBridge", () => {
   const buckets = new Map(
     ofType("AWS::S3::Bucket").map(([id, one]) => [id.replace(/[0-9A-F]{8}$/, ""), one.Properties]),
   );
-  expect(buckets.get("DataFiles").CorsConfiguration.CorsRules[0].AllowedMethods).toEqual(["GET", "HEAD", "PUT"]);
+  const rule = { AllowedOrigins: ["*"], AllowedHeaders: ["content-type"], ExposedHeaders: ["ETag"], MaxAge: 3600 };
+  expect(new Map([...buckets].map(([id, one]) => [id, one.CorsConfiguration?.CorsRules]))).toEqual(
+    new Map([
+      ...[...buckets.keys()].map((id) => [id, undefined] as const),
+      ["DataArchives", [{ ...rule, AllowedMethods: ["PUT"] }]],
+      ["DataFiles", [{ ...rule, AllowedMethods: ["GET", "HEAD", "PUT"] }]],
+    ]),
+  );
   const told = [...buckets].filter(
     ([, one]) => one.NotificationConfiguration?.EventBridgeConfiguration?.EventBridgeEnabled,
   );

@@ -2,6 +2,7 @@ import { mkdtempSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import * as z from "zod";
+import { fileTransfers } from "../../../api/browser-transfers.ts";
 import { startApiGateway } from "../../../local/api-gateway/server.ts";
 import { startDynamoDb } from "../../../local/dynamodb/server.ts";
 import { setEnvironment } from "../../../local/environment.ts";
@@ -58,7 +59,7 @@ export async function startHeldEvents(options: { versioned: boolean }): Promise<
     dir: join(home, "s3"),
     credentials,
     region,
-    buckets: [{ name: names.files, versioned: options.versioned, cors: true }],
+    buckets: [{ name: names.files, versioned: options.versioned, cors: fileTransfers }],
     onObjectCreated: async (event) => void events.push(event),
     now,
   });

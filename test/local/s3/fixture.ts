@@ -5,6 +5,7 @@ import { join } from "node:path";
 import type { Readable } from "node:stream";
 import { S3Client } from "@aws-sdk/client-s3";
 import { SignatureV4 } from "@smithy/signature-v4";
+import { archiveTransfers, fileTransfers } from "../../../api/browser-transfers.ts";
 import { type S3Options, type S3Server, startS3 } from "../../../local/s3/server.ts";
 import type { ObjectCreated } from "../../../local/s3/store/object-created.ts";
 import { type CredentialStore, openCredentials } from "../../../local/sts/store.ts";
@@ -12,8 +13,9 @@ import { Sha256 } from "../sts/sha256.ts";
 
 export const region = "us-east-1";
 export const buckets = [
-  { name: "archives", versioned: true, cors: true },
+  { name: "archives", versioned: true, cors: fileTransfers },
   { name: "plain", versioned: false },
+  { name: "uploads", versioned: true, cors: archiveTransfers },
 ];
 
 export interface Keys {

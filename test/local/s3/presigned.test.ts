@@ -235,4 +235,18 @@ describe("a web page of another origin", () => {
     expect((await ask("plain", "PUT")).status).toBe(403);
     expect((await ask("nowhere", "PUT")).status).toBe(403);
   });
+
+  it("may send no header that the rule does not name, and nothing that the bucket's rule does not allow", async () => {
+    const ask = (bucket: string, method: string, headers: string) =>
+      raw(`${s3.server.endpoint}/${bucket}/x`, {
+        method: "OPTIONS",
+        headers: { origin, "access-control-request-method": method, "access-control-request-headers": headers },
+      });
+    expect((await ask("archives", "PUT", "Content-Type")).headers["access-control-allow-headers"]).toBe("content-type");
+    expect((await ask("archives", "PUT", "content-type, authorization")).status).toBe(403);
+    expect((await ask("uploads", "PUT", "content-type")).status).toBe(200);
+    expect((await ask("uploads", "GET", "content-type")).status).toBe(403);
+    const read = await raw(await presign(s3, { path: "/uploads/x" }), { headers: { origin } });
+    expect(read.headers).not.toHaveProperty("access-control-allow-origin");
+  });
 });
