@@ -8,6 +8,8 @@ const project = (name: string, options: Record<string, unknown> = {}) => ({
 });
 
 chooseSeed();
+// Tests whose service is a program of its own do not depend on whether this machine has a Docker engine either.
+process.env.SLIPWAY_CONTAINERS = "none";
 // Compiling the AWS SDK is half of what a process of a test costs; as in `npm start`, it is done once.
 process.env.NODE_COMPILE_CACHE ??= join(import.meta.dirname, "node_modules", ".cache", "node");
 

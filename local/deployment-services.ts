@@ -3,6 +3,7 @@ import type { Behavior } from "./behavior.ts";
 import { resolveImage } from "./codebuild/image.ts";
 import { createRuntimes } from "./codebuild/runtimes.ts";
 import { createCodeBuild } from "./codebuild/server.ts";
+import type { Engine } from "./containers/engine.ts";
 import { type createIntegrations, readDefinition } from "./deployment-machine.ts";
 import { createEcs, type Ecs } from "./ecs/server.ts";
 import type { Functions } from "./lambda/functions.ts";
@@ -22,6 +23,7 @@ export interface EmbeddedBase {
   credentials: CredentialStore;
   logs: Logs;
   behavior: Behavior;
+  engine: Engine;
   started: AsyncDisposableStack;
 }
 

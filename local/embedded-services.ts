@@ -5,6 +5,7 @@ import { withFaults } from "./aws/call-faults.ts";
 import { startAwsServer } from "./aws/server.ts";
 import type { Behavior } from "./behavior.ts";
 import { cacheFolder } from "./cache-folder.ts";
+import type { Engine } from "./containers/engine.ts";
 import { createIntegrations } from "./deployment-machine.ts";
 import { createBuilds, createContainers, createDeployments, type EmbeddedBase } from "./deployment-services.ts";
 import { startFaultyDynamoDb } from "./dynamodb/proxy.ts";
@@ -86,7 +87,12 @@ async function startSts({
 
 /** Starts the embedded AWS services with their state in `home`; adds the functions that stop them to `started`. */
 export async function startEmbeddedServices(
-  { home, onLost, behavior }: { home: string; onLost(message: string): void; behavior: Behavior },
+  {
+    home,
+    onLost,
+    behavior,
+    engine,
+  }: { home: string; onLost(message: string): void; behavior: Behavior; engine: Engine },
   started: AsyncDisposableStack,
 ): Promise<EmbeddedServices> {
   const functions = createFunctions();
@@ -94,7 +100,7 @@ export async function startEmbeddedServices(
   const credentials = openCredentials({ dir: join(home, "sts") });
   const logs = createLogs({ dir: join(home, "logs") });
   started.defer(() => logs.close());
-  const base: EmbeddedBase = { home, ports: openPorts(home), functions, credentials, logs, behavior, started };
+  const base: EmbeddedBase = { home, ports: openPorts(home), functions, credentials, logs, behavior, engine, started };
 
   const startDatabase = async () => {
     const database = await startDynamoDb({ file: join(home, "table.db"), tableName: names.table, onLost });

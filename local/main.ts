@@ -14,8 +14,11 @@ const home = resolve(process.env.SLIPWAY_HOME || ".slipway");
 const port = portOf(process.env.PORT);
 // Loaded after the variables have been checked, so that a mistake is reported at once.
 const { startService } = await import("./service.ts");
+const { laneLine, requireEngine } = await import("./containers/engine.ts");
 try {
-  const service = await startService({ home, port });
+  const engine = await requireEngine(process.env);
+  console.log(laneLine(engine));
+  const service = await startService({ home, port, engine });
   let stopping = false;
   const stop = (exitCode: number) => {
     if (stopping) return;

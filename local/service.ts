@@ -2,6 +2,7 @@ import { join } from "node:path";
 import { limits } from "../api/limits.ts";
 import { startApiGateway } from "./api-gateway/server.ts";
 import { type Behavior, cloud, kind } from "./behavior.ts";
+import type { Engine } from "./containers/engine.ts";
 import { type EmbeddedServices, startEmbeddedServices } from "./embedded-services.ts";
 import { setEnvironment } from "./environment.ts";
 import { openHome } from "./home.ts";
@@ -28,6 +29,8 @@ export interface ServiceOptions {
   port: number;
   /** `kind` (default): as fast as possible. `cloud`: with the delays, refusals and faults of AWS (local/README.md). */
   behavior?: "kind" | "cloud" | Behavior | undefined;
+  /** The Docker engine that builds and runs apps; without one they are processes of this user. */
+  engine?: Engine | undefined;
   /** The health time-out of a new revision in seconds. */
   healthTimeoutSeconds?: number | undefined;
 }
@@ -54,7 +57,8 @@ export async function startService(options: ServiceOptions): Promise<LocalServic
     }
     const { promise: lost, resolve: onLost } = Promise.withResolvers<string>();
     const behavior = behaviorOf(options.behavior ?? "kind");
-    const embedded = await startEmbeddedServices({ home: options.home, onLost, behavior }, started);
+    const engine = options.engine ?? { kind: "none", reason: "none was chosen." };
+    const embedded = await startEmbeddedServices({ home: options.home, onLost, behavior, engine }, started);
     const slipway = await startSlipway(options, embedded, started);
     return { ...slipway, lost, stop: () => started.disposeAsync() };
   } catch (error) {

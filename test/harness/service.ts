@@ -3,6 +3,7 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { setTimeout as sleep } from "node:timers/promises";
 import * as z from "zod";
+import { requireEngine } from "../../local/containers/engine.ts";
 import { type LocalService, type ServiceOptions, startService } from "../../local/service.ts";
 import { invokeFunction } from "./signing.ts";
 
@@ -44,6 +45,11 @@ export interface Running {
   stop(): Promise<void>;
 }
 
+export interface RunningOptions extends Pick<ServiceOptions, "behavior" | "healthTimeoutSeconds"> {
+  /** Default: `none`, so that a test does not depend on whether this machine has a Docker engine. */
+  containers?: "docker" | "none";
+}
+
 const operatorAnswer = z.object({ ok: z.boolean(), output: z.any().optional(), error: z.any().optional() });
 
 /** Sends one request to a service and parses the JSON body of its answer. */
@@ -81,9 +87,10 @@ async function callPatiently(...call: Parameters<typeof callAt>): Promise<Answer
 /** Starts the whole local service in this process, on free ports, with a data folder that `stop` deletes. */
 export async function startRunning(
   home = mkdtempSync(join(tmpdir(), "slipway-test-")),
-  options: Pick<ServiceOptions, "behavior" | "healthTimeoutSeconds"> = {},
+  { containers = "none", ...options }: RunningOptions = {},
 ): Promise<Running> {
-  const service: LocalService = await startService({ home, port: 0, ...options });
+  const engine = await requireEngine({ ...process.env, SLIPWAY_CONTAINERS: containers });
+  const service: LocalService = await startService({ home, port: 0, engine, ...options });
   const seed = localFile.parse(JSON.parse(readFileSync(join(home, "local.json"), "utf8")));
   const key = `${seed.accessKey}:${seed.secretKey}`;
   const send = (options.behavior ?? "kind") === "kind" ? callAt : callPatiently;

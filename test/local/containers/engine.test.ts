@@ -1,0 +1,126 @@
+import { chmodSync, mkdirSync, mkdtempSync, rmSync, writeFileSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { afterAll, describe, expect, test } from "vitest";
+import { DockerFailed } from "../../../local/containers/docker.ts";
+import { laneLine, requireEngine } from "../../../local/containers/engine.ts";
+import { StartRefused } from "../../../local/start-refused.ts";
+import { testEngine } from "../../harness/engine.ts";
+
+const folder = mkdtempSync(join(tmpdir(), "slipway-engine-"));
+afterAll(() => rmSync(folder, { recursive: true }));
+
+const buildx = { Name: "buildx", Version: "v0.13.1" };
+const engine = {
+  ServerVersion: "27.3.1",
+  OSType: "linux",
+  OperatingSystem: "Debian GNU/Linux 12 (bookworm)",
+  DriverStatus: [["driver-type", "io.containerd.snapshotter.v1"]],
+  ClientInfo: { Plugins: [buildx] },
+};
+
+/** A machine whose `docker` prints this for `docker info`, and this address for `docker context inspect`; null: it has no docker. */
+function machine(info: object | null, context = "unix:///var/run/docker.sock", exitCode = 0): NodeJS.ProcessEnv {
+  const bin = mkdtempSync(join(folder, "bin-"));
+  const home = join(bin, "home");
+  mkdirSync(home);
+  if (info !== null) {
+    const script = `case $1 in context) echo '${context}' ;; info) echo '${JSON.stringify(info)}'; exit ${exitCode} ;; esac`;
+    writeFileSync(join(bin, "docker"), `#!/bin/sh\n${script}\n`);
+    chmodSync(join(bin, "docker"), 0o755);
+  }
+  return { PATH: bin, HOME: home };
+}
+const unanswered = { ClientInfo: { Plugins: [buildx] }, ServerErrors: ["Cannot connect to the Docker daemon"] };
+
+describe("npm start says in one line how apps run, and why", () => {
+  const inContainers = "Apps run in containers of Docker Engine 27.3.1 (unix:///var/run/docker.sock).";
+  const asProcesses = (reason: string) => `Apps run as processes of this user: ${reason}`;
+  test.each<[name: string, environment: NodeJS.ProcessEnv, line: string]>([
+    ["an engine", machine(engine), inContainers],
+    ["one without containerd's image store", machine({ ...engine, DriverStatus: [["Backing", "ext4"]] }), inContainers],
+    ["SLIPWAY_CONTAINERS=auto", { ...machine(engine), SLIPWAY_CONTAINERS: "auto" }, inContainers],
+    ["SLIPWAY_CONTAINERS=docker", { ...machine(engine), SLIPWAY_CONTAINERS: "docker" }, inContainers],
+    [
+      "the engine of DOCKER_HOST",
+      { ...machine(engine), DOCKER_HOST: "unix:///run/mine.sock" },
+      "Apps run in containers of Docker Engine 27.3.1 (unix:///run/mine.sock).",
+    ],
+    [
+      "SLIPWAY_CONTAINERS=none",
+      { ...machine(engine), SLIPWAY_CONTAINERS: "none" },
+      asProcesses("SLIPWAY_CONTAINERS is none."),
+    ],
+    ["no docker", machine(null), asProcesses("there is no docker program.")],
+    ["no engine", machine(unanswered, undefined, 1), asProcesses("no Docker engine answers.")],
+    [
+      "an engine of other users",
+      machine({ ...unanswered, ServerErrors: ["permission denied while trying to connect"] }, undefined, 1),
+      asProcesses("this user may not use the Docker engine at unix:///var/run/docker.sock."),
+    ],
+    [
+      "an engine elsewhere",
+      machine(engine, "ssh://me@build.example"),
+      asProcesses("the Docker engine at ssh://me@build.example may be on another machine."),
+    ],
+    [
+      "Docker Desktop",
+      machine({ ...engine, OperatingSystem: "Docker Desktop" }),
+      asProcesses("Docker Desktop runs its engine in a virtual machine."),
+    ],
+    [
+      "Windows containers",
+      machine({ ...engine, OSType: "windows" }),
+      asProcesses("the Docker engine does not run Linux containers."),
+    ],
+    [
+      "an old engine",
+      machine({ ...engine, ServerVersion: "20.10.24+dfsg1" }),
+      asProcesses("Docker Engine 20.10.24+dfsg1 is too old. Install 23.0 or newer."),
+    ],
+    [
+      "no buildx",
+      machine({ ...engine, ClientInfo: { Plugins: null } }),
+      asProcesses("docker has no buildx. Install docker-buildx-plugin."),
+    ],
+    [
+      "an old buildx",
+      machine({ ...engine, ClientInfo: { Plugins: [{ ...buildx, Version: "v0.8.2" }] } }),
+      asProcesses("docker buildx v0.8.2 is too old. Install 0.10 or newer."),
+    ],
+    [
+      "another program named docker",
+      machine({ hello: "world" }),
+      asProcesses("docker info gives no information that Slipway understands."),
+    ],
+  ])("%s", async (_, environment, line) => {
+    expect(laneLine(await requireEngine(environment))).toBe(line);
+  });
+
+  test("an engine that is required but cannot be used, and a value that does not exist, refuse the start", async () => {
+    const required = requireEngine({ ...machine(null), SLIPWAY_CONTAINERS: "docker" });
+    const message = "SLIPWAY_CONTAINERS is docker, but apps cannot run in containers: there is no docker program.";
+    await expect(required).rejects.toThrow(new StartRefused(message));
+    const unknown = requireEngine({ ...machine(engine), SLIPWAY_CONTAINERS: "podman" });
+    const allowed = 'SLIPWAY_CONTAINERS must be auto, docker or none, not "podman".';
+    await expect(unknown).rejects.toThrow(new StartRefused(allowed));
+  });
+});
+
+const found = await testEngine();
+
+describe.skipIf(found.kind === "none")("a real engine", () => {
+  if (found.kind === "none") return;
+  const { docker } = found;
+  test("answers with output, or with its own message and exit code", async () => {
+    expect(await docker.run(["version", "--format", "{{.Server.Version}}"])).toBe(found.version);
+    const failure = await docker.run(["inspect", "slipway-none"]).catch((error: unknown) => error);
+    expect(failure).toBeInstanceOf(DockerFailed);
+    expect(failure).toMatchObject({ exitCode: 1, message: expect.stringContaining("No such object: slipway-none") });
+  });
+
+  test("an abort ends a call", async () => {
+    const call = docker.run(["events"], { signal: AbortSignal.timeout(50) });
+    await expect(call).rejects.toThrow("aborted");
+  });
+});
