@@ -1,7 +1,7 @@
 import { request } from "node:http";
 import { setTimeout as delay } from "node:timers/promises";
-import { listeningSockets } from "../process/listening.ts";
 import type { GatewayConnector } from "./records.ts";
+import type { RunningTask } from "./task-runner.ts";
 
 export interface HealthCheck {
   path: string;
@@ -19,11 +19,7 @@ export function healthCheckOf({ healthCheck }: GatewayConnector): HealthCheck {
   };
 }
 
-/** The address and port of a task on this machine. */
-interface Place {
-  address: string;
-  port: number;
-}
+type Place = Pick<RunningTask, "address" | "port">;
 
 type Probe = { kind: "answered"; statusCode: number } | { kind: "timeout" | "refused" | "failed" };
 
@@ -64,9 +60,9 @@ export async function passesCheck(place: Place, check: HealthCheck, signal: Abor
   return result.kind === "answered" && check.isHealthy(result.statusCode);
 }
 
-export interface HealthWatch extends Place {
+export interface HealthWatch {
+  task: Pick<RunningTask, "address" | "port" | "sockets" | "isProxied">;
   containerPort: number;
-  pgid: number;
   check: HealthCheck;
   signal: AbortSignal;
   /** The app answers, but with a status that the check does not accept. */
@@ -88,13 +84,13 @@ function inAddress(address: string, port: number): string {
 
 /** The reason why the connection is refused, for a service event; also notifies the developer if the app listens elsewhere. */
 async function refusedReason(watch: HealthWatch): Promise<string> {
-  const { pgid, port, containerPort } = watch;
-  const sockets = await listeningSockets(pgid).catch(() => undefined);
+  const { task, containerPort } = watch;
+  const sockets = await task.sockets().catch(() => undefined);
   if (!sockets) return "Health checks failed";
-  const atPort = sockets.filter((socket) => socket.port === port);
+  const expected = sockets.filter(({ isExpected }) => isExpected);
   // The app has started to listen since the probe.
-  if (atPort.some(({ address }) => ["0.0.0.0", "::", watch.address].includes(address))) return "Health checks failed";
-  const own = atPort.map(({ address }) => inAddress(address, containerPort));
+  if (expected.some(({ isReachable }) => isReachable)) return "Health checks failed";
+  const own = expected.map(({ address }) => inAddress(address, containerPort));
   const places = own.length > 0 ? `${[...new Set(own)].join(", ")} only` : portsOf(sockets);
   if (own.length > 0) watch.onWrongAddress(`Slipway: the app listens on ${places}. Listen on 0.0.0.0.`);
   else if (places)
@@ -112,14 +108,15 @@ function portsOf(sockets: readonly { port: number }[]): string {
  * status, the interval doubles up to one second.
  */
 export async function untilHealthy(watch: HealthWatch): Promise<void> {
-  const { check, signal } = watch;
+  const { task, check, signal } = watch;
   const startedAt = performance.now();
   let intervalMs = intervalMsMin;
   let reportedAt = startedAt;
   let lastCode: number | undefined;
   for (;;) {
-    const result = await probe(watch, check, signal);
+    const result = await probe(task, check, signal);
     signal.throwIfAborted();
+    const isRefused = result.kind === "refused" || (result.kind === "failed" && task.isProxied);
     const elapsedMs = performance.now() - startedAt;
     if (result.kind === "answered") {
       if (check.isHealthy(result.statusCode)) return;
@@ -131,11 +128,11 @@ export async function untilHealthy(watch: HealthWatch): Promise<void> {
     } else if (result.kind === "timeout") watch.onUnhealthy("Request timed out");
     else if (performance.now() - reportedAt > refusedReportedEveryMs) {
       reportedAt = performance.now();
-      const reason = result.kind === "refused" ? await refusedReason(watch) : "Health checks failed";
+      const reason = isRefused ? await refusedReason(watch) : "Health checks failed";
       signal.throwIfAborted();
       watch.onUnhealthy(reason);
     }
-    if (result.kind === "refused") {
+    if (isRefused) {
       await delay(Math.min(5 + elapsedMs / 100, 250), undefined, { signal });
       continue;
     }

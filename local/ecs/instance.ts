@@ -1,8 +1,9 @@
 import { Agent } from "node:http";
 import { setTimeout as delay } from "node:timers/promises";
 import { healthCheckOf, passesCheck, untilHealthy } from "./health.ts";
-import type { RevisionRecord, TaskDefinitionRecord } from "./records.ts";
-import { containerPortOf, startTask, type Task, type TaskHost } from "./task.ts";
+import { containerPortOf, type RevisionRecord, type TaskDefinitionRecord } from "./records.ts";
+import { startTask, type Task, type TaskHost } from "./task.ts";
+import type { RunningTask } from "./task-runner.ts";
 
 /** Permission to send one request to a task; a deployment does not stop the task before the lease is released. */
 export interface Lease {
@@ -42,6 +43,7 @@ export class Instance {
   readonly #ending = new AbortController();
   #loop: Promise<void> | undefined;
   #task: Task | undefined;
+  #running: RunningTask | undefined;
   #target: { address: string; port: number; agent: Agent } | undefined;
   #healthy = false;
   #wasHealthy = false;
@@ -87,29 +89,28 @@ export class Instance {
 
   async #serve(task: Task): Promise<void> {
     const over = new AbortController();
-    const pgid = await task.started;
-    const watching = pgid === undefined ? undefined : this.#watch(task, pgid, over.signal);
+    const running = await task.started;
+    const watching = running && this.#watch(task, running, over.signal);
     await task.stopped;
     over.abort();
     await watching;
     this.#healthy = false;
+    this.#running = undefined;
     // The connections stay open: they may hold an answer that has not been read yet.
     this.#target = undefined;
   }
 
-  async #watch(task: Task, pgid: number, signal: AbortSignal): Promise<void> {
+  async #watch(task: Task, running: RunningTask, signal: AbortSignal): Promise<void> {
     const { definition, revision, events } = this.#context;
-    const { port, address } = task;
+    this.#running = running;
     try {
       await untilHealthy({
-        address,
-        port,
+        task: running,
         containerPort: containerPortOf(definition),
-        pgid,
         check: healthCheckOf(revision.gatewayConnectors[0]),
         signal,
         // A load balancer sends requests to unhealthy targets when it has no healthy one.
-        onAnswer: () => this.#wasHealthy && this.#open(task),
+        onAnswer: () => this.#wasHealthy && this.#open(running),
         onUnhealthy: (reason) => {
           task.record.health = "UNHEALTHY";
           events.onUnhealthy(reason);
@@ -122,20 +123,20 @@ export class Instance {
     task.record.health = "HEALTHY";
     this.#healthy = true;
     this.#wasHealthy = true;
-    this.#open(task);
+    this.#open(running);
   }
 
-  #open({ address, port }: Task): void {
+  #open({ address, port }: RunningTask): void {
     this.#target ??= { address, port, agent: new Agent({ keepAlive: true, maxFreeSockets: 64 }) };
     this.#context.onChange();
   }
 
   /** Runs the health check again, because the task may have hung or exited since the last one. */
   async isStillHealthy(signal: AbortSignal): Promise<boolean> {
-    const task = this.#task;
+    const running = this.#running;
     const check = healthCheckOf(this.#context.revision.gatewayConnectors[0]);
-    const passed = task !== undefined && (await passesCheck(task, check, signal));
-    return passed && this.#healthy && this.#task === task;
+    const passed = running !== undefined && (await passesCheck(running, check, signal));
+    return passed && this.#healthy && this.#running === running;
   }
 
   /** A lease on the running task, or undefined if it cannot take a request. */

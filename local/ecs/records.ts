@@ -30,6 +30,10 @@ export const taskDefinitionRecord = z.looseObject({
 });
 export type TaskDefinitionRecord = z.infer<typeof taskDefinitionRecord>;
 
+export function containerPortOf({ containerDefinitions: [container] }: TaskDefinitionRecord): number {
+  return container.portMappings?.[0]?.containerPort ?? 80;
+}
+
 const hookStages = [
   "PRE_SCALE_UP",
   "POST_SCALE_UP",
@@ -156,6 +160,8 @@ export const taskRecord = z.object({
     .optional(),
   stoppedReason: z.string().optional(),
   exitCode: z.number().optional(),
+  /** Why the container ended, if its exit code does not say it. */
+  exitReason: z.string().optional(),
 });
 export type TaskRecord = z.infer<typeof taskRecord>;
 

@@ -12,12 +12,13 @@ import { serviceDeploymentOperations } from "./operations/service-deployments.ts
 import { serviceOperations } from "./operations/services.ts";
 import { taskDefinitionOperations } from "./operations/task-definitions.ts";
 import { taskOperations } from "./operations/tasks.ts";
+import { createProcessRunner, type ProcessRunnerOptions } from "./process-runner.ts";
 import type { Move } from "./public-address.ts";
 import { RunTasks } from "./run-tasks.ts";
 import { ServiceController } from "./service-controller.ts";
 import { StaleViews } from "./stale-views.ts";
 import { Store } from "./store.ts";
-import type { TaskHost } from "./task.ts";
+import type { TaskRunner } from "./task-runner.ts";
 
 export interface EcsOptions {
   /** The folder of the cluster's state; only one process may use it at a time. */
@@ -34,9 +35,11 @@ export interface EcsOptions {
   /** Called when a service's address has changed; called again after a restart until it resolves once. */
   onMoved?(serviceName: string, url: string): Promise<void>;
   /** Finds the local image of a reference; a rejection is a failed image pull. */
-  resolveImage: TaskHost["resolveImage"];
+  resolveImage: ProcessRunnerOptions["resolveImage"];
   /** Variables to add to a task's environment; the task definition overrides them. */
-  taskCredentials?: TaskHost["taskCredentials"];
+  taskCredentials?: ProcessRunnerOptions["taskCredentials"];
+  /** How tasks run. Default: as processes, with the two functions above. */
+  runner?: TaskRunner | undefined;
   /** Default: `kindEcs`. */
   behavior?: EcsBehavior | undefined;
   now?: () => number;
@@ -57,7 +60,7 @@ const closeGraceMs = 3000;
 /** The part of ECS that the service uses: blue/green services behind a gateway on 127.0.0.1. */
 export function createEcs(options: EcsOptions): Ecs {
   const { region = "us-east-1", accountId = "000000000000", clusterName } = options;
-  const { resolveImage, taskCredentials, behavior = kindEcs } = options;
+  const { behavior = kindEcs } = options;
   const store = new Store(options.dir);
   const cluster: Cluster = {
     arns: createArns({ region, accountId, clusterName }),
@@ -69,10 +72,8 @@ export function createEcs(options: EcsOptions): Ecs {
       onMoved: async (name, url) => options.onMoved?.(name, url),
     },
     host: {
-      resolveImage,
-      ...(taskCredentials ? { taskCredentials } : {}),
+      runner: options.runner ?? createProcessRunner({ ...options, portMap: installPortMap(options.dir) }),
       log: (line) => options.logs.put(line),
-      portMap: installPortMap(options.dir),
       now: options.now ?? Date.now,
       placed: () => pause(behavior.placementMs),
     },

@@ -2,8 +2,8 @@ import type { Cluster } from "./cluster.ts";
 import { keepStopped } from "./events.ts";
 import { RollBack } from "./hooks.ts";
 import type { Journal } from "./journal.ts";
-import { isRunning, type RevisionRecord } from "./records.ts";
-import { containerPortOf, type Task } from "./task.ts";
+import { containerPortOf, isRunning, type RevisionRecord } from "./records.ts";
+import type { Task } from "./task.ts";
 import { TaskSet } from "./task-set.ts";
 
 /** The time between SIGTERM and SIGKILL for a revision that never had production traffic. */

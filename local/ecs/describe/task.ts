@@ -43,7 +43,7 @@ export function describeTask(
         image: task.image,
         lastStatus: task.lastStatus,
         exitCode: task.exitCode,
-        reason: task.stopCode === "TaskFailedToStart" ? task.stoppedReason : undefined,
+        reason: task.stopCode === "TaskFailedToStart" ? task.stoppedReason : task.exitReason,
         healthStatus: "UNKNOWN",
       },
     ],
