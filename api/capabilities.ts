@@ -7,6 +7,8 @@ export const capabilities = [
   "table:read",
   /** Write the table: the actions behind TransactWriteItems. */
   "table:write",
+  /** Read every row of the table: Scan. */
+  "table:scan",
   /** Record when a key was last used: UpdateItem alone. Every route that proves its caller has it (`capabilitiesOf`). */
   "keys:record-use",
   /** Record what serves a project, as just read from ECS: UpdateItem alone. */

@@ -4,6 +4,7 @@ import type { Capability } from "./capabilities.ts";
 export const capabilityEnvironment = {
   "table:read": ["TABLE_NAME"],
   "table:write": ["TABLE_NAME"],
+  "table:scan": ["TABLE_NAME"],
   "keys:record-use": ["TABLE_NAME"],
   "live-build:cache": ["TABLE_NAME"],
   "files:follow": ["TABLE_NAME"],

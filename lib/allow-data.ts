@@ -14,6 +14,11 @@ export const tableRead: (r: Resources) => Allowance[] = (r) => [
   { actions: ["dynamodb:Query"], resources: [`${r.data.table.tableArn}/index/locks`] },
   throughService(r, "dynamodb", ["kms:Decrypt", "kms:DescribeKey"]),
 ];
+/** Reads every row; the operator's migration alone needs it. */
+export const tableScan: (r: Resources) => Allowance[] = (r) => [
+  { actions: ["dynamodb:Scan"], resources: [r.data.table.tableArn] },
+  throughService(r, "dynamodb", ["kms:Decrypt", "kms:DescribeKey"]),
+];
 const tableChange = (r: Resources, actions: readonly string[]): Allowance[] => [
   { actions, resources: [r.data.table.tableArn] },
   throughService(r, "dynamodb", [

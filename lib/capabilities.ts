@@ -23,6 +23,7 @@ import {
   databasesRun,
   filesManage,
   tableRead,
+  tableScan,
   tableUpdate,
   tableWrite,
 } from "./allow-data.ts";
@@ -35,6 +36,7 @@ const assumeSigner = (roleArn: string): Allowance[] => [{ actions: ["sts:AssumeR
 export const capabilityAllowances: Record<Capability, (r: Resources) => Allowance[]> = {
   "table:read": tableRead,
   "table:write": tableWrite,
+  "table:scan": tableScan,
   "keys:record-use": tableUpdate,
   "live-build:cache": tableUpdate,
   "files:follow": tableUpdate,

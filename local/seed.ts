@@ -1,6 +1,8 @@
 import { join } from "node:path";
 import * as z from "zod";
+import { log } from "../lambdas/http/log.ts";
 import { readCredential } from "../lambdas/http/presented-credential.ts";
+import { migrateAll } from "../lambdas/operator/migrate-all.ts";
 import { readStateFile, writeStateFile } from "./state-file.ts";
 
 const localFile = z.object({
@@ -74,6 +76,16 @@ export async function seed(options: {
 export function userOfToken(token: string): string | undefined {
   const credential = readCredential({ authorization: `Bearer ${token}` });
   return credential?.kind === "token" ? credential.userId : undefined;
+}
+
+const reportAnswer = z.object({ ok: z.literal(true), output: z.unknown() });
+
+/** Brings the rows of a home from an earlier version up to date; says what only a person can decide. */
+export async function migrateHome(operator: Operator): Promise<void> {
+  const invoke = async (input: object) => reportAnswer.parse(await operator("migrate", input)).output;
+  const { changed, conflicts } = await migrateAll(invoke, { onlyIfNeeded: true });
+  if (changed > 0) log("info", "Rows of an earlier version were brought up to date", { changed });
+  for (const conflict of conflicts) log("error", conflict);
 }
 
 const linkAnswer = z.object({ ok: z.literal(true), output: z.object({ url: z.string() }) });

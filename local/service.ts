@@ -8,7 +8,7 @@ import { setEnvironment } from "./environment.ts";
 import { openHome } from "./home.ts";
 import { lockHome } from "./home-lock.ts";
 import { isPortFree } from "./ports.ts";
-import { newSignInLink, seed } from "./seed.ts";
+import { migrateHome, newSignInLink, seed } from "./seed.ts";
 import { StartRefused, unusableHome } from "./start-refused.ts";
 import { writeStateFile } from "./state-file.ts";
 
@@ -82,6 +82,7 @@ async function startSlipway(
   // scripts/operator.ts reads this file and signs its calls with the key.
   writeStateFile(join(home, "runtime.json"), { awsEndpoint: endpoints.aws, stsEndpoint: endpoints.sts, ...root });
   const operator = (command: string, input: object) => functions.invoke("operator", { command, input });
+  await migrateHome(operator);
   const { userId } = await seed({ home, baseUrl, operator });
   await embedded.resume();
   await functions.invoke("reconcile-locks", { all: true });

@@ -2,13 +2,18 @@ import { spawnSync } from "node:child_process";
 import { join } from "node:path";
 import { CloudFormationClient } from "@aws-sdk/client-cloudformation";
 import { LambdaClient } from "@aws-sdk/client-lambda";
+import { migrateAll } from "../lambdas/operator/migrate-all.ts";
 import { deployCommands, stackNameOf } from "./aws/deploy-commands.ts";
 import { stackStatus } from "./aws/deployed.ts";
+import { invokeOperator } from "./aws/invoke-operator.ts";
 import { unfreeze } from "./aws/stop-apps.ts";
 
 const root = join(import.meta.dirname, "..");
 
-/** Runs `cdk deploy` with the same arguments; the first deployment of a stack has two parts. */
+/**
+ * Runs `cdk deploy` with the same arguments, then brings rows of an earlier version up to date; the first deployment of a
+ * stack has two parts.
+ */
 async function main(args: string[]): Promise<void> {
   const stack = stackNameOf(args);
   const status = await stackStatus(stack, new CloudFormationClient()).catch((error: unknown) => {
@@ -19,8 +24,13 @@ async function main(args: string[]): Promise<void> {
     const { status: code } = spawnSync("npx", ["cdk", ...command], { cwd: root, stdio: "inherit" });
     if (code !== 0) throw new Error("cdk deploy failed. Fix the reported problem, then run this again.");
   }
+  const lambda = new LambdaClient();
   // An aborted teardown may have left the concurrency of the functions at 0.
-  await unfreeze(stack, new LambdaClient());
+  await unfreeze(stack, lambda);
+  const invoke = (input: object) => invokeOperator(lambda, `${stack}-operator`, "migrate", input);
+  const { changed, conflicts } = await migrateAll(invoke, { onlyIfNeeded: true });
+  if (changed > 0) console.log(`${changed} rows of an earlier version were brought up to date.`);
+  for (const conflict of conflicts) console.log(conflict);
 }
 
 try {

@@ -3,11 +3,8 @@ import { join } from "node:path";
 import { parseArgs } from "node:util";
 import type { LambdaClientConfig } from "@aws-sdk/client-lambda";
 import * as z from "zod";
+import { migrateAll } from "../lambdas/operator/migrate-all.ts";
 
-const answerSchema = z.discriminatedUnion("ok", [
-  z.object({ ok: z.literal(true), output: z.looseObject({}) }),
-  z.object({ ok: z.literal(false), error: z.object({ status: z.string(), message: z.string(), code: z.string() }) }),
-]);
 type Failure = { status: string; message: string; code: string };
 
 function fail(error: Failure): never {
@@ -63,13 +60,19 @@ async function main(): Promise<void> {
     ? { config: { ...(values.region && { region: values.region }) }, functionName: `${values.stack}-operator` }
     : localTarget();
   // Loaded after the arguments have been checked, so that a mistake is reported at once.
-  const { InvokeCommand, LambdaClient } = await import("@aws-sdk/client-lambda");
-  const result = await new LambdaClient(config).send(
-    new InvokeCommand({ FunctionName: functionName, Payload: Buffer.from(JSON.stringify({ command, input })) }),
-  );
-  const answer = answerSchema.parse(JSON.parse(Buffer.from(result.Payload ?? []).toString("utf8")));
-  if (!answer.ok) return fail(answer.error);
-  process.stdout.write(`${JSON.stringify(answer.output)}\n`);
+  const [{ LambdaClient }, { invokeOperator, OperatorRefusal }] = await Promise.all([
+    import("@aws-sdk/client-lambda"),
+    import("./aws/invoke-operator.ts"),
+  ]);
+  const client = new LambdaClient(config);
+  try {
+    const invoke = (given: unknown) => invokeOperator(client, functionName, command, given);
+    const output = command === "migrate" ? await migrateAll(invoke) : await invoke(input);
+    process.stdout.write(`${JSON.stringify(output)}\n`);
+  } catch (error) {
+    if (error instanceof OperatorRefusal) return fail(error.refusal);
+    throw error;
+  }
 }
 
 main().catch((error: unknown) => {

@@ -212,6 +212,7 @@ export const removalSteps = {
 export const operatorUses = [
   "table:read",
   "table:write",
+  "table:scan",
   "console:locate",
   "domains:route",
 ] as const satisfies readonly Capability[];

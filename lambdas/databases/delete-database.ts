@@ -19,7 +19,7 @@ export const handler = endpoint(
     const outcome = await access.commit({
       database: Database.delete({ id }, { name }),
       entry: DatabaseEntry.delete({ organizationId, id }),
-      totals: countDown(organizationId, "databases"),
+      totals: countDown(database, "databases"),
       removal: removal.write,
     });
     if (!outcome.ok) throw notFound();

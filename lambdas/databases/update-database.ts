@@ -1,6 +1,7 @@
 import { updateDatabase } from "../../api/databases.ts";
 import { endpoint } from "../http/endpoint.ts";
 import { notFound } from "../http/problem.ts";
+import { countedVersion } from "../organizations/model/totals.ts";
 import { present } from "../table/entity.ts";
 import { Database, DatabaseEntry, databaseAt } from "../tables/model/database.ts";
 import { databaseReply } from "../tables/model/databases.ts";
@@ -15,7 +16,7 @@ export const handler = endpoint(
     const set = { name: entry.name, updatedAt: entry.updatedAt };
     const outcome = await access.commit({
       database: Database.update({ id: entry.id }, { set }, { pk: present }),
-      entry: DatabaseEntry.put(entry, entry),
+      entry: entry.version < countedVersion ? undefined : DatabaseEntry.put(entry, entry),
     });
     if (!outcome.ok) throw notFound();
     return { database: databaseReply(entry) };

@@ -25,6 +25,7 @@ import type { Rollouts } from "../aws/rollouts.ts";
 import { serviceUrl } from "../aws/service-url.ts";
 import type { TableConnection } from "../table/client.ts";
 import type { TableReader } from "../table/reader.ts";
+import type { TableScanner } from "../table/scanner.ts";
 import type { RowUpdater } from "../table/updater.ts";
 import type { TableWriter } from "../table/writer.ts";
 
@@ -44,6 +45,7 @@ export interface ConsoleAddress {
 interface ToolsOf {
   "table:read": { table: TableReader };
   "table:write": { table: TableWriter };
+  "table:scan": { scanner: TableScanner };
   "keys:record-use": { keyUses: RowUpdater };
   "live-build:cache": { liveCache: RowUpdater };
   "files:follow": { entries: RowUpdater };
@@ -104,6 +106,9 @@ const loaders: { [C in Capability]: Loader<C> } = {
   }),
   "table:write": async (e, table) => ({
     table: (await import("../table/writer.ts")).tableWriter(await table.get(), e.TABLE_NAME),
+  }),
+  "table:scan": async (e, table) => ({
+    scanner: (await import("../table/scanner.ts")).tableScanner(await table.get(), e.TABLE_NAME),
   }),
   "keys:record-use": async (e, table) => ({
     keyUses: (await import("../table/updater.ts")).rowUpdater(await table.get(), e.TABLE_NAME),

@@ -1,18 +1,22 @@
 import * as z from "zod";
 import { isStorableText, lengthOf } from "../../api/common.ts";
 import { limits } from "../../api/limits.ts";
+import type { operatorUses } from "../../statemachines/steps.ts";
 import { newEvent } from "../http/events.ts";
 import { Event, type EventRow } from "../http/model/event.ts";
 import { invalid } from "../http/problem.ts";
-import type { ConsoleAddress, CustomDomains } from "../http/tools.ts";
+import type { ConsoleAddress, CustomDomains, Tools } from "../http/tools.ts";
 import type { Write } from "../table/entity.ts";
 import type { TableReader } from "../table/reader.ts";
+import type { TableScanner } from "../table/scanner.ts";
 import type { Outcome, TableWriter, Writes } from "../table/writer.ts";
 
 export interface OperatorTools {
-  table: TableReader & TableWriter;
+  table: TableReader;
   /** Writes, with the event of the change in the same transaction: whose it is, and the ids of what changes. */
   commit<const W extends Writes>(change: Pick<EventRow, "ownerId" | "ids">, writes: W): Promise<Outcome<W>>;
+  /** For `migrate` alone: all rows, and writes that change nothing for users and so record no event. */
+  migration: TableScanner & TableWriter;
   console: ConsoleAddress;
   customDomains: CustomDomains;
   now: Date;
@@ -21,14 +25,15 @@ export interface OperatorTools {
 /** The tools of one command; its name is the action of its events. */
 export function operatorTools(
   action: string,
-  { table, ...others }: Omit<OperatorTools, "commit" | "now">,
+  { table, scanner, ...others }: Tools<(typeof operatorUses)[number]>,
   now: Date,
 ): OperatorTools {
   async function commit<const W extends Writes>(change: Pick<EventRow, "ownerId" | "ids">, writes: W) {
     const event = newEvent({ ...change, action, actor: { kind: "operator" }, outcome: "done" }, now);
     return table.write<W & { event: Write }>({ ...writes, event: Event.put(event, event) });
   }
-  return { table, commit, ...others, now };
+  const migration = { page: scanner.page, write: table.write };
+  return { table, commit, migration, ...others, now };
 }
 
 export type Command = (input: unknown, tools: OperatorTools) => Promise<object>;

@@ -5,6 +5,7 @@ import { errorFields, log } from "../http/log.ts";
 import { Problem } from "../http/problem.ts";
 import { prepareTools } from "../http/tools.ts";
 import { type Command, operatorTools } from "./command.ts";
+import { migrate } from "./migrate.ts";
 import { addMember, createOrganization, createSignInLink, createToken, createUser, revokeToken } from "./people.ts";
 import { activateDomain, addDomain, createCredential, createProject, removeDomain, setManagers } from "./projects.ts";
 import { createDatabase, createStorage } from "./stores.ts";
@@ -25,6 +26,7 @@ const commands = new Map<string, Command>([
   ["add-domain", addDomain],
   ["activate-domain", activateDomain],
   ["remove-domain", removeDomain],
+  ["migrate", migrate],
 ]);
 
 const invocation = z.object({ command: z.string(), input: z.unknown() });

@@ -19,7 +19,7 @@ export const handler = endpoint(
     const { storage } = await access.read({ storage: storageAt(params) });
     if (!storage) throw notFound();
     checkConfirmed(query.confirm, storage);
-    const { id, organizationId } = storage;
+    const { id } = storage;
     const emptyUntil = new Date(now.getTime() + markSeconds * 1000).toISOString();
     const when = { name: storage.name, emptyUntil: { is: "absentOrBelow", value: now.toISOString() } } as const;
     const marked = await table.write({ storage: Storage.update(storage, { set: { emptyUntil } }, when) });
@@ -31,7 +31,7 @@ export const handler = endpoint(
     }
     const outcome = await access.commit({
       storage: Storage.delete(storage, { emptyUntil }),
-      totals: countDown(organizationId, "storages"),
+      totals: countDown(storage, "storages"),
     });
     if (!outcome.ok) throw unavailable(new Error("The storage kept changing"));
     return { storage: id };

@@ -1,6 +1,6 @@
 import { join } from "node:path";
 import { setTimeout as sleep } from "node:timers/promises";
-import { InvokeCommand, type LambdaClient } from "@aws-sdk/client-lambda";
+import type { LambdaClient } from "@aws-sdk/client-lambda";
 import * as z from "zod";
 import { packFolder } from "../../cli/folder/pack.ts";
 import { selectFiles } from "../../cli/folder/select-files.ts";
@@ -9,6 +9,7 @@ import type { Client } from "../../sdk/client-types.ts";
 import { uploadArchive } from "../../sdk/upload-archive.ts";
 import { waitForBuild } from "../../sdk/wait-for-build.ts";
 import { type AppCluster, hookDelaySeconds } from "./hook-delay.ts";
+import { invokeOperator } from "./invoke-operator.ts";
 
 /** A running service: the address of its API and its operator function. */
 export interface Service {
@@ -20,22 +21,13 @@ export interface Service {
   broken: "broken-health" | "crashes";
 }
 
-const answer = z.discriminatedUnion("ok", [
-  z.object({ ok: z.literal(true), output: z.unknown() }),
-  z.object({ ok: z.literal(false), error: z.object({ message: z.string() }) }),
-]);
-
 async function operate<S extends z.ZodType>(
   { lambda, operator }: Service,
   command: string,
   input: object,
   output: S,
 ): Promise<z.output<S>> {
-  const Payload = Buffer.from(JSON.stringify({ command, input }));
-  const result = await lambda.send(new InvokeCommand({ FunctionName: operator, Payload }));
-  const reply = answer.parse(JSON.parse(Buffer.from(result.Payload ?? []).toString("utf8")));
-  if (!reply.ok) throw new Error(`${command}: ${reply.error.message}`);
-  return output.parse(reply.output);
+  return output.parse(await invokeOperator(lambda, operator, command, input));
 }
 
 const withId = z.object({ id: z.string() });

@@ -137,7 +137,7 @@ it("the capabilities of each function", () => {
     list-tables: databases:run keys:record-use table:read
     list-tokens: keys:record-use table:read
     not-found: 
-    operator: console:locate domains:route table:read table:write
+    operator: console:locate domains:route table:read table:scan table:write
     ping: keys:record-use table:read
     rebuild: apps:read archives:read deployments:start keys:record-use live-build:cache table:read table:write
     reconcile-locks: apps:deploy apps:read apps:switch apps:watch deployments:start removals:start table:read table:write
@@ -179,6 +179,10 @@ it("the permissions of each capability", () => {
       kms:GenerateDataKey <DataKey> if StringEquals kms:ViaService dynamodb.<Region>.amazonaws.com
       kms:ReEncryptFrom <DataKey> if StringEquals kms:ViaService dynamodb.<Region>.amazonaws.com
       kms:ReEncryptTo <DataKey> if StringEquals kms:ViaService dynamodb.<Region>.amazonaws.com
+    table:scan
+      dynamodb:Scan <DataTable>
+      kms:Decrypt <DataKey> if StringEquals kms:ViaService dynamodb.<Region>.amazonaws.com
+      kms:DescribeKey <DataKey> if StringEquals kms:ViaService dynamodb.<Region>.amazonaws.com
     keys:record-use
       dynamodb:UpdateItem <DataTable>
       kms:Decrypt <DataKey> if StringEquals kms:ViaService dynamodb.<Region>.amazonaws.com

@@ -16,6 +16,8 @@ const projectSchema = z.object({
   managers: z.array(managerSchema).optional(),
   /** Absent until the first change; read when an analysis starts. */
   settings: settings.optional(),
+  /** 2: listed in its organization and counted in its totals. */
+  version: z.int().default(1),
   createdAt: at,
   /** Absent in rows from before projects could change. */
   updatedAt: at.optional(),

@@ -17,8 +17,15 @@ export function countUp(organizationId: string, kind: Counted): Update<TotalsRow
   return OrganizationTotals.update({ organizationId }, { add: { [kind]: 1 } }, when);
 }
 
-/** Counts one less. */
-export function countDown(organizationId: string, kind: Counted): Update<TotalsRow> {
+/** The version of the rows of projects, databases and storages that are counted; earlier ones wait for `migrate`. */
+export const countedVersion = 2;
+
+/** Counts one less, if the row was counted. */
+export function countDown(
+  { organizationId, version }: { organizationId: string; version: number },
+  kind: Counted,
+): Update<TotalsRow> | undefined {
+  if (version < countedVersion) return undefined;
   return OrganizationTotals.update({ organizationId }, { add: { [kind]: -1 } });
 }
 

@@ -58,7 +58,7 @@ export function deletionOf(deleted: DeletedProject, now: Date): Writes {
   return {
     project: Project.delete({ id }, { organizationId, updatedAt: updatedAt ?? absent }),
     entry: ProjectEntry.delete({ organizationId, id }),
-    totals: countDown(organizationId, "projects"),
+    totals: countDown(deleted.project, "projects"),
     ...freed(deleted),
     ...canceled(deleted, now.toISOString()),
   };

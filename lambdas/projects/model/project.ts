@@ -1,14 +1,14 @@
 import type { ProjectReply } from "../../../api/projects.ts";
 import { changedSettings, noSettings } from "../../../api/stored-settings.ts";
 import { Project, ProjectEntry, type ProjectRow } from "../../http/model/project.ts";
-import { countUp } from "../../organizations/model/totals.ts";
+import { countedVersion, countUp } from "../../organizations/model/totals.ts";
 import { absent, type Condition } from "../../table/entity.ts";
 import { newId, randomText } from "../../table/ids.ts";
 
 type Wanted = Parameters<typeof changedSettings>[1];
 
 /** A project as callers see it. */
-export function projectReply(row: Omit<ProjectRow, "secret">): ProjectReply {
+export function projectReply(row: Omit<ProjectRow, "secret" | "version">): ProjectReply {
   const { id, name, settings, managers, createdAt, updatedAt } = row;
   return {
     id,
@@ -20,10 +20,13 @@ export function projectReply(row: Omit<ProjectRow, "secret">): ProjectReply {
   };
 }
 
-/** Both rows of a project. */
+/** Both rows of a project; one that was never counted gets its entry from `migrate`, together with the count. */
 function rowsOf(row: ProjectRow, when: Condition) {
   const { secret: _, ...entry } = row;
-  return { project: Project.put(row, row, when), entry: ProjectEntry.put(row, entry) };
+  return {
+    project: Project.put(row, row, when),
+    entry: row.version < countedVersion ? undefined : ProjectEntry.put(row, entry),
+  };
 }
 
 /** A new project, counted in its organization. */
@@ -38,6 +41,7 @@ export function newProject(
     name,
     secret: randomText(32),
     ...(settings && { settings: changedSettings(undefined, settings) }),
+    version: countedVersion,
     createdAt: at,
     updatedAt: at,
   };

@@ -10,6 +10,8 @@ const storageSchema = z.object({
   name: z.string(),
   status: z.literal("active"),
   secret: z.string(),
+  /** 2: counted in its organization's totals. */
+  version: z.int().default(1),
   createdAt: at,
   updatedAt: at,
   /** Until then no file is made, because a deletion looks whether there is any. */

@@ -1,11 +1,11 @@
 import type { StorageReply } from "../../../api/storage.ts";
-import { countUp } from "../../organizations/model/totals.ts";
+import { countedVersion, countUp } from "../../organizations/model/totals.ts";
 import { absent } from "../../table/entity.ts";
 import { newId, randomText } from "../../table/ids.ts";
 import { Storage, type StorageRow } from "./rows.ts";
 
 /** A storage as callers see it. */
-export function storageReply({ id, name, status, createdAt, updatedAt }: StorageRow): StorageReply {
+export function storageReply({ id, name, status, createdAt, updatedAt }: Omit<StorageRow, "version">): StorageReply {
   return { id, name, status, createdAt, updatedAt };
 }
 
@@ -18,6 +18,7 @@ export function newStorage(organizationId: string, name: string, now: Date) {
     name,
     status: "active",
     secret: randomText(32),
+    version: countedVersion,
     createdAt: at,
     updatedAt: at,
   };

@@ -9,6 +9,8 @@ const databaseSchema = z.object({
   organizationId: z.string(),
   name: z.string(),
   secret: z.string(),
+  /** 2: listed in its organization and counted in its totals. */
+  version: z.int().default(1),
   createdAt: at,
   /** Absent in rows from before names could change. */
   updatedAt: at.optional(),

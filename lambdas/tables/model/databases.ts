@@ -1,11 +1,11 @@
 import type { DatabaseReply } from "../../../api/databases.ts";
-import { countUp } from "../../organizations/model/totals.ts";
+import { countedVersion, countUp } from "../../organizations/model/totals.ts";
 import { absent } from "../../table/entity.ts";
 import { newId, randomText } from "../../table/ids.ts";
 import { Database, DatabaseEntry, type DatabaseRow } from "./database.ts";
 
 /** A database as callers see it. */
-export function databaseReply(row: Omit<DatabaseRow, "secret">): DatabaseReply {
+export function databaseReply(row: Omit<DatabaseRow, "secret" | "version">): DatabaseReply {
   const { id, name, createdAt, updatedAt } = row;
   return { id, name, status: "active", createdAt, updatedAt: updatedAt ?? createdAt };
 }
@@ -13,7 +13,7 @@ export function databaseReply(row: Omit<DatabaseRow, "secret">): DatabaseReply {
 /** A new database, counted in its organization; its schema is made on first use. */
 export function newDatabase(organizationId: string, name: string, now: Date) {
   const at = now.toISOString();
-  const entry = { id: newId("dbs", now), organizationId, name, createdAt: at, updatedAt: at };
+  const entry = { id: newId("dbs", now), organizationId, name, version: countedVersion, createdAt: at, updatedAt: at };
   const row = { ...entry, secret: randomText(32) };
   return {
     row,

@@ -55,7 +55,7 @@ const keyRow = {
 const sessionRow = { organizationId: orgId, hash: "hash", expiresAt: later, ttl: 1 };
 const tokenRow = { id: tokenId, userId, hash: "hash", description: "", createdAt: at };
 const membership = { userId, organizationId: orgId, organizationName: "Own", role: "owner" as const };
-const project = { id: projectId, organizationId: orgId, name: "App", secret: "secret", createdAt: at };
+const project = { id: projectId, organizationId: orgId, name: "App", secret: "secret", version: 2, createdAt: at };
 const managers = [
   { id: newId("usr", now), name: "Mara", email: "mara@example.com" },
   { id: newId("usr", now), name: "Max", email: "max@example.com" },
