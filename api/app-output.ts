@@ -28,6 +28,7 @@ export const listAppLogs = route("list-app-logs", `GET ${project}/logs`, {
       })
       .optional(),
   }),
+  tool: { name: "get_app_logs", description: "Output of the running app, newest page first, secrets masked." },
   reply: z.object({
     lines: z.array(appLine),
     /** Leads back in time; null at the end. */

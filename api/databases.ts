@@ -15,6 +15,7 @@ const databases = "/organizations/{orgId}/databases" as const;
 
 export const listDatabases = route("list-databases", `GET ${databases}`, {
   summary: "The databases of the organization, oldest first; all of its projects share them.",
+  tool: { name: "list_databases", description: "The databases of an organization." },
   reply: z.object({ databases: z.array(database) }),
   status: 200,
   errors: [],

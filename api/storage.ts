@@ -59,6 +59,7 @@ const files = `${storages}/{storageId}/files` as const;
 
 export const listStorages = route("list-storages", `GET ${storages}`, {
   summary: "The storages of the organization, oldest first; all of its projects share them.",
+  tool: { name: "list_storages", description: "The storages of an organization." },
   reply: z.object({ storages: z.array(storage) }),
   status: 200,
   errors: [],

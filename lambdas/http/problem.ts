@@ -38,6 +38,11 @@ export function notFound(): Problem {
   return new Problem("not_found", "There is no such resource.");
 }
 
+/** A page of another site must not act with what a browser adds or a page was told (docs/api.md, Errors). */
+export function foreignOrigin(): Problem {
+  return new Problem("foreign_origin", "Requests from pages of another site are refused.");
+}
+
 /** The key was used before, with another body (docs/api.md, Idempotency). */
 export function idempotencyMismatch(): Problem {
   return new Problem("idempotency_mismatch", "This Idempotency-Key was already used with another request body.");

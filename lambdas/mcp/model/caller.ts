@@ -17,12 +17,17 @@ export interface Answer {
 export interface Caller {
   call(route: RouteId, input?: Data): Promise<Data>;
   answer(route: RouteId, input?: Data): Promise<Answer>;
+  /** What the API said of the credential; "none" before it has said anything. */
+  proof(): "none" | "valid" | "refused";
+  /** Aborted when the request's time is over. */
+  signal: AbortSignal;
 }
 
-/** Seconds for one call; a tool call has to end before API Gateway's 30 seconds. */
-const timeoutSeconds = 24;
+/** Longer than the deadline of every request; `signal` ends a call. */
+const timeoutSeconds = 600;
 
-export function callerOf(url: string, authorization: string): Caller {
+export function callerOf(url: string, authorization: string, signal: AbortSignal): Caller {
+  let proof: ReturnType<Caller["proof"]> = "none";
   const connection = {
     baseUrl: url,
     authorize: async () => authorization,
@@ -34,15 +39,36 @@ export function callerOf(url: string, authorization: string): Caller {
   async function answer(id: RouteId, input: Data = {}): Promise<Answer> {
     const route = clientRoutes.find((one) => one.id === id);
     if (!route) throw new Error(`There is no route ${id}.`);
+    refuseNoIds(route.path, input);
     let received: Omit<Answer, "data"> = { retryAfterSeconds: undefined, headers: new Headers() };
     const onAnswer = (answered: Omit<Answer, "data">) => {
       received = answered;
     };
-    const data: Data = Object(await send(connection, route, input, { onAnswer }));
-    return { data, retryAfterSeconds: received.retryAfterSeconds, headers: received.headers };
+    try {
+      const data: Data = Object(await send(connection, route, input, { onAnswer, signal }));
+      proof = "valid";
+      return { data, retryAfterSeconds: received.retryAfterSeconds, headers: received.headers };
+    } catch (error) {
+      if (error instanceof SlipwayError) proof = proofOf(error.status) ?? proof;
+      throw error;
+    }
   }
 
-  return { answer, call: async (id, input) => (await answer(id, input)).data };
+  return { answer, call: async (id, input) => (await answer(id, input)).data, proof: () => proof, signal };
+}
+
+/** The credential is checked before everything else, so that every other refusal means that it is valid. */
+function proofOf(status: number | undefined): "valid" | "refused" | undefined {
+  if (status === 401) return "refused";
+  return status !== undefined && status < 500 && status !== 429 ? "valid" : undefined;
+}
+
+/** Addresses cannot hold these as a segment. */
+function refuseNoIds(path: string, input: Data): void {
+  for (const [, name = ""] of path.matchAll(/\{(\w+)\}/g)) {
+    if (/^\.{0,2}$/.test(String(input[name] ?? "")))
+      throw new SlipwayError("invalid_request", `${name} must be an id.`);
+  }
 }
 
 /** The objects in a list of an answer. */

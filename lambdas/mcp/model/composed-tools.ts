@@ -20,7 +20,7 @@ async function idsOf(caller: Caller, input: Data, ...names: string[]): Promise<D
 const isOver = (build: Data) =>
   isFinished({ status: textIn(build, "status"), canceledAt: textIn(build, "canceledAt") || null });
 
-/** Reads a build until it is finished or the time is over. */
+/** Reads a build until it is finished, the time is over or the request has to be answered. */
 async function waitFor(caller: Caller, ids: Data, seconds: number): Promise<Data> {
   const until = Date.now() + seconds * 1000;
   while (true) {
@@ -32,7 +32,7 @@ async function waitFor(caller: Caller, ids: Data, seconds: number): Promise<Data
   }
 }
 
-const getBuild: Tool = {
+export const getBuild: Tool = {
   name: "get_build",
   description: "One build, with its addresses when ready and a diagnosis when failed. waitSeconds waits for its end.",
   input: z.strictObject({
@@ -44,12 +44,26 @@ const getBuild: Tool = {
   run: async (caller, input) => {
     const ids = await idsOf(caller, input, "projectId", "buildId");
     const build = await waitFor(caller, ids, Number(input.waitSeconds ?? 0));
-    if (build.status === "error") return { data: { build, diagnosis: await diagnose(caller, ids, build) } };
+    if (build.status === "error") {
+      const { data, nextStep } = await diagnose(caller, ids, build);
+      return { note: `The build failed. Next step: ${nextStep}`, data };
+    }
     if (build.status !== "ready") {
       const note = isOver(build) ? "The build was canceled." : "Not finished: call get_build again with waitSeconds.";
       return { note, data: { build } };
     }
     return { data: { build, endpoints: (await caller.call("list-endpoints", ids)).endpoints } };
+  },
+};
+
+const createProject: Tool = {
+  name: "create_project",
+  description: "Creates a project, which is one app.",
+  input: z.strictObject({ orgId, name: z.string() }),
+  reads: false,
+  run: async (caller, input) => {
+    const ids = await idsOf(caller, input);
+    return { data: await caller.call("create-project", { ...ids, name: input.name }) };
   },
 };
 
@@ -140,4 +154,11 @@ const changeTable: Tool = {
 };
 
 /** The tools that are more than one route. */
-export const composedTools: readonly Tool[] = [getBuild, listVariableNames, createBuild, setVariable, changeTable];
+export const composedTools: readonly Tool[] = [
+  getBuild,
+  listVariableNames,
+  createProject,
+  createBuild,
+  setVariable,
+  changeTable,
+];

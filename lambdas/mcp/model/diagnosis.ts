@@ -1,84 +1,94 @@
+import { SlipwayError } from "../../../sdk/errors.ts";
 import { type Caller, type Data, listOf, objectIn, textIn } from "./caller.ts";
-import { plain } from "./fence.ts";
+import {
+  collectEvidence,
+  differences,
+  exitCodeIn,
+  failedStage,
+  type Line,
+  type LogEvidence,
+  lastProbeIn,
+  nextStep,
+  settingsOf,
+  splitError,
+  withinLength,
+} from "./evidence.ts";
 
-interface Line {
-  stage: string;
-  text: string;
-}
+const logPagesMax = 20;
+/** Of the whole answer about a failed build: four characters are about one token, and 2,000 tokens are the limit. */
+const lengthMax = 7_400;
 
-const logPagesMax = 5;
-const linesShown = 12;
-const lineLengthMax = 200;
-const errorLine = /\b(error|err!|exception|traceback|cannot find|not found|failed|fatal|panic)\b/i;
-
-async function linesOf(caller: Caller, ids: Data): Promise<Line[]> {
-  const lines: Line[] = [];
+/** The evidence of a build's log; undefined if the log cannot be read now or does not end within twenty pages. */
+async function evidenceOf(caller: Caller, ids: Data): Promise<LogEvidence | undefined> {
+  let evidence: LogEvidence | undefined;
   let cursor: unknown;
-  for (let page = 0; page < logPagesMax; page += 1) {
-    const data = await caller.call("list-build-logs", { ...ids, limit: 1000, ...(cursor ? { cursor } : {}) });
-    lines.push(...listOf(data, "lines").map((line) => ({ stage: textIn(line, "stage"), text: textIn(line, "text") })));
-    cursor = data.nextCursor;
-    if (typeof cursor !== "string") break;
+  try {
+    for (let page = 0; page < logPagesMax; page += 1) {
+      const data = await caller.call("list-build-logs", { ...ids, limit: 1000, ...(cursor ? { cursor } : {}) });
+      const lines = listOf(data, "lines").map((line) => ({ stage: textIn(line, "stage"), text: textIn(line, "text") }));
+      evidence = collectEvidence(evidence, lines);
+      cursor = data.nextCursor;
+      if (typeof cursor !== "string") return evidence;
+    }
+  } catch (error) {
+    if (!(error instanceof SlipwayError)) throw error;
   }
-  return lines;
+  return evidence && { ...evidence, last: [], lastErrors: [] };
 }
 
-const shown = (lines: readonly Line[]) => lines.map(({ text }) => plain(text, lineLengthMax));
-
-/** What was detected and set, from the findings of a build. */
-const settingsOf = (build: Data) =>
-  listOf(build, "findings").flatMap((finding) => (finding.code === "setting" ? [textIn(finding, "message")] : []));
-
-async function liveBuild(caller: Caller, ids: Data): Promise<Data | undefined> {
+/** The build that serves, with what was detected in it. */
+async function liveBuild(caller: Caller, ids: Data): Promise<(Data & { detected?: string }) | undefined> {
   const builds = listOf(await caller.call("list-builds", { ...ids, limit: 50 }), "builds");
   const live = builds.find((build) => build.isLive === true && (build.status === "ready" || build.status === "error"));
-  return live && objectIn(await caller.call("get-build", { ...ids, buildId: live.id }), "build");
+  if (!live) return undefined;
+  const of = { ...ids, buildId: live.id };
+  const [build, log] = await Promise.all([
+    caller.call("get-build", of).then((data) => objectIn(data, "build")),
+    caller.call("list-build-logs", { ...of, limit: 100 }).catch((error: unknown) => {
+      if (error instanceof SlipwayError) return {};
+      throw error;
+    }),
+  ]);
+  const lines = listOf(log, "lines").map((line) => ({ stage: textIn(line, "stage"), text: textIn(line, "text") }));
+  const detected = collectEvidence(undefined, lines).detected;
+  return { ...build, ...(detected !== undefined && { detected }) };
 }
 
-/** The fields in which a build differs from the live one. */
-function differences(build: Data, live: Data): Data {
-  const fields = ["runtime", "size", "title"].filter((field) => build[field] !== live[field]);
-  const changed = Object.fromEntries(fields.map((field) => [field, { this: build[field], live: live[field] }]));
-  const [own, other] = [settingsOf(build), settingsOf(live)];
-  const settings = own.filter((setting) => !other.includes(setting));
-  return { ...changed, ...(settings.length > 0 && { settings }) };
-}
+const texts = (lines: readonly Line[] | undefined) => lines?.map(({ text }) => text) ?? [];
 
-/** An app or the service that names a variable which is not there. */
-const missingVariable =
-  /\b[A-Z][A-Z0-9_]{2,}\b[^\n]{0,40}\b(not set|missing|undefined|required)\b|\bmissing[^\n]{0,40}\bvariable\b/;
-
-function nextStep(build: Data, stage: string, lines: readonly Line[]): string {
-  const evidence = [textIn(build, "error"), ...lines.slice(-linesShown).map(({ text }) => text)].join("\n");
-  if (missingVariable.test(evidence))
-    return "Set the variable that the output names with set_variable, then deploy again with create_build.";
-  switch (stage) {
-    case "analyzing":
-      return "Correct the archive as the reason says, then deploy again with create_build.";
-    case "building":
-      return "Correct what the first error line names (dependencies, lock file, build script), then deploy again with create_build.";
-    case "releasing":
-      return "Correct the release command or what it needs, then deploy again with create_build.";
-    default:
-      return "Correct the app's start: it must listen on the port in PORT, on all interfaces, and answer GET / below 500. Then deploy again with create_build.";
-  }
-}
-
-/** Why a build failed, with the evidence: at most about 2,000 tokens. */
-export async function diagnose(caller: Caller, ids: Data, build: Data): Promise<Data> {
+/** Why a build failed, with the evidence and one next step; together with the build's own fields at most 2,000 tokens. */
+export async function diagnose(caller: Caller, ids: Data, build: Data): Promise<{ data: Data; nextStep: string }> {
   const { orgId, projectId } = ids;
-  const [lines, live] = await Promise.all([linesOf(caller, ids), liveBuild(caller, { orgId, projectId })]);
-  const stage = lines.at(-1)?.stage ?? textIn(build, "status");
-  const errors = lines.filter(({ text }) => errorLine.test(text));
-  return {
+  const [log, live] = await Promise.all([evidenceOf(caller, ids), liveBuild(caller, { orgId, projectId })]);
+  const { reason, output } = splitError(textIn(build, "error"));
+  const stage = failedStage(build, log?.last.at(-1) ?? log?.first);
+  const last = log && log.last.length > 0 ? texts(log.last) : output.slice(-8);
+  const detected = log?.detected ?? /^Detected: .*$/m.exec(reason)?.[0];
+  const firstErrors = texts(log?.firstErrors);
+  const lastErrors = texts(log?.lastErrors).filter((line) => !firstErrors.includes(line) && !last.includes(line));
+  const step = nextStep(stage, [reason, ...output, ...last].join("\n"));
+  const diagnosis = {
     stage,
-    reason: plain(textIn(build, "error"), 1_500),
+    reason,
+    exitCode: exitCodeIn(reason),
+    lastProbe: lastProbeIn(reason),
+    detected: detected ?? null,
+    settings: settingsOf(build),
     warning: build.warning,
     suggestion: build.suggestion,
-    settings: settingsOf(build),
-    firstErrorLines: shown(errors.slice(0, 6)),
-    lastLines: shown(lines.slice(-linesShown)),
-    stillServing: live ? { buildId: live.id, since: live.updatedAt, differences: differences(build, live) } : null,
-    nextStep: nextStep(build, stage, lines),
+    firstErrorLines: firstErrors,
+    lastErrorLines: lastErrors,
+    lastLines: last,
+    stillServing: live
+      ? {
+          buildId: live.id,
+          since: live.updatedAt,
+          differences: differences({ ...build, ...(detected !== undefined && { detected }) }, live),
+        }
+      : null,
+    nextStep: step,
   };
+  const { error: _, suggestion: __, warning: ___, findings: ____, ...own } = build;
+  const shortened = withinLength(diagnosis, lengthMax - JSON.stringify(withinLength(own, 1_200)).length);
+  return { data: { build: withinLength(own, 1_200), diagnosis: shortened }, nextStep: step };
 }

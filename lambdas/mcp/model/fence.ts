@@ -4,12 +4,16 @@ import { stripVTControlCharacters } from "node:util";
 const textLengthMax = 4_000;
 const lengthMax = 24_000;
 
-/** A text without terminal escapes, control characters and marks that change the direction of writing; cut if it is too long. */
+/** Characters that a reader does not see but a model reads: controls, directions of writing, zero widths, tags, selectors. */
+const invisible = /(?![\n\t])[\p{Cc}\p{Cf}\u2028\u2029\u{e0000}-\u{e0fff}]/gu;
+
+/** A text without terminal escapes, control characters and characters that only a model sees; cut if it is too long. */
 export function plain(text: string, max = textLengthMax): string {
-  const clean = stripVTControlCharacters(text)
-    .replaceAll("\r\n", "\n")
-    .replace(/(?![\n\t])[\p{Cc}\u200b-\u200f\u2028-\u202e\u2060-\u2069\ufeff]/gu, "");
-  return clean.length <= max ? clean : `${clean.slice(0, max)}… (${clean.length - max} more characters)`;
+  const clean = stripVTControlCharacters(text).replaceAll("\r\n", "\n").replace(invisible, "");
+  if (clean.length <= max) return clean;
+  // Not within a surrogate pair.
+  const shown = clean.slice(0, max).replace(/[\ud800-\udbff]$/, "");
+  return `${shown}… (${clean.length - shown.length} more characters)`;
 }
 
 const plainValue = (_key: string, value: unknown) => (typeof value === "string" ? plain(value) : value);

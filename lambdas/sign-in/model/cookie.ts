@@ -1,4 +1,4 @@
-import { Problem } from "../../http/problem.ts";
+import { foreignOrigin } from "../../http/problem.ts";
 import type { ConsoleAddress } from "../../http/tools.ts";
 
 const name = "slipway_session";
@@ -34,5 +34,5 @@ export function refuseForeignOrigin(headers: Readonly<Record<string, string | un
   const { origin, host, "sec-fetch-site": site } = headers;
   const isOwn = origin === undefined || (URL.canParse(origin) && new URL(origin).host === host);
   if (isOwn && (site === undefined || site === "same-origin" || site === "none")) return;
-  throw new Problem("foreign_origin", "Only the console's own pages can do this.");
+  throw foreignOrigin();
 }
