@@ -41,7 +41,7 @@ export const pageLimit = (max: number, standard: number) =>
 export const cursor = z.string().min(1, { error: "must be a cursor that this list returned" }).max(1024).optional();
 
 /** UTC with milliseconds: `2026-11-20T01:02:03.456Z`. */
-export const timestamp = z.iso.datetime({ precision: 3 }).meta({ id: "Timestamp" });
+export const timestamp = z.iso.datetime({ precision: 3 });
 
 /** What every route can answer beside its own errors. */
 export const commonErrors = [

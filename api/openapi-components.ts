@@ -29,6 +29,18 @@ function walk(value: unknown, property: string, visit: (schema: Json, property: 
     walk(child, /^(items|anyOf|schema)$/.test(name) ? property : name, visit);
 }
 
+/** Whether an object has all fields of another and more, with the same types, and requires those that the other requires. */
+function isExtensionOf(value: Json, base: Json): boolean {
+  const fields = value.properties;
+  if (value.type !== "object" || !isJson(fields) || !isJson(base.properties)) return false;
+  const required = Array.isArray(value.required) ? value.required : [];
+  return (
+    Object.keys(fields).length > Object.keys(base.properties).length &&
+    (Array.isArray(base.required) ? base.required : []).every((name) => required.includes(name)) &&
+    Object.entries(base.properties).every(([name, type]) => JSON.stringify(fields[name]) === JSON.stringify(type))
+  );
+}
+
 /**
  * Moves schemas that occur several times into components: those that have an id of their own (`$defs`), and objects
  * of the same form, which are named after the property that they are found under.
@@ -42,9 +54,14 @@ export function hoistRepeated(document: Record<string, Json>): { document: unkno
     if (known) known.count += 1;
     else seen.set(text, { count: 1, property, schema });
   });
+  for (const one of seen.values()) {
+    one.count += [...seen.values()].filter(({ schema }) => isExtensionOf(schema, one.schema)).length;
+  }
   const names = new Map<string, string>();
   const schemas: Json = {};
-  for (const [text, { count, property, schema }] of seen) {
+  // The shorter ones first, so that Build is what all builds have, and Build2 what some have beyond it.
+  const shortestFirst = [...seen].sort(([one], [other]) => one.length - other.length);
+  for (const [text, { count, property, schema }] of shortestFirst) {
     const base = baseNameOf(property, schema);
     if (count < 2 || base === undefined) continue;
     let name = base;
@@ -73,20 +90,10 @@ export function hoistRepeated(document: Record<string, Json>): { document: unkno
 
   /** The largest named schema all of whose fields an object has, with the same types. */
   function baseOf(value: Json, own: string | undefined): { name: string; schema: Json } | undefined {
-    const fields = value.properties;
-    if (value.type !== "object" || !isJson(fields)) return undefined;
-    const candidates = [...names].flatMap(([text, name]) => {
+    const fitting = [...names].flatMap(([text, name]) => {
       const schema = seen.get(text)?.schema;
-      const isSmaller = Object.keys(Object(schema?.properties)).length < Object.keys(fields).length;
-      return name === own || schema === undefined || !isSmaller || text.length > JSON.stringify(value).length
-        ? []
-        : [{ name, schema }];
+      return name !== own && schema && isExtensionOf(value, schema) ? [{ name, schema }] : [];
     });
-    const fitting = candidates.filter(({ schema }) =>
-      Object.entries(Object(schema.properties)).every(
-        ([name, type]) => JSON.stringify(fields[name]) === JSON.stringify(type),
-      ),
-    );
     return fitting.sort((one, other) => JSON.stringify(other.schema).length - JSON.stringify(one.schema).length)[0];
   }
 

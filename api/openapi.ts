@@ -3,7 +3,7 @@ import { commonErrors, errorReply } from "./common.ts";
 import { type ErrorCode, errorTable } from "./errors.ts";
 import { exampleOf } from "./examples.ts";
 import { routes } from "./index.ts";
-import { hoistRepeated, type Json } from "./openapi-components.ts";
+import { hoistRepeated, isJson, type Json } from "./openapi-components.ts";
 import type { Route } from "./route.ts";
 
 /** JSON Schema of what a client sends, or of what it gets. */
@@ -13,14 +13,30 @@ function schemaOf(schema: z.ZodType, io: "input" | "output"): Json {
     io,
     unrepresentable: "any",
     override: ({ jsonSchema }) => {
+      orNull(jsonSchema);
+      // The format says it; zod's pattern also lists the days of leap years.
+      if (jsonSchema.format === "date-time") delete jsonSchema.pattern;
       // Later versions may add fields to an answer.
       if (io === "output" && jsonSchema.additionalProperties === false) delete jsonSchema.additionalProperties;
+      // An answer has every field; what is set for an absent one matters to the service alone.
+      if (io === "output") delete jsonSchema.default;
       // The bounds of JavaScript's exact integers say nothing about the field.
       if (jsonSchema.minimum === Number.MIN_SAFE_INTEGER) delete jsonSchema.minimum;
       if (jsonSchema.maximum === Number.MAX_SAFE_INTEGER) delete jsonSchema.maximum;
     },
   });
   return rest;
+}
+
+/** Writes `anyOf: [schema, null]` in place as one schema whose types include null, which says the same in less. */
+function orNull(schema: Json): void {
+  const { anyOf } = schema;
+  if (!Array.isArray(anyOf) || anyOf.length !== 2) return;
+  const [value, none] = anyOf.filter(isJson);
+  if (typeof value?.type !== "string" || none?.type !== "null" || "const" in value || "properties" in value) return;
+  delete schema.anyOf;
+  Object.assign(schema, value, { type: [value.type, "null"] });
+  if (Array.isArray(value.enum)) schema.enum = [...value.enum, null];
 }
 
 const jsonBody = (schema: Json, example?: Json) => ({
