@@ -30,6 +30,8 @@ export const limits = {
   passkeysPerUserMax: 20,
   passkeyChallengeValidSeconds: 300,
   signInLinkValidSeconds: 15 * 60,
+  toolNameLengthMax: 64,
+  connectionCodeValidSeconds: 5 * 60,
   invitationValidSeconds: 7 * 24 * 3600,
   nameLengthMax: 128,
   projectsPageMax: 100,

@@ -17,6 +17,9 @@ const token = z.object({
 });
 export type TokenReply = z.infer<typeof token>;
 
+/** The answer that creates a token: a repeated answer has no value. */
+export const createdToken = z.object({ token: token.extend({ value: z.string().optional() }) });
+
 export const getMe = route("get-me", "GET /me", {
   summary: "The user of the credential and their organizations; for a key, the user is null.",
   reply: z.object({ user: user.nullable(), organizations: z.array(organization) }),
@@ -37,7 +40,7 @@ export const listTokens = route("list-tokens", "GET /me/tokens", {
 export const createToken = route("create-token", "POST /me/tokens", {
   summary: "Creates a personal access token; only this answer contains its value.",
   body: z.object({ description, ...tokenBounds }),
-  reply: z.object({ token: token.extend({ value: z.string().optional() }) }),
+  reply: createdToken,
   status: 201,
   errors: ["idempotency_mismatch"],
   event: "commit",

@@ -1,6 +1,9 @@
 import * as z from "zod";
-import { resourceName, timestamp } from "./common.ts";
+import { isStorableText, lengthOf, resourceName, timestamp } from "./common.ts";
+import { limits } from "./limits.ts";
+import { createdToken } from "./me.ts";
 import { route } from "./route.ts";
+import { tokenBounds } from "./tokens.ts";
 
 const signedIn = z.object({
   session: z.object({
@@ -175,4 +178,47 @@ export const deletePasskey = route("delete-passkey", "DELETE /me/passkeys/{passk
   uses: ["table:read", "table:write"],
   event: "commit",
   callers: "users",
+});
+
+/** Control characters and marks that change the direction of writing could make a name look like another one. */
+const isPlainName = (name: string) => !/[\p{Cc}\p{Cf}\p{Zl}\p{Zp}]/u.test(name);
+
+const toolName = z
+  .string({ error: "must be a string" })
+  .transform((name) => name.trim())
+  .refine((name) => name !== "", { error: "must not be empty" })
+  .refine((name) => lengthOf(name) <= limits.toolNameLengthMax, {
+    error: `must have at most ${limits.toolNameLengthMax} characters`,
+  })
+  .refine((name) => isStorableText(name) && isPlainName(name), {
+    error: "must have no control characters and no invisible ones",
+  });
+
+export const createConnectionCode = route("create-connection-code", "POST /console/connect", {
+  summary: "A code with which a tool gets a personal access token, once, after its user agreed in the console.",
+  body: z.object({
+    challenge: z
+      .string({ error: "must be a string" })
+      .regex(/^[\w-]{43}$/, { error: "must be the SHA-256 of the verifier in base64url (PKCE, S256)" }),
+    tool: toolName,
+    access: tokenBounds.access,
+    organizationIds: tokenBounds.organizationIds.nullable(),
+  }),
+  reply: z.object({ code: z.string(), expiresAt: timestamp }),
+  status: 201,
+  errors: ["sign_in_needed"],
+  uses: ["table:read", "table:write"],
+  event: { none: "The change is the token, which connect-tool records." },
+  callers: "users",
+});
+
+export const connectTool = route("connect-tool", "POST /console/connect/token", {
+  summary: "Exchanges a code of the console for a personal access token.",
+  body: z.object({ code: text(200), verifier: text(128) }),
+  reply: createdToken,
+  status: 201,
+  errors: [],
+  uses: ["table:read", "table:write"],
+  event: "commit",
+  credential: "none",
 });

@@ -59,6 +59,11 @@ export function newSignInCode(): string {
   return sealed(`sll_${randomText(52)}`);
 }
 
+/** A new code with which a tool gets a token: 260 random bits. */
+export function newConnectionCode(): string {
+  return sealed(`slc_${randomText(52)}`);
+}
+
 /** A new secret of the console's cookie, and the id of its session. */
 export function newConsoleSecret(userId: string): { sessionId: string; secret: string } {
   const sessionId = randomText(16);

@@ -13,6 +13,8 @@ import { notFound, Problem, unauthorized } from "./problem.ts";
 export interface CallerRule {
   /** Keys and sessions of apps are refused. */
   usersOnly: boolean;
+  /** Only a user who is signed in to the console: a token, which can be bounded, would widen its own access. */
+  consoleOnly: boolean;
   /** What a personal access token may be made for. */
   tokens: readonly TokenAccess[];
   /** The least role of a user. */
@@ -28,6 +30,7 @@ export function ruleOf(route: Pick<Route, "method" | "definition">): CallerRule 
   const { callers, role = "member", orSelf = false, errors } = route.definition;
   return {
     usersOnly: callers === "users",
+    consoleOnly: errors.includes("sign_in_needed"),
     tokens: openTo(route),
     role,
     orSelf,
@@ -102,6 +105,7 @@ export function provePermission({ credential, userId, rule }: ProofRequest, rows
     return;
   }
   if (!rule.tokens.includes(rows["proof:token"]?.access ?? "all")) throw tokenScope(rule.tokens);
+  if (rule.consoleOnly && credential.kind !== "console") throw signInNeeded();
   const role = rows["proof:membership"]?.role;
   if (role !== undefined && !rolesFrom(rule.role).includes(role) && !(rule.orSelf && caller === userId)) {
     throw forbidden(rule.role);
@@ -112,6 +116,10 @@ export function provePermission({ credential, userId, rule }: ProofRequest, rows
 
 function usersOnly(): Problem {
   return new Problem("users_only", "Only a user can do this: use a personal access token instead of a key.");
+}
+
+function signInNeeded(): Problem {
+  return new Problem("sign_in_needed", "Only a user who is signed in to the console can do this.");
 }
 
 /** The token was not made for this (docs/api.md, Personal access tokens). */
@@ -200,7 +208,8 @@ export function laterChecks({ orgId, projectId }: ProofRequest) {
 export function isPlausible({ credential, orgId, projectId, rule }: ProofRequest): boolean {
   if (orgId !== undefined && !isId("org", orgId)) return false;
   if (projectId !== undefined && !isId("prj", projectId)) return false;
-  if (credential.kind === "token" || credential.kind === "console") return true;
+  if (credential.kind === "token" || credential.kind === "console")
+    return !rule.consoleOnly || credential.kind === "console";
   return !rule.usersOnly && (orgId === undefined || credential.organizationId === orgId);
 }
 

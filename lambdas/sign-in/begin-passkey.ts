@@ -4,7 +4,6 @@ import { endpoint } from "../http/endpoint.ts";
 import { userOf } from "../http/presented-credential.ts";
 import { Problem, unauthorized, unavailable } from "../http/problem.ts";
 import { User } from "../organizations/model/rows.ts";
-import { signInNeeded } from "./model/errors.ts";
 import { creationOptions, newChallenge, Passkey } from "./model/passkeys.ts";
 
 export const handler = endpoint(beginPasskey, async ({ access, credential, now }, { table, console }) => {
@@ -13,7 +12,6 @@ export const handler = endpoint(beginPasskey, async ({ access, credential, now }
     access.read({ user: User.at({ id: userId }) }),
     table.list(Passkey.list({ userId }, { limit: limits.passkeysPerUserMax })),
   ]);
-  if (credential.kind !== "console") throw signInNeeded();
   if (!user) throw unauthorized();
   if (passkeys.rows.length >= limits.passkeysPerUserMax) {
     throw new Problem("limit_reached", `A user has at most ${limits.passkeysPerUserMax} passkeys. Delete one first.`);

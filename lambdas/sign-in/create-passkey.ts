@@ -3,7 +3,6 @@ import { endpoint } from "../http/endpoint.ts";
 import { userOf } from "../http/presented-credential.ts";
 import { invalid } from "../http/problem.ts";
 import { absent, present } from "../table/entity.ts";
-import { signInNeeded } from "./model/errors.ts";
 import {
   challengeIn,
   isOpen,
@@ -22,7 +21,6 @@ export const handler = endpoint(createPasskey, async ({ body, access, credential
   const { response, name } = body;
   const answered = challengeIn(response.response.clientDataJSON);
   const { row } = await access.read({ row: answered && PasskeyChallenge.at({ hash: answered.hash }) });
-  if (credential.kind !== "console") throw signInNeeded();
   if (!answered || !isOpen(row, userId, now)) throw refused();
   // Loaded here, because only the two routes that verify a response need it.
   const { verifyRegistrationResponse } = await import("@simplewebauthn/server");

@@ -130,6 +130,9 @@ describe.skipIf(!executablePath)("passkeys in a real browser with a virtual auth
   test("a token cannot add a passkey, and a challenge for one user is no other's", async () => {
     const byToken = await send("POST", "/console/passkeys/options", undefined, running.seed.token);
     expect([byToken.status, byToken.body.code]).toEqual([403, "sign_in_needed"]);
+    // The refusal comes before that of the input.
+    const withoutInput = await send("POST", "/console/passkeys", {}, running.seed.token);
+    expect([withoutInput.status, withoutInput.body.code]).toEqual([403, "sign_in_needed"]);
     const { user } = await running.operator("create-user", { email: "two@example.com", name: "Two" });
     const { url } = await running.operator("create-sign-in-link", { userId: user?.id });
     const other = await send("POST", "/console/session", { code: String(url).split("#code=")[1] });

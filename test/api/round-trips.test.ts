@@ -310,6 +310,22 @@ const budgets = {
   },
   "delete-passkey": { ...read, status: 404, user: true, prepare: () => at("DELETE", "/me/passkeys/unknown") },
   "begin-passkey-sign-in": { ...write, status: 200, prepare: () => at("POST", "/console/passkeys/sign-in-options") },
+  "create-connection-code": {
+    ...change,
+    status: 201,
+    prepare: async (running) => ({
+      method: "POST",
+      path: "/console/connect",
+      headers: await aConsoleBearer(running),
+      body: { challenge: "0".repeat(43), tool: "Tool" },
+    }),
+  },
+  // Its success takes the code of a verifier: test/api/connect-tool.test.ts.
+  "connect-tool": {
+    ...read,
+    status: 401,
+    prepare: () => at("POST", "/console/connect/token", { code: "slc_unknown", verifier: "0".repeat(43) }),
+  },
   "list-passkeys": { ...list, user: true, prepare: () => at("GET", "/me/passkeys") },
   "list-storages": { ...list, prepare: (running) => at("GET", `${organization(running)}/storages`) },
   "list-files": { ...list, prepare: (running) => at("GET", files(running)) },

@@ -59,6 +59,8 @@ const bodies = {
   "create-passkey": undefined,
   "begin-passkey-sign-in": undefined,
   "sign-in-with-passkey": undefined,
+  "create-connection-code": { challenge: "0".repeat(43), tool: "Tool" },
+  "connect-tool": { code: "slc_unknown", verifier: "0".repeat(43) },
   "list-passkeys": undefined,
   "delete-passkey": undefined,
   "end-console-session": undefined,

@@ -69,8 +69,10 @@ it("the capabilities of each function", () => {
     begin-passkey: console:locate keys:record-use table:read table:write
     cancel-build: keys:record-use table:read table:write
     check-health: apps:read apps:switch apps:watch build-values:read logs:read table:read table:write
+    connect-tool: table:read table:write
     copy-archive: archives:copy archives:read table:read table:write
     create-build: archives:upload deployments:start keys:record-use table:read table:write
+    create-connection-code: keys:record-use table:read table:write
     create-console-session: console:locate table:read table:write
     create-credential: keys:record-use table:read table:write
     create-database: keys:record-use table:read table:write

@@ -117,6 +117,8 @@ const scenarios = {
   "create-passkey": "safe",
   "begin-passkey-sign-in": "always new",
   "sign-in-with-passkey": "always new",
+  "create-connection-code": "always new",
+  "connect-tool": "always new",
   "list-passkeys": "safe",
   "delete-passkey": "safe",
   "end-console-session": "safe",

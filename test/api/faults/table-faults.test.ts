@@ -166,6 +166,8 @@ const sameShape = {
   "create-passkey": "update-project",
   "begin-passkey-sign-in": "create-session",
   "sign-in-with-passkey": "update-project",
+  "create-connection-code": "update-project",
+  "connect-tool": "update-project",
   "list-passkeys": "list-storages",
   "delete-passkey": "delete-environment",
   "end-console-session": "delete-environment",

@@ -59,7 +59,14 @@ async function organization() {
 }
 type Organization = Awaited<ReturnType<typeof organization>>;
 
-const openRule = { usersOnly: false, tokens: tokenAccesses, role: "member", orSelf: false, managed: false } as const;
+const openRule = {
+  usersOnly: false,
+  consoleOnly: false,
+  tokens: tokenAccesses,
+  role: "member",
+  orSelf: false,
+  managed: false,
+} as const;
 const tools = () => ({ reader: table, writer: table, keyUses: table });
 const accessOf = (
   { orgId, projectId }: Organization,

@@ -83,6 +83,7 @@ const good: Record<PresentedCredential["kind"], ProofRows> = {
 };
 const openRule: CallerRule = {
   usersOnly: false,
+  consoleOnly: false,
   tokens: tokenAccesses,
   role: "member",
   orSelf: false,
@@ -244,6 +245,12 @@ test("the rule of a route is what it declares", () => {
     role: "owner",
     orSelf: true,
   });
+  expect(rule("POST", { callers: "users", errors: ["sign_in_needed"] })).toEqual({
+    ...openRule,
+    tokens: ["all"],
+    usersOnly: true,
+    consoleOnly: true,
+  });
   expect(rule("GET", { callers: "all", errors: ["not_found"] })).toEqual(openRule);
 });
 
@@ -257,6 +264,13 @@ test("a project in the path must exist and be the organization's", () => {
 });
 
 describe("permission", () => {
+  test("for the console only: a token is refused, after its scope was checked", () => {
+    const rule = { usersOnly: true, consoleOnly: true };
+    expect(permit(token, { rule })).toBe("sign_in_needed");
+    expect(permit(key, { rule })).toBe("users_only");
+    expect(permit(signedIn, { rule })).toBeUndefined();
+  });
+
   const permit = (credential: PresentedCredential, more: Asked, rows: object = {}) =>
     refused(() => provePermission(asks(credential, more), { ...good[credential.kind], ...rows }));
   const withRole = (role: (typeof roles)[number]) => ({ "proof:membership": { ...membership, role } });
@@ -404,6 +418,8 @@ test.each<[string, PresentedCredential, Asked, boolean]>([
   ["a token in any organization", token, { orgId: otherOrg }, true],
   ["a key where only users may", key, { rule: { usersOnly: true } }, false],
   ["a token where only users may", token, { rule: { usersOnly: true } }, true],
+  ["a token where only the console may", token, { rule: { consoleOnly: true } }, false],
+  ["a bearer of the console where only the console may", signedIn, { rule: { consoleOnly: true } }, true],
   ["a token where the organization is none", token, { orgId: "org_x" }, false],
   ["a token where the project is none", token, { projectId: "prj_x" }, false],
   ["a token where the project is an organization", token, { projectId: orgId }, false],
