@@ -15,3 +15,17 @@ export const finding = z.object({
   line: z.int().nullable(),
 });
 export type Finding = z.infer<typeof finding>;
+
+/**
+ * What detection alone says about an archive, beside which settings are shown. The commands are those of the folder that is built;
+ * null where nothing was detected. `rootDirectory` is "" for the top level.
+ */
+export const detected = z.object({
+  rootDirectory: z.string().nullable(),
+  packageManager: z.string().nullable(),
+  installCommand: z.string().nullable(),
+  buildCommand: z.string().nullable(),
+  startCommand: z.string().nullable(),
+  port: z.int().nullable(),
+});
+export type Detected = z.infer<typeof detected>;

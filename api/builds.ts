@@ -1,5 +1,5 @@
 import * as z from "zod";
-import { buildStatus, finding, runtime } from "./build.ts";
+import { buildStatus, detected, finding, runtime } from "./build.ts";
 import { cursor, optionalText, pageLimit, timestamp } from "./common.ts";
 import { limits } from "./limits.ts";
 import { route } from "./route.ts";
@@ -31,6 +31,7 @@ const singleBuild = build.extend({
   canceledAt: timestamp.nullable(),
   isLive: z.boolean(),
   findings: z.array(finding),
+  detected: detected.nullable(),
 });
 const canceledBuild = build.extend({ canceledAt: timestamp.nullable() });
 

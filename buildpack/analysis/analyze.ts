@@ -1,5 +1,6 @@
 import { noSettings, type Settings } from "../../api/stored-settings.ts";
 import type { App } from "./app.ts";
+import { detectedBy } from "./detected.ts";
 import { type Diagnostics, NoPlan, noDiagnostics } from "./diagnostics.ts";
 import { chooseLanguage } from "./language.ts";
 import { nodePlan } from "./node/plan.ts";
@@ -7,7 +8,7 @@ import type { AnalysisOutcome, Language, Plan, Suggestion } from "./plan.ts";
 import { pythonPlan } from "./python/plan.ts";
 import { findRoot } from "./root.ts";
 import { scanSecrets } from "./secrets/scan.ts";
-import { applySettings } from "./settings.ts";
+import { type AppliedSettings, applySettings } from "./settings.ts";
 import { suggestFromFiles } from "./suggestions/files.ts";
 import { suggestLocalUrls } from "./suggestions/local-urls.ts";
 import { mostImportant } from "./suggestions/order.ts";
@@ -28,11 +29,13 @@ export function analyze(source: SourceTree, project: Settings = noSettings): Ana
     suggestLocalUrls(app, diagnostics);
     const { runtime, language } = plan;
     const suggestions = mostImportant(diagnostics.suggestions);
+    const planFor = (other: AppliedSettings) => planOf(findRoot(tree, other), other.settings).plan;
     return {
       ok: true,
       analysis: { runtime, language, plan, suggestions, warnings: diagnostics.warnings },
       settings,
       findings,
+      detected: detectedBy(planFor, applied, plan),
     };
   } catch (error) {
     if (!(error instanceof NoPlan)) throw error;

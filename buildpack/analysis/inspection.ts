@@ -1,4 +1,4 @@
-import type { Finding, Runtime } from "../../api/build.ts";
+import type { Detected, Finding, Runtime } from "../../api/build.ts";
 import { noSettings, type Settings } from "../../api/stored-settings.ts";
 import { openArchive } from "../zip/archive.ts";
 import type { ArchiveEntry } from "../zip/entry.ts";
@@ -21,6 +21,7 @@ export type Inspection =
       suggestion: string | null;
       warning: string | null;
       findings: Finding[];
+      detected: Detected;
     }
   | { ok: false; message: string; runtime: Runtime | null };
 
@@ -111,6 +112,7 @@ export async function inspect(source: ByteSource, project: Settings = noSettings
       suggestion: suggestionText(suggestions),
       warning: warningText(warnings),
       findings: [...suggestions, ...outcome.findings],
+      detected: outcome.detected,
     };
   } catch (error) {
     if (error instanceof ArchiveRefused) return { ok: false, message: error.message, runtime: null };

@@ -1,5 +1,5 @@
 import * as z from "zod";
-import type { Finding } from "../../api/build.ts";
+import type { Detected, Finding } from "../../api/build.ts";
 import type { Settings } from "../../api/stored-settings.ts";
 
 /** The runtimes that a new build can report (docs/api.md, Build fields). */
@@ -94,5 +94,6 @@ export type AnalysisOutcome =
       /** The settings that apply to this archive, and one finding for each that is set. */
       settings: Settings;
       findings: Finding[];
+      detected: Detected;
     }
   | { ok: false; runtime: Runtime | null; error: { code: AnalysisErrorCode; message: string; entry?: string } };

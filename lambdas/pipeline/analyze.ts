@@ -69,7 +69,7 @@ export const handler = step("analyze", async ({ deployment, archive }, { table, 
     throw new BuildRejected(inspected.message);
   }
   refuseTooMany(variables);
-  const { plan, settings, suggestion, warning, findings } = inspected;
+  const { plan, settings, suggestion, warning, findings, detected } = inspected;
   const recipe: ImageRecipe = {
     plan,
     dockerfile: renderDockerfile(plan, { variableNames: variables.map(({ name }) => name), projectId }),
@@ -92,6 +92,7 @@ export const handler = step("analyze", async ({ deployment, archive }, { table, 
       port: plan.port,
       start: plan.start,
       settings,
+      detected,
     }),
   ]);
   return {

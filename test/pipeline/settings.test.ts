@@ -41,6 +41,7 @@ test("a release command runs once in the new image, before the new version, with
   expect(readFileSync(ran, "utf8")).toBe("released\nserved\n");
   const released = (await linesOf(build.id)).filter(({ stage }) => stage === "releasing").map(({ text }) => text);
   expect(released).toEqual(["password [masked]", "migrated /app"]);
+  expect(build.detected).toMatchObject({ rootDirectory: "", packageManager: "npm", startCommand: "node server.js" });
   expect(build.findings.map(({ message }: { message: string }) => message)).toEqual([
     "startCommand comes from slipway.json.",
     "releaseCommand comes from slipway.json.",

@@ -100,6 +100,7 @@ export function singleBuildReply(
     canceledAt: build.canceledAt ?? null,
     isLive: isLive(build, liveBuildId),
     findings: [...build.findings, ...crashing],
+    detected: build.detected ?? null,
   };
 }
 

@@ -1,5 +1,5 @@
 import * as z from "zod";
-import { buildStatus, finding, runtime } from "../../../api/build.ts";
+import { buildStatus, detected, finding, runtime } from "../../../api/build.ts";
 import { settings } from "../../../api/stored-settings.ts";
 import { entity } from "../../table/entity.ts";
 
@@ -39,6 +39,8 @@ const buildSchema = z.object({
   start: z.string().optional(),
   /** What the project's settings and slipway.json said when its analysis started. */
   settings: settings.optional(),
+  /** What detection says without the settings; absent in rows from before it was recorded. */
+  detected: detected.optional(),
   /** The task definition this build runs as. */
   taskDefinition: z.string().optional(),
   /** The task definition and the task of its release command, and when the task was started. */

@@ -48,6 +48,7 @@ export async function contractService(script: Script = {}) {
     canceledAt: null,
     isLive: false,
     findings: [],
+    detected: null,
     ...fields,
   });
   const problem = (status: number, code: string, message: string, more: object = {}) => ({

@@ -57,5 +57,5 @@ export const build = {
 };
 
 export const polled = (status: string, more: object = {}) => ({
-  build: { ...build, status, warning: null, canceledAt: null, isLive: false, findings: [], ...more },
+  build: { ...build, status, warning: null, canceledAt: null, isLive: false, findings: [], detected: null, ...more },
 });

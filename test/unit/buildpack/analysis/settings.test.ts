@@ -24,6 +24,49 @@ function findingsOf(files: Files, settings: Partial<Settings> = {}) {
   return outcome.ok ? outcome.findings : [];
 }
 
+describe("what detection alone says", () => {
+  const detectedOf = (files: Files, settings: Partial<Settings> = {}) => {
+    const outcome = of(files, settings);
+    return outcome.ok ? outcome.detected : outcome.error.message;
+  };
+  const plain = {
+    rootDirectory: "",
+    packageManager: "npm",
+    installCommand: "npm install",
+    buildCommand: "npm run build",
+    startCommand: "node server.js",
+    port: 8080,
+  };
+
+  test("is reported beside settings that replace it, in a file too", () => {
+    expect(detectedOf(app)).toEqual(plain);
+    const settings = { installCommand: "", buildCommand: "make", startCommand: "python app.py" };
+    expect(detectedOf(app, settings)).toEqual(plain);
+    expect(detectedOf({ ...app, "slipway.json": { startCommand: "node other.js" } })).toEqual(plain);
+  });
+
+  test("is null where nothing is detected without the setting", () => {
+    expect(detectedOf({ "lib/sum.js": "exports.sum = 1" }, { startCommand: "node lib/sum.js" })).toMatchObject({
+      startCommand: null,
+      rootDirectory: "",
+    });
+  });
+
+  test("names the folder that would be chosen, and the commands of the folder that is set", () => {
+    const files = {
+      "package.json": { name: "tools" },
+      "apps/web/package.json": { ...manifest, scripts: { start: "node web.js" } },
+      "apps/web/web.js": server,
+      "server.js": server,
+    };
+    expect(detectedOf(files, { rootDirectory: "apps/web" })).toMatchObject({
+      rootDirectory: "",
+      startCommand: "node web.js",
+      buildCommand: null,
+    });
+  });
+});
+
 describe("slipway.json", () => {
   test("wins over the project's settings, and a null in it means detection", () => {
     const file = { $schema: "x", installCommand: "npm i", buildCommand: null, memory: 1024 };
