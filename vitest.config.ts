@@ -26,6 +26,7 @@ export default defineConfig({
       project("api", { maxConcurrency: 10 }),
       project("pipeline", { testTimeout: 90_000 }),
       project("synth", { testTimeout: 60_000 }),
+      project("console", { testTimeout: 60_000 }),
       project("e2e", { testTimeout: 180_000 }),
       project("images", {
         globalSetup: ["test/images/setup.ts"],

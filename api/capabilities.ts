@@ -63,6 +63,8 @@ export const capabilities = [
   "service:call",
   /** Know the address of the console, for links to it. */
   "console:locate",
+  /** Know the addresses that browsers send archives and files to. */
+  "uploads:locate",
   /** Know whether requests to a custom domain reach its app. */
   "domains:route",
   /** Sign upload and download addresses of stored files. */

@@ -42,6 +42,7 @@ export const capabilityEnvironment = {
   "console-sessions:renew": ["TABLE_NAME"],
   "service:call": ["SERVICE_HOST"],
   "console:locate": ["CONSOLE_ORIGIN"],
+  "uploads:locate": ["ARCHIVES_BUCKET", "FILES_BUCKET"],
   "domains:route": ["CUSTOM_DOMAINS"],
   "files:sign": ["FILES_BUCKET", "FILES_SIGNER_ROLE"],
   "files:manage": ["FILES_BUCKET"],

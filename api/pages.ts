@@ -6,19 +6,20 @@ export interface Page {
   /** File name, function name and operation, as for a route. */
   id: string;
   methods: readonly Method[];
-  path: string;
+  /** One function answers all of them; `{proxy+}` at the end stands for one or more segments. */
+  paths: readonly string[];
   /** The folder of its handler below lambdas/. */
   resource: string;
   summary: string;
   uses: readonly Capability[];
 }
 
-/** The documents of the interface (docs/api.md, Documents). */
+/** The documents of the interface (docs/api.md, Documents), MCP and the console. */
 export const pages = [
   {
     id: "get-openapi",
     methods: ["GET"],
-    path: "/openapi.json",
+    paths: ["/openapi.json"],
     resource: "documents",
     summary: "The interface as an OpenAPI 3.1 document.",
     uses: [],
@@ -26,7 +27,7 @@ export const pages = [
   {
     id: "get-docs",
     methods: ["GET"],
-    path: "/docs",
+    paths: ["/docs"],
     resource: "documents",
     summary: "The interface as a page to read and try.",
     uses: [],
@@ -34,7 +35,7 @@ export const pages = [
   {
     id: "get-llms",
     methods: ["GET"],
-    path: "/llms.txt",
+    paths: ["/llms.txt"],
     resource: "documents",
     summary: "The interface in short, for language models.",
     uses: [],
@@ -43,9 +44,23 @@ export const pages = [
     id: "serve-mcp",
     // The protocol answers 405 to the methods that this server does not offer.
     methods: ["POST", "GET", "DELETE"],
-    path: "/mcp",
+    paths: ["/mcp"],
     resource: "mcp",
     summary: "The service as tools for language models: Model Context Protocol.",
     uses: ["service:call"],
   },
+  {
+    id: "serve-console",
+    methods: ["GET"],
+    // API Gateway prefers a route's own path, such as GET /console/session.
+    paths: ["/console", "/console/{proxy+}"],
+    resource: "console",
+    summary: "The web console.",
+    uses: ["uploads:locate"],
+  },
 ] as const satisfies readonly Page[];
+
+/** Each method and path of the pages, with the page that answers it. */
+export const pageRoutes: readonly (Page & { method: Method; path: string })[] = pages.flatMap((page) =>
+  page.methods.flatMap((method) => page.paths.map((path) => ({ ...page, method, path }))),
+);

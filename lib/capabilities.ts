@@ -86,6 +86,7 @@ export const capabilityAllowances: Record<Capability, (r: Resources) => Allowanc
   /** The address is in the environment. */
   "service:call": () => [],
   "console:locate": () => [],
+  "uploads:locate": () => [],
   "domains:route": () => [],
   "files:sign": (r) => assumeSigner(r.signers.files.roleArn),
   "files:manage": filesManage,

@@ -16,7 +16,7 @@ const integrationTimeoutMs = 29_000;
 const lambdaPath = "arn:${AWS::Partition}:apigateway:${AWS::Region}:lambda:path/2015-03-31/functions";
 
 function pathParameters(path: string) {
-  const names = [...path.matchAll(/\{(\w+)\}/g)].map(([, name]) => name);
+  const names = [...path.matchAll(/\{(\w+)\+?\}/g)].map(([, name]) => name);
   return names.map((name) => ({ name, in: "path", required: true }));
 }
 

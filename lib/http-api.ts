@@ -4,7 +4,7 @@ import * as apigateway from "aws-cdk-lib/aws-apigatewayv2";
 import * as iam from "aws-cdk-lib/aws-iam";
 import * as logs from "aws-cdk-lib/aws-logs";
 import { Construct } from "constructs";
-import { pages } from "../api/pages.ts";
+import { pageRoutes, pages } from "../api/pages.ts";
 import { capabilitiesOf, type Route } from "../api/route.ts";
 import { roleFor } from "./allow.ts";
 import { type Functions, functionArn } from "./functions.ts";
@@ -93,8 +93,7 @@ export class ServiceApi extends Construct {
       memory: 256,
       description: "Answers requests that match no route.",
     });
-    const others = pages.flatMap(({ id, methods, path }) => methods.map((method) => ({ id, method, path })));
-    this.#define([...served, ...others, { id: "not-found" }]);
+    this.#define([...served, ...pageRoutes, { id: "not-found" }]);
   }
 
   /** Imports the routes as one definition: a resource for each route and integration would be a third of the stack. */

@@ -1,6 +1,6 @@
 import { fileURLToPath } from "node:url";
-import { build, stop } from "esbuild";
 import { plainRouteTable } from "../sdk/plain-route-table.ts";
+import { withEsbuild } from "./esbuild.ts";
 
 let bundled: Promise<string> | undefined;
 
@@ -11,20 +11,20 @@ export function bundleReference(): Promise<string> {
 }
 
 async function bundle(): Promise<string> {
-  const result = await build({
-    entryPoints: [fileURLToPath(new URL("./main.ts", import.meta.url))],
-    bundle: true,
-    write: false,
-    format: "esm",
-    platform: "browser",
-    target: "es2022",
-    minify: true,
-    charset: "ascii",
-    logLevel: "silent",
-    plugins: [plainRouteTable],
-  });
-  // Otherwise esbuild's process would run as long as the service.
-  await stop();
+  const result = await withEsbuild(({ build }) =>
+    build({
+      entryPoints: [fileURLToPath(new URL("./main.ts", import.meta.url))],
+      bundle: true,
+      write: false,
+      format: "esm",
+      platform: "browser",
+      target: "es2022",
+      minify: true,
+      charset: "ascii",
+      logLevel: "silent",
+      plugins: [plainRouteTable],
+    }),
+  );
   const [file] = result.outputFiles;
   if (file === undefined) throw new Error("esbuild gave no bundle of the reference page.");
   // Inside a page, this text would end the script.

@@ -1,9 +1,9 @@
-import { partition } from "@aws-sdk/core/client";
 import { formatUrl } from "@aws-sdk/core/util";
 import { Sha256 } from "@smithy/core/checksum";
 import { escapeUriPath } from "@smithy/core/protocols";
 import { SignatureV4 } from "@smithy/signature-v4";
 import type { SessionCredentials } from "./assume-role.ts";
+import { bucketAddress } from "./bucket-address.ts";
 import { ownRegion } from "./clients.ts";
 
 /** The settings common to all URLs of one presigner. */
@@ -21,14 +21,6 @@ export interface Presigned {
   contentType?: string;
   /** Query parameters that change S3's answer, such as response-content-disposition. */
   query?: Record<string, string>;
-}
-
-/** The base URL of a bucket, as the S3 client resolves it: a virtual host on AWS, a path at a local endpoint. */
-function bucketAddress(bucket: string, region: string): { url: URL; folder: string } {
-  const local = process.env.AWS_ENDPOINT_URL_S3;
-  if (local) return { url: new URL(local), folder: `/${bucket}/` };
-  const service = process.env.AWS_USE_FIPS_ENDPOINT === "true" ? "s3-fips" : "s3";
-  return { url: new URL(`https://${bucket}.${service}.${region}.${partition(region).dnsSuffix}`), folder: "/" };
 }
 
 /**

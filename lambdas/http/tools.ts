@@ -73,6 +73,7 @@ interface ToolsOf {
   "console-sessions:renew": { consoleSessions: RowUpdater };
   "service:call": { service: { url: string } };
   "console:locate": { console: ConsoleAddress };
+  "uploads:locate": { uploadOrigins: readonly string[] };
   "domains:route": { customDomains: CustomDomains };
   "files:sign": { addresses: FileAddresses };
   "files:manage": { files: StoredFiles };
@@ -142,6 +143,7 @@ const loaders: { [C in Capability]: Loader<C> } = {
   "logs:read": async (e) => ({ logs: (await import("../aws/logs.ts")).logReader(e) }),
   "app-output:read": async (e) => ({ output: (await import("../aws/app-output.ts")).appOutput(e) }),
   "identity:prove": async (e) => ({ identity: (await import("../aws/identity.ts")).identityProver(e) }),
+  "uploads:locate": async (e) => ({ uploadOrigins: (await import("../aws/bucket-address.ts")).uploadOrigins(e) }),
   "domains:route": async (e) => ({ customDomains: { routed: e.CUSTOM_DOMAINS === "routed" } }),
   "console-sessions:renew": async (e, table) => ({
     consoleSessions: (await import("../table/updater.ts")).rowUpdater(await table.get(), e.TABLE_NAME),

@@ -1,19 +1,27 @@
 import { routes } from "../../api/index.ts";
-import { pages } from "../../api/pages.ts";
+import { pageRoutes } from "../../api/pages.ts";
 
 interface Target {
   id: string;
   names: string[];
 }
 
-/** Finds the route of a method and a path; `{x}` matches one non-empty segment, as in API Gateway. */
+/**
+ * Finds the route of a method and a path, as API Gateway does: `{x}` matches one non-empty segment, and `{x+}` the rest of the
+ * path if no other route matches.
+ */
 export function createRouter(): (
   method: string,
   path: string,
 ) => { id: string; params: Record<string, string> } | undefined {
   const byShape = new Map<string, Target>();
-  const served = pages.flatMap(({ id, methods, path }) => methods.map((method) => ({ id, method, path })));
-  for (const { id, method, path } of [...routes, ...served]) {
+  const greedy: { start: string; name: string; id: string }[] = [];
+  for (const { id, method, path } of [...routes, ...pageRoutes]) {
+    const [, start, rest] = /^(.*\/)\{(\w+)\+\}$/.exec(path) ?? [];
+    if (start !== undefined && rest !== undefined) {
+      greedy.push({ start: `${method} ${start}`, name: rest, id });
+      continue;
+    }
     const names = [...path.matchAll(/\{(\w+)\}/g)].map((match) => String(match[1]));
     byShape.set(`${method} ${path.replaceAll(/\{\w+\}/g, "*")}`, { id, names });
   }
@@ -29,7 +37,9 @@ export function createRouter(): (
         params: Object.fromEntries(target.names.map((name, index) => [name, decode(values[index] ?? "")])),
       };
     }
-    return undefined;
+    const address = `${method} ${path}`;
+    const found = greedy.find(({ start }) => address.startsWith(start) && address.length > start.length);
+    return found && { id: found.id, params: { [found.name]: decode(address.slice(found.start.length)) } };
   };
 }
 

@@ -2,6 +2,7 @@ import { rm } from "node:fs/promises";
 import { join } from "node:path";
 import { build, type Metafile } from "esbuild";
 import { bundleStaticServer } from "../../buildpack/image/static-server/bundle.ts";
+import { bundleConsole } from "../../console/bundle.ts";
 import { bundleReference } from "../../reference/bundle.ts";
 import { handlerFiles, missingHandlers } from "./handlers.ts";
 import { environmentOnly, externals, quickBuiltins, unreachableCode, yamlModules } from "./lean.ts";
@@ -42,9 +43,10 @@ export async function bundleLambdas(outdir: string, files: readonly string[] = h
     legalComments: "none",
     logLevel: "warning",
     banner: { js: requireBanner },
-    // Both are passed on as text, and esbuild is not available in Lambda to bundle them there.
+    // They are passed on as text, and esbuild is not available in Lambda to bundle them there.
     define: {
       STATIC_SERVER: JSON.stringify(await bundleStaticServer()),
+      CONSOLE_FILES: JSON.stringify(JSON.stringify(await bundleConsole("small"))),
       REFERENCE_SCRIPT: JSON.stringify(await bundleReference()),
     },
     alias: yamlModules,

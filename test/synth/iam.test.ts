@@ -147,6 +147,7 @@ it("the capabilities of each function", () => {
     release: apps:deploy apps:read apps:run build-values:read logs:read table:read table:write
     remove: apps:remove archives:remove databases:run deployments:stop table:read table:write
     roll-back: apps:deploy apps:read apps:switch apps:watch table:read table:write
+    serve-console: 
     serve-mcp: 
     set-managers: keys:record-use table:read table:write
     sign-in-with-passkey: console:locate table:read table:write
@@ -293,6 +294,7 @@ it("the permissions of each capability", () => {
       kms:ReEncryptTo <DataKey> if StringEquals kms:ViaService dynamodb.<Region>.amazonaws.com
     service:call
     console:locate
+    uploads:locate
     domains:route
     files:sign
       sts:AssumeRole <SignersFiles>

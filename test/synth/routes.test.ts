@@ -1,7 +1,7 @@
 import { expect, it } from "vitest";
 import { capabilityEnvironment } from "../../api/environment.ts";
 import { routes } from "../../api/index.ts";
-import { pages } from "../../api/pages.ts";
+import { pageRoutes, pages } from "../../api/pages.ts";
 import { handlerFiles } from "../../scripts/bundle/handlers.ts";
 import { imageBuildServices, listeners, operatorUses, removalSteps, steps } from "../../statemachines/steps.ts";
 import { ofType, resources } from "./assembly.ts";
@@ -45,8 +45,7 @@ function answering(): Map<string, string | undefined> {
 const functionArnPrefix = "arn:<Partition>:lambda:<Region>:<AccountId>:function:<StackName>-";
 
 it("the API has exactly the contract's routes, and the file with the route's name handles each", () => {
-  const served = pages.flatMap((page) => page.methods.map((method) => ({ ...page, method })));
-  const contract = [...routes, ...served].map(
+  const contract = [...routes, ...pageRoutes].map(
     ({ id, method, path, resource }) => [`${method} ${path}`, `${resource}/${id}.handler`] as const,
   );
   expect(answering()).toEqual(new Map([...contract, ["$default", "service/not-found.handler"]]));
@@ -64,7 +63,7 @@ it("no route has two functions and no function two names", () => {
 
 it("each path parameter is declared, and each integration passes the event as payload 2.0", () => {
   for (const [key, operation] of operations()) {
-    const names = [...key.matchAll(/\{(\w+)\}/g)].map(([, name]) => ({ name, in: "path", required: true }));
+    const names = [...key.matchAll(/\{(\w+)\+?\}/g)].map(([, name]) => ({ name, in: "path", required: true }));
     expect([key, operation.parameters ?? []]).toEqual([key, names]);
     expect(operation["x-amazon-apigateway-integration"]).toMatchObject({
       type: "aws_proxy",

@@ -1,0 +1,87 @@
+import { effect } from "@preact/signals";
+import { useEffect, useErrorBoundary, useState } from "preact/hooks";
+import { LocationProvider, Route, Router } from "preact-iso/router";
+import { AuthenticationError } from "../sdk/browser.ts";
+import { Button } from "./components/button.tsx";
+import { ErrorMessage } from "./components/error-message.tsx";
+import { Shell } from "./components/shell.tsx";
+import { SignInAgain } from "./components/sign-in-again.tsx";
+import { lazy } from "./lazy.tsx";
+import { forgetLoaded } from "./load.ts";
+import { MissingPage, pageRoutes } from "./routes.ts";
+import { signedIn, user } from "./session.ts";
+
+// What was loaded belongs to the user who was signed in.
+effect(() => {
+  if (user.value === null) forgetLoaded();
+});
+
+const SignInPage = lazy(() => import("./pages/sign-in.tsx").then((page) => page.SignInPage));
+
+/** A person who follows links with the keyboard or a screen reader goes on at the new page's title. */
+function focusTitle(): void {
+  document.querySelector<HTMLElement>("h1")?.focus({ preventScroll: true });
+}
+
+/** The page of the address. An error in a page's code leaves the navigation usable. */
+function Pages() {
+  const [error, reset] = useErrorBoundary();
+  if (error !== undefined) {
+    return (
+      <main>
+        <h1 tabIndex={-1}>This page does not work</h1>
+        <ErrorMessage of={{ error }} />
+        <Button onClick={reset}>Show it again</Button>
+      </main>
+    );
+  }
+  return (
+    <Router onRouteChange={focusTitle}>
+      {pageRoutes.map(({ path, component }) => (
+        <Route key={path} path={path} component={component} />
+      ))}
+      <Route default component={MissingPage} />
+    </Router>
+  );
+}
+
+/** Finds out who is signed in, and shows the page or the sign-in. The address stays, so that the page follows the sign-in. */
+export function App() {
+  const [error, setError] = useState<unknown>(undefined);
+  // The link's code signs in, whoever was signed in before.
+  const isLink = location.pathname === "/console/sign-in" && location.hash.startsWith("#code=");
+  const start = () => {
+    setError(undefined);
+    signedIn().catch((reason: unknown) => {
+      if (!(reason instanceof AuthenticationError)) setError(reason);
+    });
+  };
+  useEffect(() => {
+    if (!isLink) start();
+  }, []);
+  const shown = () => {
+    if (user.value) {
+      return (
+        <Shell>
+          <Pages />
+          <SignInAgain />
+        </Shell>
+      );
+    }
+    if (error !== undefined) {
+      return (
+        <main class="narrow">
+          <h1>Slipway</h1>
+          <ErrorMessage of={{ error, retry: start }} />
+        </main>
+      );
+    }
+    if (user.value === null || isLink) return <SignInPage />;
+    return (
+      <p class="loading" role="status">
+        Loading…
+      </p>
+    );
+  };
+  return <LocationProvider scope="/console">{shown()}</LocationProvider>;
+}

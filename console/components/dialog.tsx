@@ -1,0 +1,87 @@
+import type { ComponentChildren } from "preact";
+import { useEffect, useId, useRef, useState } from "preact/hooks";
+import type { Mutation } from "../mutation.ts";
+import { Button } from "./button.tsx";
+import { ErrorMessage } from "./error-message.tsx";
+import { TextField } from "./field.tsx";
+import { UserText } from "./user-text.tsx";
+
+interface DialogProps {
+  title: string;
+  onClose: () => void;
+  children: ComponentChildren;
+  wide?: boolean;
+}
+
+/** The platform's modal dialog; render it only while it is open. Escape closes it, and the focus returns to where it was. */
+export function Dialog({ title, onClose, children, wide }: DialogProps) {
+  const dialog = useRef<HTMLDialogElement>(null);
+  const id = useId();
+  useEffect(() => {
+    const before = document.activeElement;
+    dialog.current?.showModal();
+    return () => {
+      if (before instanceof HTMLElement && before.isConnected) before.focus();
+    };
+  }, []);
+  return (
+    <dialog
+      ref={dialog}
+      class={wide ? "wide" : undefined}
+      aria-labelledby={id}
+      onCancel={(event) => {
+        // A dialog inside this one, or a file chooser, sends its own cancel event through here.
+        if (event.target !== dialog.current) return;
+        event.preventDefault();
+        onClose();
+      }}
+    >
+      <header>
+        <h2 id={id}>{title}</h2>
+        <Button kind="quiet" label="Close" onClick={onClose}>
+          <span aria-hidden="true">✕</span>
+        </Button>
+      </header>
+      {children}
+    </dialog>
+  );
+}
+
+interface ConfirmProps {
+  title: string;
+  /** What will be gone, and what stays. */
+  children: ComponentChildren;
+  /** The name that has to be typed. */
+  name: string;
+  /** The text of the button, such as "Delete project". */
+  action: string;
+  mutation: Mutation<string>;
+  onClose: () => void;
+}
+
+/** Asks for a name before something is destroyed; `mutation` gets what was typed. */
+export function ConfirmByName({ title, children, name, action, mutation, onClose }: ConfirmProps) {
+  const [typed, setTyped] = useState("");
+  const submit = async (event: Event) => {
+    event.preventDefault();
+    if (typed === name && (await mutation.run(typed))) onClose();
+  };
+  return (
+    <Dialog title={title} onClose={onClose}>
+      <form onSubmit={submit}>
+        <div class="prose">{children}</div>
+        <p>
+          Type <UserText strong>{name}</UserText> to confirm.
+        </p>
+        <TextField label="Name" value={typed} onInput={setTyped} autofocus />
+        <ErrorMessage of={mutation} />
+        <footer>
+          <Button onClick={onClose}>Keep it</Button>
+          <Button type="submit" kind="danger" disabled={typed !== name} busy={mutation.busy}>
+            {action}
+          </Button>
+        </footer>
+      </form>
+    </Dialog>
+  );
+}

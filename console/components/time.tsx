@@ -1,0 +1,45 @@
+import { signal } from "@preact/signals";
+
+/** The current time, for relative times; it advances while the tab is seen. */
+const now = signal(Date.now());
+setInterval(() => {
+  if (document.visibilityState === "visible") now.value = Date.now();
+}, 10_000);
+
+const units = [
+  ["year", 365 * 86_400],
+  ["month", 30 * 86_400],
+  ["day", 86_400],
+  ["hour", 3_600],
+  ["minute", 60],
+] as const;
+
+const relative = new Intl.RelativeTimeFormat("en", { numeric: "auto" });
+const absolute = new Intl.DateTimeFormat(undefined, { dateStyle: "medium", timeStyle: "medium" });
+
+/** "3 minutes ago", "in 2 days". */
+export function relativeTime(at: string, nowMs: number): string {
+  const seconds = (Date.parse(at) - nowMs) / 1000;
+  for (const [unit, size] of units) {
+    if (Math.abs(seconds) >= size) return relative.format(Math.trunc(seconds / size), unit);
+  }
+  return Math.abs(seconds) < 10 ? "just now" : relative.format(Math.trunc(seconds), "second");
+}
+
+/** A moment, relative to now; the exact time is in its tooltip. */
+export function Time({ at }: { at: string }) {
+  return (
+    <time dateTime={at} title={absolute.format(new Date(at))}>
+      {relativeTime(at, now.value)}
+    </time>
+  );
+}
+
+/** "42 s", "3 min 5 s", "1 h 2 min". */
+export function durationText(seconds: number): string {
+  const whole = Math.max(0, Math.round(seconds));
+  if (whole < 60) return `${whole} s`;
+  const minutes = Math.floor(whole / 60);
+  if (minutes < 60) return whole % 60 === 0 ? `${minutes} min` : `${minutes} min ${whole % 60} s`;
+  return `${Math.floor(minutes / 60)} h ${minutes % 60} min`;
+}

@@ -1,0 +1,2 @@
+/** esbuild puts style sheets into a file of their own. */
+declare module "*.css";

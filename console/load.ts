@@ -1,0 +1,103 @@
+import { useCallback, useEffect, useRef, useState } from "preact/hooks";
+
+/** What was loaded. `data` stays while it is loaded again, also when that fails. */
+export interface Loaded<T> {
+  data: T | undefined;
+  error: unknown;
+  loading: boolean;
+  reload(): void;
+}
+
+interface LoadOptions<T> {
+  /** Seconds until the next load; undefined for none. While the tab is hidden, nothing is loaded. */
+  every?: (data: T) => number | undefined;
+}
+
+interface Shown<T> {
+  key: string | undefined;
+  data: T | undefined;
+  error: unknown;
+  loading: boolean;
+}
+
+/** What was loaded last, by key, so that going back shows it at once. */
+const remembered = new Map<string, unknown>();
+const mounted = new Set<{ key: string; reload(): void }>();
+
+/** Forgets all that was loaded: it belongs to the user who was signed in. */
+export function forgetLoaded(): void {
+  remembered.clear();
+}
+
+/** Loads again whatever is shown with a key that starts like this; call it after a change. */
+export function refresh(start = ""): void {
+  for (const key of remembered.keys()) {
+    if (key.startsWith(start) && ![...mounted].some((one) => one.key === key)) remembered.delete(key);
+  }
+  for (const { key, reload } of mounted) if (key.startsWith(start)) reload();
+}
+
+/**
+ * Loads something, and loads it again when the tab comes back or the network does. `key` names it, ids included
+ * (`builds/${projectId}`); another key loads something else, undefined loads nothing.
+ */
+export function useLoad<T>(
+  key: string | undefined,
+  load: (signal: AbortSignal) => Promise<T>,
+  options: LoadOptions<T> = {},
+): Loaded<T> {
+  const first = (): Shown<T> => {
+    const data = key === undefined ? undefined : (remembered.get(key) as T | undefined);
+    return { key, data, error: undefined, loading: key !== undefined };
+  };
+  const [state, setState] = useState<Shown<T>>(first);
+  const shown = state.key === key ? state : first();
+  const latest = useRef({ load, options });
+  latest.current = { load, options };
+  const start = useRef<() => void>(() => undefined);
+
+  useEffect(() => {
+    if (key === undefined) return;
+    let stop = new AbortController();
+    let timer: ReturnType<typeof setTimeout> | undefined;
+    const set = (change: Partial<Shown<T>>) =>
+      setState((before) => ({ ...(before.key === key ? before : first()), ...change }));
+
+    const run = async () => {
+      clearTimeout(timer);
+      stop.abort();
+      stop = new AbortController();
+      const { signal } = stop;
+      set({ loading: true });
+      try {
+        const data = await latest.current.load(signal);
+        if (signal.aborted) return;
+        remembered.set(key, data);
+        set({ data, error: undefined, loading: false });
+        const seconds = latest.current.options.every?.(data);
+        if (seconds !== undefined) timer = setTimeout(runIfSeen, seconds * 1000);
+      } catch (error) {
+        if (!signal.aborted) set({ error, loading: false });
+      }
+    };
+    const runIfSeen = () => {
+      if (document.visibilityState === "visible") void run();
+    };
+    start.current = () => void run();
+    const entry = { key, reload: start.current };
+    mounted.add(entry);
+    document.addEventListener("visibilitychange", runIfSeen);
+    addEventListener("online", runIfSeen);
+    void run();
+    return () => {
+      mounted.delete(entry);
+      stop.abort();
+      clearTimeout(timer);
+      document.removeEventListener("visibilitychange", runIfSeen);
+      removeEventListener("online", runIfSeen);
+    };
+  }, [key]);
+
+  const reload = useCallback(() => start.current(), []);
+  return { data: shown.data, error: shown.error, loading: shown.loading, reload };
+}

@@ -1,0 +1,5 @@
+import { Page } from "../components/shell.tsx";
+
+export function AccountPage() {
+  return <Page title="Account">{null}</Page>;
+}

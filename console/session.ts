@@ -1,0 +1,127 @@
+import { signal } from "@preact/signals";
+import { AuthenticationError, Slipway } from "../sdk/browser.ts";
+import type { CallOptions } from "../sdk/send.ts";
+
+export interface User {
+  id: string;
+  name: string;
+  email: string;
+}
+
+interface Bearer {
+  token: string;
+  /** By the page's own clock (`performance.now()`), because the clock of the computer may be wrong. */
+  endsAtMs: number;
+}
+
+/** Who is signed in: undefined until it is known, null for nobody. */
+export const user = signal<User | null | undefined>(undefined);
+/** Whether the session ended while somebody worked; the dialog then asks to sign in again, and the page stays as it is. */
+export const interrupted = signal(false);
+
+/** The routes of the session take no bearer. */
+const anonymous = new Slipway({ token: "none", attemptsMax: 2 });
+const renewBeforeMs = 45_000;
+
+let bearer: Bearer | undefined;
+let renewal: Promise<void> | undefined;
+let waiting: { resolve(): void; reject(error: unknown): void }[] = [];
+
+interface SignedIn {
+  session: { token: string; expiresAt: string; user: User };
+}
+
+/** Calls a route that answers with a session, and keeps its bearer in memory. */
+async function begin(call: (options: CallOptions) => Promise<SignedIn>): Promise<void> {
+  let servedAt = Date.now();
+  const { session } = await call({
+    onAnswer: ({ headers }) => {
+      servedAt = Date.parse(headers.get("date") ?? "") || servedAt;
+    },
+  });
+  const lifetimeMs = Date.parse(session.expiresAt) - servedAt;
+  // What the page shows belongs to the user who signed in before.
+  if (user.value && user.value.id !== session.user.id) return location.reload();
+  bearer = { token: session.token, endsAtMs: performance.now() + lifetimeMs };
+  user.value = session.user;
+  interrupted.value = false;
+  for (const { resolve } of waiting) resolve();
+  waiting = [];
+}
+
+/** Waits until somebody has signed in again in the dialog; rejects if they close it. */
+function untilSignedIn(): Promise<void> {
+  interrupted.value = true;
+  return new Promise((resolve, reject) => waiting.push({ resolve, reject }));
+}
+
+async function renew(): Promise<void> {
+  try {
+    await begin((options) => anonymous.getConsoleSession({}, options));
+  } catch (error) {
+    if (!(error instanceof AuthenticationError)) throw error;
+    bearer = undefined;
+    if (user.value) return untilSignedIn();
+    user.value = null;
+    throw error;
+  }
+}
+
+/** Resolves when there is a bearer that is good for a while. Many callers cause one renewal. */
+export async function signedIn(): Promise<void> {
+  if (bearer && bearer.endsAtMs - performance.now() > renewBeforeMs) return;
+  renewal ??= renew().finally(() => {
+    renewal = undefined;
+  });
+  await renewal;
+}
+
+/** The bearer for the client; rejects when nobody is signed in. */
+export function currentToken(): string {
+  if (!bearer) throw new AuthenticationError("unauthorized", "You are not signed in.", { status: 401 });
+  return bearer.token;
+}
+
+/** Forgets a bearer that the service refused, unless another one has replaced it. */
+export function refused(token: string | undefined): void {
+  if (bearer?.token === token) bearer = undefined;
+}
+
+/** The bearer that is in use now, if any. */
+export const knownToken = (): string | undefined => bearer?.token;
+
+/** Signs in with the code of a one-time link. */
+export const signInWithCode = (code: string) => begin((options) => anonymous.createConsoleSession({ code }, options));
+
+/** Signs in with a passkey that the browser or the person chooses. */
+export async function signInWithPasskey(): Promise<void> {
+  const { startAuthentication } = await import("@simplewebauthn/browser");
+  const { options } = await anonymous.beginPasskeySignIn();
+  type Input = Parameters<typeof anonymous.signInWithPasskey>[0];
+  // biome-ignore lint/suspicious/noExplicitAny: the service made the options for the browser, and checks the answer
+  const response = (await startAuthentication({ optionsJSON: options as any })) as unknown as Input["response"];
+  await begin((call) => anonymous.signInWithPasskey({ response }, call));
+}
+
+/** Looks again for a session, such as after signing in on another tab. */
+export const lookAgain = () => begin((options) => anonymous.getConsoleSession({}, options)).catch(() => undefined);
+
+/** Closes the dialog without signing in: the calls that waited fail. */
+export function stopWaiting(): void {
+  interrupted.value = false;
+  const error = new AuthenticationError("unauthorized", "You are not signed in.", { status: 401 });
+  for (const { reject } of waiting) reject(error);
+  waiting = [];
+}
+
+/** Forgets everything about the session, after the service has ended it. */
+export function forget(): void {
+  bearer = undefined;
+  user.value = null;
+}
+
+/** Ends this browser's session. */
+export async function signOut(): Promise<void> {
+  await anonymous.deleteConsoleSession();
+  forget();
+}
