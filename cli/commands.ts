@@ -16,13 +16,13 @@ export const commands: readonly CommandEntry[] = [
   },
   {
     name: "login",
-    summary: "Saves a personal access token for a service, so that the other commands need no settings.",
-    example: "slipway login --url https://slipway.example.com --token - < token.txt",
+    summary: "Logs in through the console in the browser, so that the other commands need no settings.",
+    example: "slipway login --url https://slipway.example.com",
     load: async () => (await import("./commands/login.ts")).login,
   },
   {
     name: "logout",
-    summary: "Forgets a saved login.",
+    summary: "Forgets a saved login, and deletes the token that it made.",
     example: "slipway logout",
     load: async () => (await import("./commands/login.ts")).logout,
   },

@@ -75,6 +75,12 @@ export function openService(args: ServiceArguments, context: Context): Service {
   }
 }
 
+/** The address of the folder's linked project or of the local service; `undefined` if there is neither. */
+export function ownServiceUrl({ environment, workingFolder }: Context): string | undefined {
+  const file = resolve(workingFolder, environment.SLIPWAY_HOME || ".slipway", "local.json");
+  return readLink(workingFolder).baseUrl ?? readLocalService(file).baseUrl;
+}
+
 /** The service with an organization: the named one, the linked one, or the credential's only one. */
 export async function openOrganization(
   args: Options<"url" | "profile" | "organization">,

@@ -6,7 +6,15 @@ import * as z from "zod";
 const savedLogins = z.object({
   /** The profile that is used when none is named. */
   current: z.string().nullable(),
-  profiles: z.record(z.string(), z.object({ baseUrl: z.string(), token: z.string() })),
+  profiles: z.record(
+    z.string(),
+    z.object({
+      baseUrl: z.string(),
+      token: z.string(),
+      /** Of a token that the login itself made, so that logging out deletes it. */
+      tokenId: z.string().optional(),
+    }),
+  ),
 });
 export type SavedLogins = z.infer<typeof savedLogins>;
 

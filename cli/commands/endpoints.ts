@@ -1,7 +1,7 @@
-import { spawn } from "node:child_process";
 import { command, serviceOptions } from "../command.ts";
 import { openTarget } from "../configuration.ts";
 import { Failure } from "../failure.ts";
+import { openInBrowser } from "../open-in-browser.ts";
 
 /** `slipway endpoints`: the addresses of the project. */
 export const endpoints = command({
@@ -14,26 +14,6 @@ export const endpoints = command({
     return 0;
   },
 });
-
-/** The program of each platform that opens an address. */
-const openers: Partial<Record<NodeJS.Platform, [program: string, ...args: string[]]>> = {
-  darwin: ["open"],
-  win32: ["cmd", "/c", "start", ""],
-  linux: ["xdg-open"],
-};
-
-/** Opens an address in the user's browser; false if no program does that. */
-export function openInBrowser(address: string): Promise<boolean> {
-  const [program, ...args] = openers[process.platform] ?? ["xdg-open"];
-  return new Promise((resolve) => {
-    const child = spawn(program, [...args, address], { stdio: "ignore", detached: true });
-    child.once("error", () => resolve(false));
-    child.once("spawn", () => {
-      child.unref();
-      resolve(true);
-    });
-  });
-}
 
 /** `slipway open`: the project's own address. */
 export const openApp = command({

@@ -11,7 +11,7 @@ export interface Script {
   uploadStatus?: number;
   /** Lines of the app's output, or of another stage. */
   logLines?: (string | { stage: string; text: string })[];
-  /** Calls that are refused, by what their address contains; the first match counts. */
+  /** Calls that are refused, by what their address or body contains; the first match counts. */
   refusals?: [part: string, status: 401 | 404][];
   cancelRefusal?: string;
   environments?: { id: string; name: string; value: string }[];
@@ -58,12 +58,17 @@ export async function contractService(script: Script = {}) {
 
   function answer(call: string, body: Buffer): { status: number; body: unknown } {
     const json = () => JSON.parse(body.toString() || "{}");
-    const refusal = script.refusals?.find(([part]) => call.includes(part))?.[1];
+    const refusal = script.refusals?.find(([part]) => call.includes(part) || body.includes(part))?.[1];
     if (refusal === 401) return problem(401, "unauthorized", "A valid credential is required.");
     if (refusal === 404) return problem(404, "not_found", "There is no such resource.");
     if (call === "GET /organizations") {
       return { status: 200, body: { organizations: [{ id: "org_1", name: "One", role: null }] } };
     }
+    if (call === "POST /console/connect/token") {
+      const bounds = { access: "all", organizationIds: null, createdAt: at, expiresAt: null, lastUsedAt: null };
+      return { status: 201, body: { token: { id: "tok_1", description: "slipway", ...bounds, value: "slp_made" } } };
+    }
+    if (call.startsWith("DELETE /me/tokens/")) return { status: 200, body: { token: call.split("/").at(-1) } };
     const route = call.replace("/organizations/org_1/projects/prj_1", "");
     if (route === "POST /builds") {
       const running = conflicts.shift();

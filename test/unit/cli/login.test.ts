@@ -1,4 +1,5 @@
-import { readFileSync, statSync } from "node:fs";
+import { createHash } from "node:crypto";
+import { existsSync, readFileSync, statSync } from "node:fs";
 import { join } from "node:path";
 import { expect, test } from "vitest";
 import { contractService } from "./contract-service.ts";
@@ -24,6 +25,119 @@ test("login checks the token, keeps it for its owner only, and the other command
   expect((await run(["endpoints"])).stdout).toBe("http://127.0.0.1:9/\n");
   expect(await run(["logout"])).toMatchObject({ code: 0 });
   expect((await run(["whoami"])).stderr).toContain("No key is configured.");
+});
+
+/** A login whose browser is this test: `visit` gets the page's address, from the command's output. */
+async function loginInBrowser(
+  url: string,
+  home: string,
+  visit: (page: URL, visited: (query: Record<string, string>) => Promise<Response>) => Promise<void>,
+  words: string[] = [],
+) {
+  let visiting: Promise<void> | undefined;
+  const finished = await slipway(["login", "--url", url, ...words], {
+    // No program opens the address, so that the command asks for it to be opened by hand.
+    environment: { SLIPWAY_CONFIG: home, DISPLAY: ":0", PATH: home },
+    onNote: (stderr) => {
+      const address = /^http\S+\/console\/connect\?\S+$/m.exec(stderr)?.[0];
+      if (address === undefined || visiting !== undefined) return;
+      const page = new URL(address);
+      const visited = (query: Record<string, string>) =>
+        fetch(`${page.searchParams.get("redirect")}?${new URLSearchParams(query)}`);
+      visiting = visit(page, visited);
+    },
+  });
+  await visiting;
+  return finished;
+}
+
+test("login through the browser exchanges the code of its own page for a token, which logout deletes", async () => {
+  await using service = await contractService();
+  using home = folderWith({});
+  const url = service.environment.SLIPWAY_URL;
+  let challenge: string | null = null;
+  const { code, stderr } = await loginInBrowser(
+    url,
+    home.path,
+    async ({ hostname, searchParams }, visited) => {
+      expect([hostname, searchParams.get("tool"), searchParams.get("access")]).toEqual([
+        "localhost",
+        "slipway",
+        "read",
+      ]);
+      expect(searchParams.getAll("organization")).toEqual(["org_1", "org_2"]);
+      expect(searchParams.get("redirect")).toMatch(/^http:\/\/127\.0\.0\.1:\d+\/$/);
+      challenge = searchParams.get("challenge");
+      // Another page cannot make the command use its code.
+      expect((await visited({ code: "slc_other", state: "x" })).status).toBe(400);
+      expect((await visited({ code: "slc_other" })).status).toBe(400);
+      const answer = await visited({ code: "slc_1", state: searchParams.get("state") ?? "" });
+      expect([answer.status, await answer.text()]).toEqual([200, expect.stringContaining("You are logged in")]);
+    },
+    ["--access", "read", "--organization", "org_1,org_2"],
+  );
+  expect([code, stderr]).toEqual([0, expect.stringContaining("Organizations: One.")]);
+  const exchange = service.asked.find(({ call }) => call === "POST /console/connect/token");
+  const sent = JSON.parse(String(exchange?.body));
+  expect(sent.code).toBe("slc_1");
+  expect(createHash("sha256").update(sent.verifier).digest("base64url")).toBe(challenge);
+  const file = join(home.path, "logins.json");
+  expect(statSync(file).mode & 0o777).toBe(0o600);
+  expect(JSON.parse(readFileSync(file, "utf8")).profiles).toEqual({
+    [new URL(url).host]: { baseUrl: url, token: "slp_made", tokenId: "tok_1" },
+  });
+  const logout = await slipway(["logout"], { environment: { SLIPWAY_CONFIG: home.path } });
+  expect(logout).toMatchObject({ code: 0, stderr: expect.stringContaining("Deleted its token.") });
+  expect(service.calls().at(-1)).toBe("DELETE /me/tokens/tok_1");
+  expect(service.asked.at(-1)?.headers.authorization).toBe("Bearer slp_made");
+});
+
+test("a login that is declined in the console saves nothing", async () => {
+  await using service = await contractService();
+  using home = folderWith({});
+  const { code, stderr } = await loginInBrowser(
+    service.environment.SLIPWAY_URL,
+    home.path,
+    async ({ searchParams }, visited) => {
+      await visited({ error: "access_denied", state: searchParams.get("state") ?? "" });
+    },
+  );
+  expect([code, stderr]).toEqual([1, expect.stringContaining("The login was declined in the console.\n")]);
+  expect(service.calls()).toEqual([]);
+  expect(existsSync(join(home.path, "logins.json"))).toBe(false);
+});
+
+test("without a browser the page shows a code to enter, and a wrong one is refused in one sentence", async () => {
+  await using service = await contractService({ refusals: [["slc_wrong", 401]] });
+  using home = folderWith({});
+  const run = (stdin: string, environment: Record<string, string>, words: string[] = []) =>
+    slipway(["login", "--url", service.environment.SLIPWAY_URL, ...words], {
+      // Over SSH no browser is used on any platform.
+      environment: { SLIPWAY_CONFIG: home.path, SSH_CONNECTION: "x", ...environment },
+      stdin,
+    });
+  const none = await run("", {});
+  expect([none.code, none.stderr]).toEqual([1, expect.stringContaining("No code was given.")]);
+  expect(none.stderr).not.toContain("redirect=");
+  const wrong = await run("slc_wrong\n", {});
+  expect([wrong.code, wrong.stderr]).toEqual([1, expect.stringContaining("The code is wrong, was used before")]);
+  expect(await run("slc_1\n", { DISPLAY: ":0" }, ["--no-browser"])).toMatchObject({ code: 0 });
+  expect(await run("", {}, ["--access", "admin"])).toMatchObject({ code: 2 });
+});
+
+test("a new login deletes the token of the one that it replaces, but none that was given", async () => {
+  await using service = await contractService();
+  using home = folderWith({});
+  const environment = { SLIPWAY_CONFIG: home.path };
+  const login = (words: string[], stdin: string) =>
+    slipway(["login", "--url", service.environment.SLIPWAY_URL, ...words], { environment, stdin });
+  const deleted = () => service.calls().filter((call) => call.startsWith("DELETE"));
+  await login([], "slc_1");
+  await login(["--token", "slp_given"], "");
+  expect(deleted()).toEqual(["DELETE /me/tokens/tok_1"]);
+  await login(["--token", "slp_other"], "");
+  expect((await slipway(["logout"], { environment })).stderr).toContain("Its token stays valid.");
+  expect(deleted()).toEqual(["DELETE /me/tokens/tok_1"]);
 });
 
 test("a token that the service refuses is not saved", async () => {
