@@ -13,7 +13,9 @@ export interface IdentityProver {
 async function stsOrigins(): Promise<string[]> {
   const { config } = new STSClient(shortCallDefaults());
   const { url } = await getEndpointFromInstructions({}, GetCallerIdentityCommand, { ...config });
-  return process.env.AWS_ENDPOINT_URL_STS ? [url.origin] : [url.origin, "https://sts.amazonaws.com"];
+  if (!process.env.AWS_ENDPOINT_URL_STS) return [url.origin, "https://sts.amazonaws.com"];
+  const { APP_STS_ORIGIN: ofContainers } = process.env;
+  return ofContainers ? [url.origin, ofContainers] : [url.origin];
 }
 
 /** Sends GetCallerIdentity with the proof's headers in place of a signature of our own; returns the signer's ARN. */
@@ -36,12 +38,21 @@ async function callerArn(endpoint: string, headers: Record<string, string>): Pro
   }
 }
 
+/** Containers of the local service reach it at an address of their own, which is not set on AWS. */
+function ownHosts({ SERVICE_HOST: host }: { SERVICE_HOST: string }): string[] {
+  const { APP_SERVICE_HOST: ofContainers } = process.env;
+  return ofContainers ? [host, ofContainers] : [host];
+}
+
 export function identityProver(environment: { APP_TASK_ROLE: string; SERVICE_HOST: string }): IdentityProver {
   let origins: Promise<string[]> | undefined;
   return {
     async task(proof) {
       origins ??= stsOrigins();
-      const headers = replayable(proof, { host: environment.SERVICE_HOST, stsOrigins: await origins });
+      const known = await origins;
+      const headers = ownHosts(environment)
+        .map((host) => replayable(proof, { host, stsOrigins: known }))
+        .find((accepted) => accepted !== undefined);
       if (!headers) return undefined;
       try {
         return provedTask((await callerArn(new URL(proof.url).origin, headers)) ?? "", environment.APP_TASK_ROLE);

@@ -12,6 +12,8 @@ export interface IncomingCall extends Omit<RawRequest, "body"> {
 
 export interface HttpServerOptions {
   port?: number;
+  /** Default: 127.0.0.1. */
+  address?: string | undefined;
   bodyBytesMax: number;
   handle(call: IncomingCall): Promise<RawResponse>;
   /** Converts the error of a refused or failed request to an answer in the protocol of this port. */
@@ -28,10 +30,13 @@ export interface AwsServer {
  * Refuses requests of web pages in the user's browser. They have an Origin header, or the Host of a domain that resolves
  * to 127.0.0.1 (DNS rebinding); requests of SDKs have neither.
  */
-function refuseBrowsers(request: IncomingMessage, port: number): void {
+function refuseBrowsers(request: IncomingMessage, { address, port }: AddressInfo): void {
   const { host, origin } = request.headers;
   if (origin !== undefined) throw new AwsError("AccessDeniedException", "Requests from web pages are refused.", 403);
-  if (host !== `127.0.0.1:${port}` && host !== `localhost:${port}`) {
+  const own = [`${address}:${port}`, ...(address === "127.0.0.1" ? [`localhost:${port}`] : [])];
+  // A client leaves out the default port.
+  if (port === 80) own.push(address);
+  if (!own.includes(host ?? "")) {
     throw new AwsError("AccessDeniedException", "The Host header names another server.", 403);
   }
 }
@@ -61,12 +66,12 @@ function callOf(request: IncomingMessage, bodyBytesMax: number): IncomingCall {
   };
 }
 
-/** Starts an HTTP server on 127.0.0.1 that refuses requests of web pages and limits the size of bodies. */
+/** Starts an HTTP server on 127.0.0.1 or another address of this machine that refuses requests of web pages and limits the size of bodies. */
 export async function startHttpServer(options: HttpServerOptions): Promise<AwsServer> {
   const server = createServer(async (request, response) => {
     let result: RawResponse;
     try {
-      refuseBrowsers(request, (server.address() as AddressInfo).port);
+      refuseBrowsers(request, server.address() as AddressInfo);
       result = await options.handle(callOf(request, options.bodyBytesMax));
     } catch (error) {
       if (error instanceof AnswerLost) return void request.socket.destroy();
@@ -78,13 +83,14 @@ export async function startHttpServer(options: HttpServerOptions): Promise<AwsSe
     response.end(result.body);
   });
   server.keepAliveTimeout = 60_000;
+  const address = options.address ?? "127.0.0.1";
   await new Promise<void>((resolve, reject) => {
     server.once("error", reject);
-    server.listen(options.port ?? 0, "127.0.0.1", resolve);
+    server.listen(options.port ?? 0, address, resolve);
   });
   const { port } = server.address() as AddressInfo;
   return {
-    endpoint: `http://127.0.0.1:${port}`,
+    endpoint: `http://${address}${port === 80 ? "" : `:${port}`}`,
     port,
     close: () =>
       new Promise((resolve) => {

@@ -83,8 +83,17 @@ export class Instance {
       this.#context.onChange();
       if (signal.aborted) return;
       const backOffMs = Math.min(backOffMsMin * 2 ** (this.#failures - 1), backOffMsMax);
-      await delay(backOffMs, undefined, { signal }).catch(() => {});
+      await this.#rest(backOffMs);
     }
+  }
+
+  /** Waits the back-off of a restart, or less if the engine was away and is back. */
+  async #rest(backOffMs: number): Promise<void> {
+    const over = new AbortController();
+    const signal = AbortSignal.any([over.signal, this.#ending.signal]);
+    const waits = [delay(backOffMs, undefined, { signal }), this.#context.host.runner.back?.(signal)];
+    await Promise.race(waits.filter((wait) => wait !== undefined)).catch(() => {});
+    over.abort();
   }
 
   async #serve(task: Task): Promise<void> {

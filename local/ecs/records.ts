@@ -13,6 +13,9 @@ export const containerDefinition = z.looseObject({
   logConfiguration: z
     .looseObject({ logDriver: z.string(), options: z.record(z.string(), z.string()).optional() })
     .optional(),
+  linuxParameters: z.looseObject({ initProcessEnabled: z.boolean().optional() }).optional(),
+  user: z.string().optional(),
+  readonlyRootFilesystem: z.boolean().optional(),
   /** Seconds between SIGTERM and SIGKILL. */
   stopTimeout: z.number().min(0).max(120).optional(),
 });

@@ -57,4 +57,6 @@ export interface RunningTask {
 export interface TaskRunner {
   /** Rejects if the task cannot be started: with CannotPull if its image cannot be had. */
   start(request: RunRequest): Promise<RunningTask>;
+  /** Resolves when starts can succeed again after the engine was away; then no back-off is needed. */
+  back?(signal: AbortSignal): Promise<void>;
 }

@@ -138,7 +138,8 @@ class LocalTask implements Task {
     }
     if (exitCode !== undefined) this.record.exitCode = exitCode;
     if (reason !== undefined) this.record.exitReason = reason;
-    this.#end("EssentialContainerExited", "Essential container in task exited");
+    const unknown = exitCode === undefined ? reason : undefined;
+    this.#end("EssentialContainerExited", unknown ?? "Essential container in task exited");
   }
 
   #end(code: NonNullable<TaskRecord["stopCode"]>, reason: string): void {

@@ -44,8 +44,8 @@ function addressOf(hex: string): string {
   return text === "0:0:0:0:0:0:0:1" ? "::1" : text;
 }
 
-async function listeners(table: "tcp" | "tcp6"): Promise<(ListeningSocket & { inode: string })[]> {
-  const text = await readFile(`/proc/net/${table}`, "utf8").catch(() => "");
+/** The listening sockets in the text of /proc/net/tcp or /proc/net/tcp6. */
+export function parseListening(text: string): (ListeningSocket & { inode: string })[] {
   return text.split("\n").flatMap((line) => {
     const [, local = "", , state, , , , , , inode = ""] = line.trim().split(/\s+/);
     const [address = "", port = ""] = local.split(":");
@@ -53,7 +53,10 @@ async function listeners(table: "tcp" | "tcp6"): Promise<(ListeningSocket & { in
   });
 }
 
-const allListeners = async () => [...(await listeners("tcp")), ...(await listeners("tcp6"))];
+async function allListeners() {
+  const tables = ["tcp", "tcp6"].map((table) => readFile(`/proc/net/${table}`, "utf8").catch(() => ""));
+  return (await Promise.all(tables)).flatMap(parseListening);
+}
 
 /** The sockets on which a process group listens; undefined on other systems than Linux. */
 export async function listeningSockets(pgid: number): Promise<ListeningSocket[] | undefined> {

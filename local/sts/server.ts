@@ -85,9 +85,10 @@ const bodyBytesMax = 64 * 1024;
  * Starts the server for deployed apps: STS and the credentials of their task. Its services authenticate callers
  * themselves. No other port accepts an app's credentials.
  */
-export function startStsServer(services: RawService[], port = 0): Promise<AwsServer> {
+export function startStsServer(services: RawService[], port = 0, address?: string): Promise<AwsServer> {
   return startHttpServer({
     port,
+    address,
     bodyBytesMax,
     errorAnswer: jsonError,
     async handle({ method, path, query, headers, readBody }) {

@@ -3,11 +3,16 @@ import { AwsError, jsonError, type RawService } from "../aws/service.ts";
 import type { CredentialStore } from "./store.ts";
 
 const path = "/task-credentials/";
+/** Where the agent of ECS answers, so that AWS SDKs accept a relative address. */
+const agentEndpoint = "http://169.254.170.2";
 const sessionSeconds = 3600;
 
 export interface TaskCredentials {
-  /** The variables of a task's environment with which AWS SDKs find the credentials of its role. */
-  variables(taskId: string): Record<string, string>;
+  /**
+   * The variables of a task's environment with which AWS SDKs find the credentials of its role. `endpoint`: where the task
+   * reaches the service below, if not at the endpoint of `createTaskCredentials`.
+   */
+  variables(taskId: string, endpoint?: string): Record<string, string>;
   /** The endpoint of these variables, like that of the container agent on AWS. */
   service: RawService;
 }
@@ -22,14 +27,16 @@ export function createTaskCredentials(options: {
 }): TaskCredentials {
   const tokens = new Map<string, Buffer>();
   return {
-    variables(taskId) {
+    variables(taskId, endpoint = options.endpoint()) {
       const token = randomBytes(32);
       tokens.set(taskId, token);
       return {
-        AWS_CONTAINER_CREDENTIALS_FULL_URI: `${options.endpoint()}${path}${taskId}`,
+        ...(endpoint === agentEndpoint
+          ? { AWS_CONTAINER_CREDENTIALS_RELATIVE_URI: `${path}${taskId}` }
+          : { AWS_CONTAINER_CREDENTIALS_FULL_URI: `${endpoint}${path}${taskId}` }),
         AWS_CONTAINER_AUTHORIZATION_TOKEN: token.toString("base64url"),
         AWS_REGION: options.region,
-        AWS_ENDPOINT_URL_STS: options.endpoint(),
+        AWS_ENDPOINT_URL_STS: endpoint,
       };
     },
     service: async (request) => {

@@ -1,0 +1,66 @@
+import type { RawService } from "../aws/service.ts";
+import { startStsServer } from "../sts/server.ts";
+import type { TaskCredentials } from "../sts/task-credentials.ts";
+import { type ContainerRunner, createContainerRunner } from "./container-runner.ts";
+import { openDoorway } from "./doorway.ts";
+import type { DockerEngine } from "./engine.ts";
+import { createEngineApi } from "./engine-api.ts";
+import { homeName, removeLeftovers } from "./labels.ts";
+import { createNetworks } from "./networks.ts";
+
+export interface ContainerLane {
+  runner: ContainerRunner;
+  /** The STS endpoint that containers use. */
+  stsEndpoint: string;
+  /** Lets containers reach the API; gives its host for them. Must be called before a task starts. */
+  openApi(port: number): Promise<string>;
+  close(): Promise<void>;
+}
+
+/**
+ * Prepares an engine for the tasks of one data folder: removes the containers that an earlier process left, and opens the
+ * addresses that containers may reach.
+ */
+export async function startContainerLane(options: {
+  engine: DockerEngine;
+  home: string;
+  credentials: TaskCredentials;
+  /** STS and the credentials of tasks. */
+  services: RawService[];
+  imageOf(reference: string): Promise<string>;
+}): Promise<ContainerLane> {
+  const api = createEngineApi(new URL(options.engine.host).pathname);
+  const home = homeName(options.home);
+  const networks = createNetworks(api, home);
+  const [doorway] = await Promise.all([
+    openDoorway(api, (port, address) => startStsServer(options.services, port, address)),
+    removeLeftovers(api, home),
+    networks.adopt(),
+  ]);
+  let apiHost: string | undefined;
+  const runner = createContainerRunner({
+    api,
+    home,
+    networks,
+    imageOf: options.imageOf,
+    credentials: async (taskId) => {
+      await doorway.restore();
+      return options.credentials.variables(taskId, doorway.stsEndpoint);
+    },
+    serviceUrl: () => apiHost && `http://${apiHost}`,
+  });
+  return {
+    runner,
+    stsEndpoint: doorway.stsEndpoint,
+    async openApi(port) {
+      apiHost = await doorway.openApi(port);
+      return apiHost;
+    },
+    async close() {
+      runner.close();
+      networks.close();
+      await doorway.close();
+      api.close();
+    },
+  };
+}

@@ -1,0 +1,97 @@
+import { connect, createServer, type Server } from "node:net";
+import * as z from "zod";
+import { log } from "../../lambdas/http/log.ts";
+import type { AwsServer } from "../aws/http-server.ts";
+import { type EngineApi, EngineRefused } from "./engine-api.ts";
+
+/** A network whose gateway gives this machine an address that containers reach. It has no containers itself. */
+interface Network {
+  name: string;
+  subnet: string;
+  address: string;
+}
+
+/** The address of the ECS agent, which AWS SDKs accept; all Slipway services of an engine share the network. */
+const agent: Network = { name: "slipway-task-credentials", subnet: "169.254.170.0/24", address: "169.254.170.2" };
+/** Used where another program has the agent's network; AWS SDKs refuse credentials from this address, Slipway's does not. */
+const other: Network = { name: "slipway-gateway", subnet: "10.213.255.224/27", address: "10.213.255.225" };
+const standardPort = 80;
+
+export interface Doorway {
+  /** STS and the credentials of tasks, for containers: `http://169.254.170.2`, with a port if another program has port 80. */
+  stsEndpoint: string;
+  /** Lets containers reach the API, which listens on 127.0.0.1; gives its host for them. */
+  openApi(port: number): Promise<string>;
+  /** Creates the network again if it was removed by others (docker network prune). */
+  restore(): Promise<void>;
+  close(): Promise<void>;
+}
+
+async function ensureNetwork(api: EngineApi, { name, subnet, address }: Network): Promise<void> {
+  if (await api.perform("GET", `/networks/${name}`)) return;
+  const body = { Name: name, Driver: "bridge", IPAM: { Config: [{ Subnet: subnet, Gateway: address }] } };
+  try {
+    await api.call("POST", "/networks/create", z.unknown(), { body });
+  } catch (error) {
+    // Another service has created it since.
+    if (!(error instanceof EngineRefused) || !(await api.perform("GET", `/networks/${name}`))) throw error;
+  }
+}
+
+function listen(server: Server, port: number, host: string): Promise<void> {
+  return new Promise((resolve, reject) => {
+    server.once("error", reject);
+    server.listen({ port, host, exclusive: true }, resolve);
+  });
+}
+
+/** Passes connections on to a port of 127.0.0.1. */
+async function forward(address: string, port: number): Promise<Server> {
+  const server = createServer((client) => {
+    const service = connect(port, "127.0.0.1");
+    client.pipe(service).pipe(client);
+    for (const [one, another] of [
+      [client, service],
+      [service, client],
+    ] as const)
+      one.on("error", () => another.destroy()).on("close", () => another.destroy());
+  });
+  // The port of the API, so that messages name the same one; another if it is taken at this address.
+  await listen(server, port, address).catch(() => listen(server, 0, address));
+  return server;
+}
+
+/**
+ * Opens what containers may reach of the service, at one address: STS with the credentials of tasks, and the API. Everything
+ * else listens on 127.0.0.1, which no container reaches. Rejects if the engine gives this machine no such address.
+ */
+export async function openDoorway(
+  api: EngineApi,
+  startSts: (port: number, address: string) => Promise<AwsServer>,
+): Promise<Doorway> {
+  let network = agent;
+  const start = async (): Promise<AwsServer> => {
+    await ensureNetwork(api, network);
+    // Without root's rights, or beside another service, port 80 cannot be had.
+    return startSts(standardPort, network.address).catch(() => startSts(0, network.address));
+  };
+  const sts = await start().catch((error: unknown) => {
+    log("info", "The address for task credentials cannot be had", { error: String(error), address: agent.address });
+    network = other;
+    return start();
+  });
+  let gateway: Server | undefined;
+  return {
+    stsEndpoint: sts.endpoint,
+    async openApi(port) {
+      gateway = await forward(network.address, port);
+      const at = gateway.address();
+      return `${network.address}:${typeof at === "object" ? at?.port : port}`;
+    },
+    restore: () => ensureNetwork(api, network),
+    async close() {
+      gateway?.close();
+      await sts.close();
+    },
+  };
+}
