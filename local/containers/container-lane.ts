@@ -1,3 +1,4 @@
+import { setTimeout as delay } from "node:timers/promises";
 import type { RawService } from "../aws/service.ts";
 import { startStsServer } from "../sts/server.ts";
 import type { TaskCredentials } from "../sts/task-credentials.ts";
@@ -7,6 +8,8 @@ import type { DockerEngine } from "./engine.ts";
 import { createEngineApi } from "./engine-api.ts";
 import { homeName, removeLeftovers } from "./labels.ts";
 import { createNetworks } from "./networks.ts";
+
+const closeMsMax = 700;
 
 export interface ContainerLane {
   runner: ContainerRunner;
@@ -58,7 +61,8 @@ export async function startContainerLane(options: {
     },
     async close() {
       runner.close();
-      networks.close();
+      // What is left when the service must end is removed at its next start.
+      await Promise.race([networks.close(), delay(closeMsMax, undefined, { ref: false })]);
       await doorway.close();
       api.close();
     },

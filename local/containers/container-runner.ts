@@ -39,7 +39,7 @@ const removedMsMax = 1_000;
 const engineResolver = "127.0.0.11";
 
 /** The repository of an image reference, which is one for each project. */
-export function projectOfImage(reference: string): string {
+function projectOfImage(reference: string): string {
   const [repository = ""] = reference.split(/[@:](?=[^/]*$)/);
   return repository.slice(repository.lastIndexOf("/") + 1);
 }

@@ -18,7 +18,8 @@ export interface ProjectNetworks {
   leave(project: string): void;
   /** Takes over the networks that an earlier process of this data folder created. */
   adopt(): Promise<void>;
-  close(): void;
+  /** Removes the networks that have no containers any more. */
+  close(): Promise<void>;
 }
 
 const networkRows = z.array(z.object({ Name: z.string(), Labels: z.record(z.string(), z.string()) }));
@@ -96,8 +97,9 @@ export function createNetworks(api: EngineApi, home: string): ProjectNetworks {
         removeLater(project);
       }
     },
-    close() {
+    async close() {
       for (const timer of timers.values()) clearTimeout(timer);
+      await Promise.all([...known.keys()].map(remove));
     },
   };
 }
