@@ -1,10 +1,11 @@
 import { join } from "node:path";
 import type { Behavior } from "./behavior.ts";
-import { resolveImage } from "./codebuild/image.ts";
-import { createRuntimes } from "./codebuild/runtimes.ts";
+import { type ImageBuilder, resolveImage } from "./codebuild/image.ts";
+import { createRuntimes, type Runtimes } from "./codebuild/runtimes.ts";
 import { createCodeBuild } from "./codebuild/server.ts";
 import type { Engine } from "./containers/engine.ts";
 import { type createIntegrations, readDefinition } from "./deployment-machine.ts";
+import type { Ecr } from "./ecr/server.ts";
 import { createEcs, type Ecs } from "./ecs/server.ts";
 import type { Functions } from "./lambda/functions.ts";
 import type { Logs } from "./logs/server.ts";
@@ -28,7 +29,8 @@ export interface EmbeddedBase {
 }
 
 /** CodeBuild, which builds the images from the archives in S3. */
-export function createBuilds({ home, logs, behavior }: EmbeddedBase, s3: S3Server, ecs: Ecs) {
+export function createBuilds(base: EmbeddedBase, s3: S3Server, ecs: Ecs, ecr: Ecr | undefined) {
+  const { home, logs, behavior } = base;
   const runtimes = createRuntimes(join(home, "runtimes"));
   return createCodeBuild({
     projectName: names.imageBuilds,
@@ -38,14 +40,30 @@ export function createBuilds({ home, logs, behavior }: EmbeddedBase, s3: S3Serve
     log: (line) => logs.put(line),
     behavior: behavior.codeBuild,
     builder: async (build) => {
-      // Imported with the first build, so that the service starts faster.
-      const { createImageBuilder } = await import("./codebuild/image-builder.ts");
-      const [imagesDir, cacheDir] = [join(home, "images"), join(home, "cache")];
       const { buildAtAddress } = await import("./moved-address.ts");
-      const buildImage = createImageBuilder({ imagesDir, cacheDir, runtimes, open: s3.open });
+      const buildImage = ecr ? await containerBuilder(base, ecr) : await processBuilder(base, runtimes, s3);
       return buildAtAddress(build, buildImage, (serviceName) => ecs.reserveAddress(serviceName));
     },
   });
+}
+
+/** Builds images as folders with the programs of this machine. Imported with the first build, so that the service starts faster. */
+async function processBuilder({ home }: EmbeddedBase, runtimes: Runtimes, s3: S3Server): Promise<ImageBuilder> {
+  const { createImageBuilder } = await import("./codebuild/image-builder.ts");
+  return createImageBuilder({
+    imagesDir: join(home, "images"),
+    cacheDir: join(home, "cache"),
+    runtimes,
+    open: s3.open,
+  });
+}
+
+/** Builds images with the engine's BuildKit. */
+async function containerBuilder({ engine, functions }: EmbeddedBase, ecr: Ecr): Promise<ImageBuilder> {
+  if (engine.kind === "none") throw new Error("ECR was started without an engine");
+  const { createContainerBuilder } = await import("./codebuild/container-builder.ts");
+  const { invoke } = functions;
+  return createContainerBuilder({ engine, registryHost: ecr.host, repositories: names.repositories, invoke });
 }
 
 /** ECS with its gateway, which runs the apps. */

@@ -10,6 +10,7 @@ import { createIntegrations } from "./deployment-machine.ts";
 import { createBuilds, createContainers, createDeployments, type EmbeddedBase } from "./deployment-services.ts";
 import { startFaultyDynamoDb } from "./dynamodb/proxy.ts";
 import { startDynamoDb } from "./dynamodb/server.ts";
+import type { Ecr } from "./ecr/server.ts";
 import type { Endpoints } from "./environment.ts";
 import { createFunctions, type Functions } from "./lambda/functions.ts";
 import { lambdaService } from "./lambda/server.ts";
@@ -85,6 +86,30 @@ async function startSts({
   return { endpoint, tasks };
 }
 
+/** Starts ECR, which only containers need. Its calls have a port of their own, because sessions of image builds may call them too. */
+async function startImages({
+  home,
+  ports,
+  credentials,
+  engine,
+  started,
+}: EmbeddedBase): Promise<{ ecr: Ecr; endpoint: string } | undefined> {
+  if (engine.kind === "none") return undefined;
+  const { createEcr } = await import("./ecr/server.ts");
+  const ecr = await createEcr({ dir: join(home, "ecr"), port: await ports.freeOf("ecr") });
+  started.defer(ecr.close);
+  const builds = `:assumed-role/${roleArn("image-builds").split("/")[1]}/`;
+  const calls = await startAwsServer({
+    json: [ecr.service],
+    credentials,
+    region,
+    port: await unlistedPort("ecr"),
+    mayCall: (principal) => principal === localRootArn || principal.includes(builds),
+  });
+  started.defer(calls.close);
+  return { ecr, endpoint: calls.endpoint };
+}
+
 /** Starts the embedded AWS services with their state in `home`; adds the functions that stop them to `started`. */
 export async function startEmbeddedServices(
   {
@@ -115,8 +140,9 @@ export async function startEmbeddedServices(
   await Promise.allSettled(starting);
   const [dynamoDb, s3] = await Promise.all(starting);
   const sts = await startSts(base);
+  const ecr = await startImages(base);
   const ecs = createContainers(base, sts.tasks);
-  const codeBuild = await createBuilds(base, s3, ecs);
+  const codeBuild = await createBuilds(base, s3, ecs, ecr?.ecr);
   const rdsData = createRdsData({ dir: join(home, "postgres"), cacheDir: cacheFolder });
   const stepFunctions = createDeployments(base, createIntegrations(functions, codeBuild));
   const aws = await startAwsServer({
@@ -139,7 +165,13 @@ export async function startEmbeddedServices(
   });
   return {
     functions,
-    endpoints: { dynamoDb: dynamoDb.endpoint, aws: aws.endpoint, sts: sts.endpoint, s3: s3.endpoint },
+    endpoints: {
+      dynamoDb: dynamoDb.endpoint,
+      aws: aws.endpoint,
+      sts: sts.endpoint,
+      s3: s3.endpoint,
+      ecr: ecr?.endpoint,
+    },
     root: credentials.root,
     async resume() {
       await ecs.resume();

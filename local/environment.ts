@@ -6,6 +6,8 @@ export interface Endpoints {
   aws: string;
   sts: string;
   s3: string;
+  /** Only where images are built in containers. */
+  ecr?: string | undefined;
   baseUrl: string;
   root: { accessKeyId: string; secretAccessKey: string };
   healthTimeoutSeconds: number;
@@ -24,6 +26,7 @@ function variablesFor(found: Endpoints): Record<string, string | undefined> {
     AWS_ENDPOINT_URL_DYNAMODB: found.dynamoDb,
     AWS_ENDPOINT_URL_S3: found.s3,
     AWS_ENDPOINT_URL_STS: found.sts,
+    AWS_ENDPOINT_URL_ECR: found.ecr,
     TABLE_NAME: names.table,
     ARCHIVES_BUCKET: names.archives,
     ARCHIVES_SIGNER_ROLE: roleArn("archives-signer"),
@@ -43,6 +46,11 @@ function variablesFor(found: Endpoints): Record<string, string | undefined> {
     // Lines are stored at once; those of this millisecond may still get others before them.
     OUTPUT_SETTLE_MS: "1",
     IMAGE_REPOSITORY: names.images,
+    IMAGE_BUILD_PROJECT: names.imageBuilds,
+    IMAGE_BUILD_ROLE: roleArn("image-builds"),
+    IMAGE_KEY: `arn:aws:kms:${region}:${account}:key/slipway`,
+    IMAGE_REPOSITORIES: `arn:aws:ecr:${region}:${account}:repository/${names.repositories}`,
+    BASE_IMAGES: `arn:aws:ecr:${region}:${account}:repository/slipway-base`,
     PROBE_HEADER_NAME: testHeader.name,
     PROBE_HEADER_VALUE: testHeader.value,
     HEALTH_TIMEOUT_SECONDS: String(found.healthTimeoutSeconds),

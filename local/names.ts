@@ -11,6 +11,8 @@ export const names = {
   files: "slipway-files",
   cluster: "slipway",
   imageBuilds: "slipway-images",
+  repositories: "slipway-apps",
+  /** The prefix of images in task definitions; the embedded ECR replaces the first part with its address. */
   images: "local/slipway-apps",
   appLog: "/slipway/apps",
   buildLog: "/slipway/builds",

@@ -9,6 +9,8 @@ const buildkit = "moby/buildkit@sha256:de10faf919fc71ba4eb1dd7bd6449566d012b0c94
  * first pull, or the public registry, which allows few anonymous pulls, if these cannot be had.
  */
 const prepareBuildKit = [
+  // The embedded CodeBuild names a builder that exists, and which has or pulls the public images.
+  'if [ -z "${BUILDX_BUILDER:-}" ]; then',
   "base=${BASE_REGISTRY:-public.ecr.aws}",
   "first=$(sed -n '\\|^FROM public.ecr.aws/|{s|||p;q;}' /tmp/build/Dockerfile)",
   'docker buildx imagetools inspect "$base/${first%% *}" > /dev/null 2>&1 ||',
@@ -18,6 +20,7 @@ const prepareBuildKit = [
   `  docker pull --quiet "$registry/${buildkit}" > /dev/null 2>&1 && break`,
   "done",
   `docker buildx create --use --name slipway --driver-opt "image=$registry/${buildkit}" > /dev/null`,
+  "fi",
 ];
 
 /** Stops at the first error, and never prints commands, even if the calling shell does. */
@@ -75,7 +78,7 @@ const build = [
   'while IFS= read -r -d "" value; do arguments+=(--build-arg "_E$((${#arguments[@]} / 2))=$value"); done < /tmp/build/values',
   [
     "docker buildx build --file /tmp/build/Dockerfile --build-context slipway=/tmp/slipway",
-    "--platform linux/arm64 --provenance=false --sbom=false --progress plain",
+    '--platform "${IMAGE_PLATFORM:-linux/arm64}" --provenance=false --sbom=false --progress plain',
     `--cache-from "type=registry,ref=$repository:${cacheTag}"`,
     `--cache-to "type=registry,ref=$repository:${cacheTag},mode=max,image-manifest=true,oci-mediatypes=true,ignore-error=true"`,
     '--metadata-file /tmp/metadata.json --tag "$repository:$IMAGE_TAG" --push',
@@ -90,7 +93,8 @@ const strict = (lines: readonly string[]): string => ["(", ...lines, ")"].join("
 /**
  * What CodeBuild runs (its buildspec, as an object). Of its environment it reads CODEBUILD_BUILD_ID, ACCESS_FUNCTION (the function
  * that returns its files and its registry password), BASE_REGISTRY (the copies of public images), IMAGE_REPOSITORY (the prefix of all
- * projects' repositories), IMAGE_TAG and PROJECT_ID. It exports IMAGE_DIGEST. Only a local build exports IMAGE_WARNING, if its runtime is not exactly the requested one;
+ * projects' repositories), IMAGE_TAG and PROJECT_ID, and for an embedded CodeBuild
+ * BUILDX_BUILDER (the builder to use) and IMAGE_PLATFORM (that of this machine). It exports IMAGE_DIGEST. Only a local build exports IMAGE_WARNING, if its runtime is not exactly the requested one;
  * a base image always is. Values of variables become build arguments named by index, and no log shows them.
  */
 export function renderBuildspec(): Record<string, unknown> {

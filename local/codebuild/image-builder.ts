@@ -16,6 +16,8 @@ import { descriptorSource } from "../archive/file-source.ts";
 import { inContainerPaths } from "../process/container-paths.ts";
 import { runProcessGroup } from "../process/run.ts";
 import { BuildFailed, type Image, type ImageBuild, type ImageBuilder, imageFolder, imageRoot } from "./image.ts";
+import { buildMinutes } from "./limits.ts";
+import { lineWriter } from "./line-writer.ts";
 import { certificates, type RuntimeHome, RuntimeMissing, type Runtimes, searchPath } from "./runtimes.ts";
 
 const inputSchema = z.object({
@@ -27,7 +29,6 @@ const inputSchema = z.object({
   IMAGE_TAG: z.string(),
 });
 
-const buildMinutes = 20;
 /** The variable that marks the processes of a build, so that daemons end with the command that started them. */
 const buildMark = "SLIPWAY_BUILD";
 
@@ -77,16 +78,6 @@ function includedManagers(plan: Plan): ReadonlySet<string> {
 
 /** The folder for package managers that the runtime does not bring. */
 const toolsOf = (image: string) => join(image, "tools");
-
-/** Splits output into lines; an unfinished line is kept until its end arrives. */
-function lineWriter(put: (line: string) => void): (chunk: Buffer) => void {
-  const rest = { text: "" };
-  return (chunk) => {
-    const lines = (rest.text + chunk.toString("utf8")).split(/\r?\n|\r/);
-    rest.text = lines.pop() ?? "";
-    for (const line of lines) put(line);
-  };
-}
 
 /**
  * Builds an image without a container engine: it extracts the archive to a folder, runs the plan's commands there with

@@ -6,6 +6,7 @@ import * as z from "zod";
 export class BuildFailed extends Error {}
 
 export interface ImageBuild {
+  id: string;
   /** An empty folder, which is removed after the build. */
   folder: string;
   variables: Record<string, string>;

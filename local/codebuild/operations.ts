@@ -26,6 +26,9 @@ export function describeRun({ name, region, logGroup }: Project, run: ImageBuild
     buildComplete: run.endedAt !== undefined,
     startTime: epochSeconds(run.startedAt),
     ...(run.endedAt && { endTime: epochSeconds(run.endedAt) }),
+    environment: {
+      environmentVariables: Object.entries(run.variables).map(([name, value]) => ({ name, value, type: "PLAINTEXT" })),
+    },
     logs: { groupName: logGroup, streamName: run.stream },
     exportedEnvironmentVariables: run.exported,
   };

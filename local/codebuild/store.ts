@@ -15,6 +15,7 @@ export interface ImageBuildRun {
   status: Status;
   startedAt: Date;
   endedAt?: Date;
+  variables: Record<string, string>;
   exported: { name: string; value: string }[];
   abort: AbortController;
   finished: Promise<void>;
@@ -56,7 +57,7 @@ export async function openBuildRuns(options: BuildRunsOptions): Promise<BuildRun
     try {
       if (behavior.provisioningMs > 0) await delay(behavior.provisioningMs, undefined, { signal: run.abort.signal });
       await mkdir(folder, { recursive: true });
-      const image = await options.builder({ folder, variables, put, signal: run.abort.signal });
+      const image = await options.builder({ id: run.id, folder, variables, put, signal: run.abort.signal });
       run.exported = Object.entries(image).flatMap(([name, value]) => (value === undefined ? [] : [{ name, value }]));
       await ended(run, "SUCCEEDED");
     } catch (error) {
@@ -90,6 +91,7 @@ export async function openBuildRuns(options: BuildRunsOptions): Promise<BuildRun
         stream,
         status: "IN_PROGRESS",
         startedAt: new Date(),
+        variables,
         exported: [],
         abort: new AbortController(),
         finished: Promise.resolve(),

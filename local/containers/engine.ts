@@ -1,6 +1,6 @@
 import { existsSync } from "node:fs";
 import { homedir } from "node:os";
-import { join } from "node:path";
+import { delimiter, join } from "node:path";
 import * as z from "zod";
 import { StartRefused } from "../start-refused.ts";
 import { createDocker, type Docker, DockerFailed, dockerEnvironment } from "./docker.ts";
@@ -93,13 +93,24 @@ async function readInfo(docker: Docker): Promise<string> {
   }
 }
 
+/** The programs of the buildspec besides docker; CodeBuild's machines have them. */
+const buildPrograms = ["bash", "curl", "jq", "sed", "unzip"];
+
+function missingProgram({ PATH = "" }: Record<string, string>): string | undefined {
+  const folders = PATH.split(delimiter);
+  return buildPrograms.find((program) => !folders.some((folder) => existsSync(join(folder, program))));
+}
+
 async function ask(env: Record<string, string>): Promise<Engine> {
   const docker = createDocker(env);
   try {
     const address = env.DOCKER_HOST ?? docker.run(["context", "inspect", "--format", "{{.Endpoints.docker.Host}}"]);
     const [info, host] = await Promise.all([readInfo(docker), address]);
     const engine = engineOf(JSON.parse(info), host);
-    return engine.kind === "none" ? engine : { ...engine, docker, env: { ...env, DOCKER_HOST: host } };
+    if (engine.kind === "none") return engine;
+    const missing = missingProgram(env);
+    if (missing) return none(`builds in containers need ${missing}. Install it.`);
+    return { ...engine, docker, env: { ...env, DOCKER_HOST: host } };
   } catch (error) {
     if (error instanceof DockerFailed && error.code === "ENOENT") return none("there is no docker program.");
     return none("no Docker engine answers.");

@@ -2,7 +2,7 @@ import { randomUUID } from "node:crypto";
 import { routes } from "../../api/index.ts";
 import { pages } from "../../api/pages.ts";
 import { errorFields, log } from "../../lambdas/http/log.ts";
-import { listeners, removalSteps, steps } from "../../statemachines/steps.ts";
+import { imageBuildServices, listeners, removalSteps, steps } from "../../statemachines/steps.ts";
 import { AwsError } from "../aws/service.ts";
 
 import { type FunctionThread, functionThread } from "./function-thread.ts";
@@ -32,10 +32,7 @@ const modules: Record<string, string> = {
   operator: "operator/operator",
   ...Object.fromEntries([...routes, ...pages].map(({ id, resource }) => [id, `${resource}/${id}`])),
   ...Object.fromEntries(
-    [...Object.keys(steps), ...Object.keys(removalSteps), ...Object.keys(listeners)].map((id) => [
-      id,
-      `pipeline/${id}`,
-    ]),
+    Object.keys({ ...steps, ...removalSteps, ...imageBuildServices, ...listeners }).map((id) => [id, `pipeline/${id}`]),
   ),
 };
 

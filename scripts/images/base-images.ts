@@ -2,8 +2,11 @@ import { execFileSync, type StdioOptions } from "node:child_process";
 import { createHash } from "node:crypto";
 import { existsSync, mkdirSync, mkdtempSync, readdirSync, readFileSync, renameSync, rmSync } from "node:fs";
 import { join } from "node:path";
-import { buildah, imagesCache, noImagesBecause } from "./buildah.ts";
+import type { Docker } from "../../local/containers/docker.ts";
+import { findEngine } from "../../local/containers/engine.ts";
 
+/** The files from which base images are made. It is outside the repository and kept between runs. */
+const imagesCache = join(process.env.XDG_CACHE_HOME ?? "/var/tmp", "slipway-images");
 const registry = "public.ecr.aws/docker/library";
 const folder = import.meta.dirname;
 const npmFolder = join(imagesCache, "npm");
@@ -19,22 +22,26 @@ interface BaseImage {
   context: string;
   /** Downloads the files of the context that are missing. */
   fetch: () => void;
+  /** Whether a public registry has it. */
+  isPublic: boolean;
 }
 
 /** In build order: each image may use the ones before it. */
 const images: readonly BaseImage[] = [
-  { names: ["localhost/slipway/bookworm"], file: "bookworm", context: debianFolder, fetch: bootstrap },
+  { names: ["slipway/bookworm"], file: "bookworm", context: debianFolder, fetch: bootstrap, isPublic: false },
   {
     names: [`${registry}/node:24-bookworm`, `${registry}/node:24-bookworm-slim`],
     file: "node",
     context: join(npmFolder, "node_modules"),
     fetch: fetchNode,
+    isPublic: true,
   },
   {
     names: [`${registry}/python:3.13-bookworm`, `${registry}/python:3.13-slim-bookworm`],
     file: "python",
     context: folder,
     fetch: () => undefined,
+    isPublic: true,
   },
 ];
 
@@ -57,44 +64,52 @@ function fetchNode(): void {
   execFileSync("npm", ["install", ...options, ...packages], quiet);
 }
 
-/** A hash of all files in this folder; when it changes, the images are built again. */
+/** A hash of the recipes in this folder; when it changes, the images are built again. */
 function revision(): string {
   const hash = createHash("sha256");
-  for (const name of readdirSync(folder).sort()) hash.update(readFileSync(join(folder, name)));
+  const recipes = readdirSync(folder).filter((name) => /\.Containerfile$|^docker-entrypoint\.sh$/.test(name));
+  for (const name of recipes.sort()) hash.update(name).update(readFileSync(join(folder, name)));
   return hash.digest("hex").slice(0, 16);
 }
 
-async function isMade(name: string, wanted: string): Promise<boolean> {
-  const format = '{{index .OCIv1.Config.Labels "slipway.revision"}}';
-  return buildah(["inspect", "--type", "image", "--format", format, name]).then(
-    (found) => found === wanted,
+const succeeds = (call: Promise<unknown>): Promise<boolean> =>
+  call.then(
+    () => true,
     () => false,
   );
+
+/** True if the engine has this image: a pulled one, or one that was made here by the same recipe. */
+async function isThere(docker: Docker, name: string, wanted: string): Promise<boolean> {
+  const format = '{{index .Config.Labels "slipway.revision"}}';
+  const found = await docker.run(["image", "inspect", "--format", format, name]).catch(() => undefined);
+  return found === wanted || found === "";
 }
 
+/** Pulls the images that are missing; false if one cannot be pulled, as on a machine without the internet. */
+const pull = async (docker: Docker, names: readonly string[]): Promise<boolean> =>
+  succeeds(Promise.all(names.map((name) => docker.run(["pull", "--quiet", name]))));
+
 /**
- * Builds the missing base images of rendered Dockerfiles from packages of Debian and npm, without an image registry.
- * `say` gets a line for each slow step.
+ * Gives the engine the base images of rendered Dockerfiles: the public ones, or without a registry of images their
+ * stand-ins from packages of Debian and npm. `say` gets a line for each slow step.
  */
-export async function prepareBaseImages(say: (line: string) => void): Promise<void> {
-  mkdirSync(debianFolder, { recursive: true });
+export async function prepareBaseImages(docker: Docker, say: (line: string) => void): Promise<void> {
   const label = revision();
-  for (const { names, file, context, fetch } of images) {
-    const made = await Promise.all(names.map((name) => isMade(name, label)));
-    if (made.every(Boolean)) continue;
+  for (const { names, file, context, fetch, isPublic } of images) {
+    const there = await Promise.all(names.map((name) => isThere(docker, name, label)));
+    if (there.every(Boolean) || (isPublic && (await pull(docker, names)))) continue;
     say(`building ${names.join(" and ")}`);
+    mkdirSync(debianFolder, { recursive: true });
     fetch();
     const contexts = ["--build-context", `scripts=${folder}`, "--build-context", "certificates=/etc/ssl/certs"];
     const tags = names.flatMap((name) => ["--tag", name]);
-    const options = ["--pull-never", "--label", `slipway.revision=${label}`, ...contexts, ...tags];
-    await buildah(["build", ...options, "--file", join(folder, `${file}.Containerfile`), context]);
+    const options = ["--quiet", "--label", `slipway.revision=${label}`, ...contexts, ...tags];
+    await docker.run(["buildx", "build", ...options, "--file", join(folder, `${file}.Containerfile`), context]);
   }
-  // Removes older images whose names now belong to newer ones.
-  await buildah(["rmi", "--prune"]);
 }
 
 if (import.meta.main) {
-  const reason = noImagesBecause();
-  if (reason === null) await prepareBaseImages(console.log);
-  else console.log(`image tests are skipped: ${reason}`);
+  const engine = await findEngine(process.env);
+  if (engine.kind === "docker") await prepareBaseImages(engine.docker, console.log);
+  else console.log(`No base images are made: ${engine.reason}`);
 }

@@ -1,5 +1,5 @@
 #!/usr/bin/env bash
-# Installs the programs of the image tests (buildah, mmdebstrap, jq and unzip) and the packages that the Python example
+# Installs the programs of the image tests (mmdebstrap, jq and unzip; engine.sh installs the engine) and the packages that the Python example
 # deployments pack into wheels (FastAPI, uvicorn, Django and gunicorn for Debian's Python). It needs Debian and root. On
 # other machines it prints which tests will be skipped and why, and succeeds, because these tests are optional.
 set -euo pipefail
@@ -10,7 +10,7 @@ trap 'rm -f "$log"' EXIT
 # Each program is in a package with the same name.
 missing_programs() {
   local program
-  for program in buildah mmdebstrap jq unzip; do
+  for program in mmdebstrap jq unzip; do
     command -v "$program" > /dev/null || echo "$program"
   done
 }

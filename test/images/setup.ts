@@ -1,10 +1,10 @@
 import { prepareBaseImages } from "../../scripts/images/base-images.ts";
-import { noImagesBecause } from "../../scripts/images/buildah.ts";
+import { testEngine } from "../harness/engine.ts";
 
-/** Base images before the first test, or one line that says why there is none. */
+/** Base images before the first test, or one line that says why there are none. */
 export async function setup(): Promise<void> {
-  const reason = noImagesBecause();
+  const engine = await testEngine();
   const say = (line: string) => process.stderr.write(`image tests: ${line}\n`);
-  if (reason === null) await prepareBaseImages(say);
-  else process.stderr.write(`image tests are skipped: ${reason}\n`);
+  if (engine.kind === "docker") await prepareBaseImages(engine.docker, say);
+  else process.stderr.write(`image tests are skipped: ${engine.reason}\n`);
 }

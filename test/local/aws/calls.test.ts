@@ -3,6 +3,7 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { afterAll, expect, it } from "vitest";
 import { createCodeBuild } from "../../../local/codebuild/server.ts";
+import { ecrOperations } from "../../../local/ecr/operations.ts";
 import { createEcs } from "../../../local/ecs/server.ts";
 import { createLogs } from "../../../local/logs/server.ts";
 import { rdsDataOperations } from "../../../local/rds/operations.ts";
@@ -42,6 +43,7 @@ afterAll(async () => {
 
 const calls: Record<string, string[]> = {
   CodeBuild: Object.keys(codeBuild.service.operations),
+  ECR: Object.keys(ecrOperations({} as never, "")),
   ECS: Object.keys(ecs.service.operations),
   Lambda: ["Invoke"],
   // Its calls are identified by their paths, which omit a word.

@@ -19,11 +19,18 @@ const engine = {
   ClientInfo: { Plugins: [buildx] },
 };
 
-/** A machine whose `docker` prints this for `docker info`, and this address for `docker context inspect`; null: it has no docker. */
-function machine(info: object | null, context = "unix:///var/run/docker.sock", exitCode = 0): NodeJS.ProcessEnv {
+/** A machine whose `docker` prints this for `docker info`, and this address for `docker context inspect`; null: it has no docker. It has the programs of the buildspec. */
+function machine(
+  info: object | null,
+  context = "unix:///var/run/docker.sock",
+  exitCode = 0,
+  hasJq = true,
+): NodeJS.ProcessEnv {
   const bin = mkdtempSync(join(folder, "bin-"));
   const home = join(bin, "home");
   mkdirSync(home);
+  for (const program of ["bash", "curl", "sed", "unzip", ...(hasJq ? ["jq"] : [])])
+    writeFileSync(join(bin, program), "");
   if (info !== null) {
     const script = `case $1 in context) echo '${context}' ;; info) echo '${JSON.stringify(info)}'; exit ${exitCode} ;; esac`;
     writeFileSync(join(bin, "docker"), `#!/bin/sh\n${script}\n`);
@@ -88,6 +95,7 @@ describe("npm start says in one line how apps run, and why", () => {
       machine({ ...engine, ClientInfo: { Plugins: [{ ...buildx, Version: "v0.8.2" }] } }),
       asProcesses("docker buildx v0.8.2 is too old. Install 0.10 or newer."),
     ],
+    ["no jq", machine(engine, undefined, 0, false), asProcesses("builds in containers need jq. Install it.")],
     [
       "another program named docker",
       machine({ hello: "world" }),

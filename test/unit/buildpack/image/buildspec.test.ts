@@ -34,12 +34,14 @@ interface Workshop {
   /** The start of the names of images that no registry gives. */
   refused?: string;
   values?: { name: string; value: string }[];
+  /** Further variables of the build. */
+  variables?: Record<string, string>;
   /** The function's responses, one per call; the last one repeats. */
   answers?: (files: Record<"archive" | "recipe", string>) => object[];
 }
 
 /** Programs at the start of PATH that record their calls; the scripts' /tmp is a folder of this test. */
-async function workshop({ values = [], answers, dockerfile = "FROM x\n", refused = "-" }: Workshop) {
+async function workshop({ values = [], answers, dockerfile = "FROM x\n", refused = "-", variables = {} }: Workshop) {
   const folder = mkdtempSync(join(tmpdir(), "buildspec-"));
   folders.push(folder);
   const bin = join(folder, "bin");
@@ -105,6 +107,7 @@ async function workshop({ values = [], answers, dockerfile = "FROM x\n", refused
     IMAGE_REPOSITORY: "1.dkr.ecr/apps",
     IMAGE_TAG: "bld_1",
     PROJECT_ID: "prj_1",
+    ...variables,
   };
   const ended = Promise.withResolvers<{ succeeded: boolean; output: string }>();
   // With -x a shell prints its commands, which a person may turn on for debugging.
@@ -171,6 +174,18 @@ test("without the stack's copies everything is pulled from public registries, by
     /^image=public\.ecr\.aws\/vend\/moby\/buildkit@sha256:/,
   );
   expect(output).toContain("The copies of base images cannot be read; they are pulled from public.ecr.aws.");
+});
+
+test("AWS builds for ARM; an embedded CodeBuild names its platform and a builder that exists", async () => {
+  const onAws = await workshop({});
+  expect(onAws.words[onAws.words.indexOf("--platform") + 1]).toBe("linux/arm64");
+  expect(onAws.calls).toContain("create");
+  const dockerfile = "FROM public.ecr.aws/x\n";
+  const variables = { IMAGE_PLATFORM: "linux/amd64", BUILDX_BUILDER: "default" };
+  const { calls, words, folder } = await workshop({ dockerfile, variables });
+  expect(words[words.indexOf("--platform") + 1]).toBe("linux/amd64");
+  expect(calls.filter((word) => ["pull", "create", "imagetools"].includes(word))).toEqual([]);
+  expect(readFileSync(join(folder, "build", "Dockerfile"), "utf8")).toBe(dockerfile);
 });
 
 test("a file keeps a name beyond ASCII", async () => {

@@ -1,0 +1,64 @@
+import * as z from "zod";
+import { AwsError, epochSeconds, type Operation, operation } from "../aws/service.ts";
+import { account } from "../names.ts";
+import type { ImageStore } from "./store.ts";
+
+const repositoryName = z.string().regex(/^[a-z0-9]+(?:[._/-][a-z0-9_]+)*$/);
+
+const notFound = (name: string) =>
+  new AwsError("RepositoryNotFoundException", `The repository with name '${name}' does not exist in the registry`);
+
+/** CreateRepository, PutLifecyclePolicy, GetAuthorizationToken, DescribeImages, BatchDeleteImage. */
+export function ecrOperations(store: ImageStore, password: string): Record<string, Operation> {
+  return {
+    // Images are kept on this machine only: they are neither scanned nor encrypted with a key, and tags can be replaced.
+    CreateRepository: operation(z.looseObject({ repositoryName }), ({ repositoryName: name }) => {
+      if (store.create(name)) return { repository: { repositoryName: name } };
+      throw new AwsError("RepositoryAlreadyExistsException", `The repository with name '${name}' already exists`);
+    }),
+    // The one policy deletes untagged images, which every start does.
+    PutLifecyclePolicy: operation(
+      z.strictObject({ repositoryName, lifecyclePolicyText: z.string() }),
+      ({ repositoryName: name, ...policy }) => {
+        if (!store.exists(name)) throw notFound(name);
+        return { repositoryName: name, ...policy };
+      },
+    ),
+    GetAuthorizationToken: operation(z.strictObject({}), () => ({
+      authorizationData: [{ authorizationToken: Buffer.from(`AWS:${password}`).toString("base64") }],
+    })),
+    DescribeImages: operation(
+      z.strictObject({
+        repositoryName,
+        filter: z.strictObject({ tagStatus: z.literal("TAGGED") }),
+        maxResults: z.int().optional(),
+      }),
+      ({ repositoryName: name }) => {
+        const images = store.images(name)?.filter(({ tags }) => tags.length > 0);
+        if (!images) throw notFound(name);
+        return {
+          imageDetails: images.map(({ digest, tags, pushedAt }) => ({
+            registryId: account,
+            repositoryName: name,
+            imageDigest: digest,
+            imageTags: tags,
+            imagePushedAt: epochSeconds(pushedAt),
+          })),
+        };
+      },
+    ),
+    BatchDeleteImage: operation(
+      z.strictObject({ repositoryName, imageIds: z.array(z.strictObject({ imageTag: z.string() })).max(100) }),
+      ({ repositoryName: name, imageIds }) => {
+        if (!store.exists(name)) throw notFound(name);
+        const results = imageIds.map(({ imageTag }) => ({ imageTag, imageDigest: store.untag(name, imageTag) }));
+        return {
+          imageIds: results.filter(({ imageDigest }) => imageDigest !== undefined),
+          failures: results
+            .filter(({ imageDigest }) => imageDigest === undefined)
+            .map(({ imageTag }) => ({ imageId: { imageTag }, failureCode: "ImageNotFound" })),
+        };
+      },
+    ),
+  };
+}

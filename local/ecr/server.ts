@@ -1,0 +1,50 @@
+import { randomBytes } from "node:crypto";
+import { mkdirSync } from "node:fs";
+import { join } from "node:path";
+import type { JsonService } from "../aws/service.ts";
+import { useClientConfig } from "../containers/client-config.ts";
+import { createDocker } from "../containers/docker.ts";
+import type { DockerEngine } from "../containers/engine.ts";
+import { names } from "../names.ts";
+import { ecrOperations } from "./operations.ts";
+import { startRegistry } from "./registry.ts";
+import { ImageStore } from "./store.ts";
+
+export interface Ecr {
+  service: JsonService;
+  /** The first part of image names for the engine, `127.0.0.1:<port>`. */
+  host: string;
+  /**
+   * Makes sure that the engine has the image of a task definition (`local/slipway-apps/<project>@sha256:…`), and returns
+   * the name by which the engine knows it. Rejects with DockerFailed if it cannot be pulled.
+   */
+  pull(image: string, engine: DockerEngine, signal?: AbortSignal): Promise<string>;
+  close(): Promise<void>;
+}
+
+/** The image names of task definitions are the same with every port. */
+const localPrefix = `${names.images.split("/")[0]}/`;
+
+/** The embedded ECR: its calls, and the registry with which builders and engines exchange images. */
+export async function createEcr(options: { dir: string; port: number }): Promise<Ecr> {
+  mkdirSync(options.dir, { recursive: true });
+  const store = new ImageStore(options.dir);
+  const password = randomBytes(24).toString("base64url");
+  const registry = await startRegistry({ store, password, port: options.port });
+  return {
+    service: { target: "AmazonEC2ContainerRegistry_V20150921", operations: ecrOperations(store, password) },
+    host: registry.host,
+    async pull(image, { docker, env }, signal) {
+      const name = image.startsWith(localPrefix) ? `${registry.host}/${image.slice(localPrefix.length)}` : image;
+      const isThere = await docker.run(["image", "inspect", "--format", "{{.Id}}", name], { signal }).then(
+        () => true,
+        () => false,
+      );
+      if (isThere) return name;
+      const withPassword = useClientConfig(join(options.dir, "docker"), env, { [registry.host]: password });
+      await createDocker(withPassword).run(["pull", "--quiet", name], { signal });
+      return name;
+    },
+    close: registry.close,
+  };
+}
