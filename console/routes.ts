@@ -16,6 +16,22 @@ export const pageRoutes: readonly PageRoute[] = [
     path: "/console/orgs/:orgId",
     component: lazy(() => import("./pages/projects.tsx").then((page) => page.ProjectsPage)),
   },
+  {
+    path: "/console/orgs/:orgId/projects/:projectId/variables",
+    component: lazy(() => import("./pages/variables.tsx").then((page) => page.VariablesPage)),
+  },
+  {
+    path: "/console/orgs/:orgId/projects/:projectId/keys",
+    component: lazy(() => import("./pages/keys.tsx").then((page) => page.KeysPage)),
+  },
+  {
+    path: "/console/orgs/:orgId/projects/:projectId/domains",
+    component: lazy(() => import("./pages/domains.tsx").then((page) => page.DomainsPage)),
+  },
+  {
+    path: "/console/orgs/:orgId/projects/:projectId/settings",
+    component: lazy(() => import("./pages/settings.tsx").then((page) => page.SettingsPage)),
+  },
 ];
 
 /** The page for an address that is none. */

@@ -1,6 +1,7 @@
 import type { ComponentChildren } from "preact";
 
 export interface Column<Row> {
+  /** Empty for the column of buttons. */
   head: string;
   cell: (row: Row) => ComponentChildren;
   /** Numbers stand at the right. */
@@ -24,7 +25,7 @@ export function Table<Row>({ label, columns, rows, rowKey }: TableProps<Row>) {
           <tr>
             {columns.map(({ head, align }) => (
               <th key={head} scope="col" class={align}>
-                {head}
+                {head || <span class="visually-hidden">Actions</span>}
               </th>
             ))}
           </tr>

@@ -1,0 +1,13 @@
+import { useOrganizations } from "./components/shell.tsx";
+import { useOrgId } from "./paths.ts";
+
+/** The user's role in the organization of the page; undefined until it is known. */
+function useRole(): string | undefined {
+  const orgId = useOrgId();
+  return useOrganizations().data?.organizations.find(({ id }) => id === orgId)?.role ?? undefined;
+}
+
+/** Whether the user may change what takes the role admin; true until the role is known, because the service decides. */
+export function useIsAdmin(): boolean {
+  return useRole() !== "member";
+}
