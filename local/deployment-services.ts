@@ -7,6 +7,7 @@ import type { Engine } from "./containers/engine.ts";
 import { type createIntegrations, readDefinition } from "./deployment-machine.ts";
 import type { Ecr } from "./ecr/server.ts";
 import { createEcs, type Ecs } from "./ecs/server.ts";
+import type { TaskRunner } from "./ecs/task-runner.ts";
 import type { Functions } from "./lambda/functions.ts";
 import type { Logs } from "./logs/server.ts";
 import { account, names, region, removalMachineArn, stateMachineArn, testHeader } from "./names.ts";
@@ -66,14 +67,19 @@ async function containerBuilder({ engine, functions }: EmbeddedBase, ecr: Ecr): 
   return createContainerBuilder({ engine, registryHost: ecr.host, repositories: names.repositories, invoke });
 }
 
-/** ECS with its gateway, which runs the apps. */
-export function createContainers({ home, ports, logs, behavior }: EmbeddedBase, tasks: TaskCredentials) {
+/** ECS with its gateway, which runs the apps: with `runner`, or as processes of this machine. */
+export function createContainers(
+  { home, ports, logs, behavior }: EmbeddedBase,
+  tasks: TaskCredentials,
+  runner: TaskRunner | undefined,
+) {
   return createEcs({
     dir: join(home, "ecs"),
     region,
     accountId: account,
     clusterName: names.cluster,
     behavior: behavior.ecs,
+    runner,
     gateway: { testHeader },
     logs,
     portFor: (serviceName) => ports.of(serviceName),

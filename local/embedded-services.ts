@@ -5,6 +5,7 @@ import { withFaults } from "./aws/call-faults.ts";
 import { startAwsServer } from "./aws/server.ts";
 import type { Behavior } from "./behavior.ts";
 import { cacheFolder } from "./cache-folder.ts";
+import type { ContainerLane } from "./containers/container-lane.ts";
 import type { Engine } from "./containers/engine.ts";
 import { createIntegrations } from "./deployment-machine.ts";
 import { createBuilds, createContainers, createDeployments, type EmbeddedBase } from "./deployment-services.ts";
@@ -28,6 +29,8 @@ export interface EmbeddedServices {
   endpoints: Omit<Endpoints, "baseUrl" | "root" | "healthTimeoutSeconds">;
   /** The service's root key; no other key may call these services. */
   root: Endpoints["root"];
+  /** Lets apps in containers reach the API on this port of 127.0.0.1. */
+  openApi(port: number): Promise<void>;
   /** Starts the live apps and continues all executions; must be called after the functions' environment is set. */
   resume(): Promise<void>;
 }
@@ -110,6 +113,22 @@ async function startImages({
   return { ecr, endpoint: calls.endpoint };
 }
 
+/** Prepares the engine for tasks; its images come from ECR. */
+async function startContainers(base: EmbeddedBase, ecr: Ecr, tasks: TaskCredentials): Promise<ContainerLane> {
+  const { home, credentials, behavior, engine, started } = base;
+  if (engine.kind === "none") throw new Error("ECR was started without an engine");
+  const { startContainerLane } = await import("./containers/container-lane.ts");
+  const lane = await startContainerLane({
+    engine,
+    home,
+    credentials: tasks,
+    services: [tasks.service, stsService({ credentials, faults: behavior.faults })],
+    imageOf: (reference) => ecr.pull(reference, engine),
+  });
+  started.defer(lane.close);
+  return lane;
+}
+
 /** Starts the embedded AWS services with their state in `home`; adds the functions that stop them to `started`. */
 export async function startEmbeddedServices(
   {
@@ -141,7 +160,8 @@ export async function startEmbeddedServices(
   const [dynamoDb, s3] = await Promise.all(starting);
   const sts = await startSts(base);
   const ecr = await startImages(base);
-  const ecs = createContainers(base, sts.tasks);
+  const lane = ecr && (await startContainers(base, ecr.ecr, sts.tasks));
+  const ecs = createContainers(base, sts.tasks, lane?.runner);
   const codeBuild = await createBuilds(base, s3, ecs, ecr?.ecr);
   const rdsData = createRdsData({ dir: join(home, "postgres"), cacheDir: cacheFolder });
   const stepFunctions = createDeployments(base, createIntegrations(functions, codeBuild));
@@ -173,6 +193,7 @@ export async function startEmbeddedServices(
       ecr: ecr?.endpoint,
     },
     root: credentials.root,
+    openApi: async (port) => void (await lane?.openApi(port)),
     async resume() {
       await ecs.resume();
       await stepFunctions.resume();

@@ -84,6 +84,7 @@ async function startSlipway(
   const operator = (command: string, input: object) => functions.invoke("operator", { command, input });
   await migrateHome(operator);
   const { userId } = await seed({ home, baseUrl, operator });
+  await embedded.openApi(gateway.port);
   await embedded.resume();
   await functions.invoke("reconcile-locks", { all: true });
   const reconcile = () => void functions.invoke("reconcile-locks", {}).catch(() => undefined);
