@@ -189,6 +189,12 @@ export const commands: readonly CommandEntry[] = [
     load: async () => (await import("./commands/api.ts")).api,
   },
   {
+    name: "mcp",
+    summary: "Serves the service's tools, and deploy and analyze for folders, to a language model's program.",
+    example: "claude mcp add slipway -- slipway mcp",
+    load: async () => (await import("./commands/mcp.ts")).mcp,
+  },
+  {
     name: "completion",
     summary: "Prints a script that completes commands and options in bash, zsh or fish.",
     example: "slipway completion bash >> ~/.bashrc",

@@ -1,5 +1,5 @@
+import { plain } from "../../../sdk/fence.ts";
 import { type Data, listOf, textIn } from "./caller.ts";
-import { plain } from "./fence.ts";
 
 export interface Line {
   stage: string;

@@ -1,7 +1,7 @@
 import { ConnectionError, ServiceError, SlipwayError } from "../../../sdk/errors.ts";
+import { fenced } from "../../../sdk/fence.ts";
 import { errorFields, log } from "../../http/log.ts";
 import type { Caller } from "./caller.ts";
-import { fenced } from "./fence.ts";
 import type { Tool, ToolAnswer } from "./tool.ts";
 
 const contentOf = (text: string) => [{ type: "text" as const, text }];

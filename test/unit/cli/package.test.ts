@@ -1,4 +1,5 @@
-import { execFile } from "node:child_process";
+import { execFile, spawn } from "node:child_process";
+import { once } from "node:events";
 import { existsSync, mkdtempSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
@@ -25,4 +26,12 @@ test.each(programs)("the installed command line runs on %s without any dependenc
   expect((await slipway(["endpoints"], service.environment)).stdout).toBe("http://127.0.0.1:9/\n");
   const { stdout } = await slipway(["analyze", join(import.meta.dirname, "../../../examples/node-hello")]);
   expect(JSON.parse(stdout)).toMatchObject({ runtime: "nodejs24.x", start: "node server.js" });
+  const clientInfo = { name: "test", version: "1" };
+  const params = { protocolVersion: "2025-06-18", capabilities: {}, clientInfo };
+  const tools = spawn(program, [join(folder, "slipway.js"), "mcp"], { cwd: folder, env: { PATH: process.env.PATH } });
+  tools.stdin.write(`${JSON.stringify({ jsonrpc: "2.0", id: 1, method: "initialize", params })}\n`);
+  const [first] = await once(tools.stdout, "data");
+  expect(JSON.parse(String(first)).result.serverInfo.name).toBe("slipway");
+  tools.stdin.end();
+  expect(await once(tools, "exit")).toEqual([0, null]);
 });

@@ -1,6 +1,6 @@
 import { expect, test } from "vitest";
-import { fenced, plain } from "../../../../lambdas/mcp/model/fence.ts";
-import { fc } from "../../../harness/fast-check.ts";
+import { fenced, plain } from "../../../sdk/fence.ts";
+import { fc } from "../../harness/fast-check.ts";
 
 const tagged = (text: string) => String.fromCodePoint(...[...text].map((one) => 0xe0000 + (one.codePointAt(0) ?? 0)));
 
