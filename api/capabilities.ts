@@ -29,8 +29,12 @@ export const capabilities = [
   "deployments:stop",
   /** Start and look up executions that remove what was deleted. */
   "removals:start",
-  /** Delete every version of a project's source archives. */
+  /** Delete every version of a project's source archives, and the values that its builds were made with. */
   "archives:remove",
+  /** Delete a project's image repository. */
+  "images:remove",
+  /** Delete the output of a project's builds and apps. */
+  "output:remove",
   /** Answer the task token of a waiting deployment. */
   "deployments:resume",
   /** Read what ECS serves. */

@@ -55,14 +55,17 @@ export class Alarms extends Construct {
   /** Sends a message for each execution that failed, timed out or was aborted; alarms would need three metrics. */
   #deadExecutions(topic: sns.Topic, props: Monitored): void {
     const field = events.EventField.fromPath;
-    const message = `The execution ${field("$.detail.name")} ended as ${field("$.detail.status")}. Its build was ended and the project's lock released; the execution's history shows the cause.`;
-    const rule = new events.Rule(this, "DeploymentsDied", { eventPattern: executionDied(props.resources) });
-    rule.addTarget(
-      new SnsTopic(topic, {
-        message: events.RuleTargetInput.fromText(message),
-        deadLetterQueue: props.events.lost,
-      }),
-    );
+    const { stateMachine, removalMachine } = props.resources;
+    const rules = [
+      ["DeploymentsDied", stateMachine.arn, "Its build was ended and the project's lock released"],
+      ["RemovalsDied", removalMachine.arn, "What it removes is left until the next execution, which starts by itself"],
+    ] as const;
+    for (const [id, arn, consequence] of rules) {
+      const message = `The execution ${field("$.detail.name")} ended as ${field("$.detail.status")}. ${consequence}; the execution's history shows the cause.`;
+      const rule = new events.Rule(this, id, { eventPattern: executionDied(arn) });
+      const target = { message: events.RuleTargetInput.fromText(message), deadLetterQueue: props.events.lost };
+      rule.addTarget(new SnsTopic(topic, target));
+    }
   }
 
   #dashboard(definitions: AlarmDefinition[], props: Monitored): void {

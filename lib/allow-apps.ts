@@ -124,6 +124,15 @@ export const appOutput: (r: Resources) => Allowance[] = (r) => [
     because: "Streams are named after projects.",
   },
 ];
+/** Deletes the output of a project's builds and apps. */
+export const outputRemove: (r: Resources) => Allowance[] = (r) => [
+  { actions: ["logs:DescribeLogStreams"], resources: [r.apps.output.logGroupArn] },
+  {
+    actions: ["logs:DeleteLogStream"],
+    resources: [streamsOf(r, r.apps.output.logGroupName), streamsOf(r, r.imageBuild.output.logGroupName)],
+    because: "Streams are named after builds and tasks.",
+  },
+];
 /** Reads the output of image builds and apps. */
 export const logStreams: (r: Resources) => Allowance[] = (r) => [
   {

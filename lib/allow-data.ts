@@ -47,10 +47,16 @@ export const archivesRead: (r: Resources) => Allowance[] = (r) => [
   listing(r.data.archives.bucketArn),
   throughService(r, "s3", ["kms:Decrypt"]),
 ];
-/** Deletes every version of source archives. */
+/** Deletes every version of source archives, and the values that builds were made with. */
 export const archivesRemove: (r: Resources) => Allowance[] = (r) => [
   { actions: ["s3:DeleteObjectVersion"], resources: archiveObjects(r), because: namedAfter },
-  { actions: ["s3:ListBucketVersions"], resources: [r.data.archives.bucketArn] },
+  {
+    // In a bucket without versions each object is deleted as its version "null".
+    actions: ["s3:DeleteObjectVersion"],
+    resources: [r.data.artifacts.arnForObjects("values/*")],
+    because: namedAfter,
+  },
+  { actions: ["s3:ListBucketVersions"], resources: [r.data.archives.bucketArn, r.data.artifacts.bucketArn] },
 ];
 /** Copies a source archive to another key. */
 export const archivesCopy: (r: Resources) => Allowance[] = (r) => [

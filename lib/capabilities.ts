@@ -13,6 +13,7 @@ import {
   appsSwitch,
   appsWatch,
   logStreams,
+  outputRemove,
 } from "./allow-apps.ts";
 import {
   archivesCopy,
@@ -27,7 +28,7 @@ import {
   tableUpdate,
   tableWrite,
 } from "./allow-data.ts";
-import { imageBuildsGrant, imagesExpire } from "./allow-image-builds.ts";
+import { imageBuildsGrant, imagesExpire, imagesRemove } from "./allow-image-builds.ts";
 import type { Resources } from "./resources.ts";
 
 const assumeSigner = (roleArn: string): Allowance[] => [{ actions: ["sts:AssumeRole"], resources: [roleArn] }];
@@ -68,6 +69,8 @@ export const capabilityAllowances: Record<Capability, (r: Resources) => Allowanc
     },
   ],
   "archives:remove": archivesRemove,
+  "images:remove": imagesRemove,
+  "output:remove": outputRemove,
   "apps:remove": appsRemove,
   "deployments:resume": (r) => [{ actions: ["states:SendTaskSuccess"], resources: [r.stateMachine.arn] }],
   "apps:read": appsRead,

@@ -15,18 +15,18 @@ const objectCreated = (bucket: string): events.EventPattern => ({
   detail: { bucket: { name: [bucket] } },
 });
 
-/** Executions of the state machine that failed, timed out or were aborted. */
-export const executionDied = (r: Resources): events.EventPattern => ({
+/** Executions of a state machine that failed, timed out or were aborted. */
+export const executionDied = (stateMachineArn: string): events.EventPattern => ({
   source: ["aws.states"],
   detailType: ["Step Functions Execution Status Change"],
-  detail: { stateMachineArn: [r.stateMachine.arn], status: ["FAILED", "TIMED_OUT", "ABORTED"] },
+  detail: { stateMachineArn: [stateMachineArn], status: ["FAILED", "TIMED_OUT", "ABORTED"] },
 });
 
 /** The event or schedule that starts each listener. */
 const triggers: Record<ListenerId, (r: Resources) => Pick<events.RuleProps, "eventPattern" | "schedule">> = {
   "archive-uploaded": (r) => ({ eventPattern: objectCreated(r.data.archives.bucketName) }),
   "file-uploaded": (r) => ({ eventPattern: objectCreated(r.data.files.bucketName) }),
-  "execution-ended": (r) => ({ eventPattern: executionDied(r) }),
+  "execution-ended": (r) => ({ eventPattern: executionDied(r.stateMachine.arn) }),
   "reconcile-locks": () => ({ schedule: events.Schedule.rate(Duration.minutes(1)) }),
 };
 

@@ -11,6 +11,7 @@ import { createIntegrations } from "./deployment-machine.ts";
 import { createBuilds, createContainers, createDeployments, type EmbeddedBase } from "./deployment-services.ts";
 import { startFaultyDynamoDb } from "./dynamodb/proxy.ts";
 import { startDynamoDb } from "./dynamodb/server.ts";
+import { folderRegistry } from "./ecr/folder-images.ts";
 import type { Ecr } from "./ecr/server.ts";
 import type { Endpoints } from "./environment.ts";
 import { createFunctions, type Functions } from "./lambda/functions.ts";
@@ -99,7 +100,11 @@ async function startImages({
 }: EmbeddedBase): Promise<{ ecr: Ecr; endpoint: string } | undefined> {
   if (engine.kind === "none") return undefined;
   const { createEcr } = await import("./ecr/server.ts");
-  const ecr = await createEcr({ dir: join(home, "ecr"), port: await ports.freeOf("ecr") });
+  const ecr = await createEcr({
+    dir: join(home, "ecr"),
+    port: await ports.freeOf("ecr"),
+    copies: { engine, imagesDir: join(home, "images") },
+  });
   started.defer(ecr.close);
   const builds = `:assumed-role/${roleArn("image-builds").split("/")[1]}/`;
   const calls = await startAwsServer({
@@ -171,6 +176,8 @@ export async function startEmbeddedServices(
       withFaults("CodeBuild", codeBuild.service, behavior.faults),
       withFaults("StepFunctions", stepFunctions.service, behavior.faults),
       withFaults("Logs", logs.service, behavior.faults),
+      // With an engine ECR has a port of its own.
+      withFaults("ECR", folderRegistry(join(home, "images")), behavior.faults),
     ],
     raw: [lambdaService(functions), rdsData.service],
     credentials,

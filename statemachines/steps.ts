@@ -199,10 +199,19 @@ export const removalSteps = {
   remove: {
     input: z.object({
       removal: removalInput,
-      stage: z.enum(["deployment", "app", "archives", "rows", "tables", "finish"]),
+      stage: z.enum(["deployment", "app", "archives", "images", "output", "rows", "tables", "finish"]),
     }),
     output: z.object({}),
-    uses: ["table:read", "table:write", "deployments:stop", "apps:remove", "archives:remove", "databases:run"],
+    uses: [
+      "table:read",
+      "table:write",
+      "deployments:stop",
+      "apps:remove",
+      "archives:remove",
+      "images:remove",
+      "output:remove",
+      "databases:run",
+    ],
     timeoutSeconds: 300,
     memory: 512,
   },

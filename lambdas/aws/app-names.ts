@@ -6,12 +6,15 @@ export type TaskPurpose = "serve" | "release";
 /** The beginning of the log streams of a project's apps. */
 export const projectLogs = (projectId: string) => `${projectId}/`;
 
+/** The same for the project's release commands. */
+export const releaseLogs = (projectId: string) => `release/${projectId}/`;
+
 /** What the awslogs driver puts before a task's stream; release commands are not output of the app. */
 export function logPrefix(
   { projectId, buildId }: { projectId: string; buildId: string },
   purpose: TaskPurpose,
 ): string {
-  return purpose === "serve" ? `${projectLogs(projectId)}${buildId}` : `release/${projectId}/${buildId}`;
+  return purpose === "serve" ? `${projectLogs(projectId)}${buildId}` : `${releaseLogs(projectId)}${buildId}`;
 }
 
 /** The name of a project's service in ECS. The gateway can make it part of a host name, which has no underscore. */
@@ -60,5 +63,12 @@ export function taskOfLog(stream: string): { buildId: string; taskId: string } |
 /** How long a paused deployment waits for an answer before ECS rolls it back by itself. */
 export const hookTimeoutMinutes = 15;
 
+/** The beginning of the keys of a project's build values. */
+export const buildValuesPrefix = (projectId: string) => `values/${projectId}/`;
+
 /** Where the values of a build's variables are kept, to mask them in its output; never deleted while the project exists. */
-export const buildValuesKey = (projectId: string, buildId: string) => `values/${projectId}/${buildId}.json`;
+export const buildValuesKey = (projectId: string, buildId: string) => `${buildValuesPrefix(projectId)}${buildId}.json`;
+
+/** The name of a project's image repository, from the ARN that all of them begin with. */
+export const repositoryNameOf = (repositoriesArn: string, projectId: string) =>
+  `${repositoriesArn.replace(/^.*:repository\//, "")}/${projectId}`;

@@ -1,5 +1,6 @@
 import { BatchDeleteImageCommand, ECRClient, paginateDescribeImages } from "@aws-sdk/client-ecr";
 import { isId } from "../../api/ids.ts";
+import { repositoryNameOf } from "./app-names.ts";
 import { clientDefaults, isNamed } from "./clients.ts";
 
 export interface ImageRetention {
@@ -11,7 +12,7 @@ export interface ImageRetention {
 
 export function imageRetention({ IMAGE_REPOSITORIES: arn }: { IMAGE_REPOSITORIES: string }): ImageRetention {
   const client = new ECRClient(clientDefaults());
-  const repositoryOf = (projectId: string) => `${arn.replace(/^.*:repository\//, "")}/${projectId}`;
+  const repositoryOf = (projectId: string) => repositoryNameOf(arn, projectId);
   return {
     async olderThan(projectId, before) {
       const found: { buildId: string; pushedAt: number }[] = [];

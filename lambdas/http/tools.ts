@@ -18,8 +18,10 @@ import type { FileAddresses } from "../aws/file-addresses.ts";
 import type { StoredFiles } from "../aws/files.ts";
 import type { IdentityProver } from "../aws/identity.ts";
 import type { BuildAccessGranter } from "../aws/image-builds.ts";
+import type { ImageRemover } from "../aws/image-removal.ts";
 import type { ImageRetention } from "../aws/image-retention.ts";
 import type { LogReader } from "../aws/logs.ts";
+import type { OutputRemover } from "../aws/output-removal.ts";
 import type { DeploymentStopper, RemovalStarter } from "../aws/removals.ts";
 import type { Rollouts } from "../aws/rollouts.ts";
 import { serviceUrl } from "../aws/service-url.ts";
@@ -57,6 +59,8 @@ interface ToolsOf {
   "deployments:stop": { executions: DeploymentStopper };
   "removals:start": { removals: RemovalStarter };
   "archives:remove": { archiveRemover: ArchiveRemover };
+  "images:remove": { imageRemover: ImageRemover };
+  "output:remove": { outputRemover: OutputRemover };
   "apps:remove": { appRemover: AppRemover };
   "deployments:resume": { waiting: DeploymentResumer };
   "apps:read": { apps: AppReader };
@@ -130,6 +134,8 @@ const loaders: { [C in Capability]: Loader<C> } = {
   "archives:remove": async (e) => ({
     archiveRemover: (await import("../aws/archive-removal.ts")).archiveRemover(e),
   }),
+  "images:remove": async (e) => ({ imageRemover: (await import("../aws/image-removal.ts")).imageRemover(e) }),
+  "output:remove": async (e) => ({ outputRemover: (await import("../aws/output-removal.ts")).outputRemover(e) }),
   "apps:remove": async (e) => ({ appRemover: (await import("../aws/app-removal.ts")).appRemover(e) }),
   "deployments:resume": async () => ({ waiting: (await import("../aws/deployments.ts")).deploymentResumer() }),
   "apps:read": async (e) => ({ apps: (await import("../aws/apps.ts")).appReader(e) }),

@@ -2,6 +2,7 @@ import { removalStep } from "../http/step.ts";
 
 import { Removal, removalLease } from "../removals/model/removal.ts";
 import { dropStatements } from "../tables/model/drop-database.ts";
+import { removeBuildOutput } from "./model/remove-build-output.ts";
 import { removeProjectRows } from "./model/remove-rows.ts";
 
 /** One stage of a removal; every stage can run again. */
@@ -16,7 +17,14 @@ export const handler = removalStep(async ({ removal, stage }, tools) => {
       await tools.appRemover.remove(id);
       break;
     case "archives":
-      await tools.archiveRemover.removeAll(`archives/${organizationId}/${id}/`);
+      await tools.archiveRemover.removeAll({ organizationId, id });
+      break;
+    case "images":
+      await tools.imageRemover.remove(id);
+      break;
+    case "output":
+      await tools.outputRemover.removeApps(id);
+      await removeBuildOutput(tools, id);
       break;
     case "rows":
       await removeProjectRows(tools.table, id);

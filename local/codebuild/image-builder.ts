@@ -26,6 +26,7 @@ const inputSchema = z.object({
   SOURCE_VERSION: z.string(),
   ARTIFACT_BUCKET: z.string(),
   ARTIFACT_PREFIX: z.string(),
+  PROJECT_ID: z.string(),
   IMAGE_TAG: z.string(),
 });
 
@@ -127,6 +128,7 @@ export function createImageBuilder(options: {
       command: startArguments(plan),
       env: { HOME: join(root, plan.root), PATH: path, ...runEnvironment(plan), ...variables },
       folder: plan.root,
+      projectId: input.PROJECT_ID,
     };
     await writeFile(join(image, "image.json"), JSON.stringify(started), { mode: 0o600 });
     return home.warning;

@@ -23,6 +23,8 @@ const imageSchema = z.object({
   command: z.array(z.string()),
   env: z.record(z.string(), z.string()),
   folder: z.string(),
+  /** The project that it was made for; absent in images of earlier versions. */
+  projectId: z.string().optional(),
 });
 export type Image = z.infer<typeof imageSchema>;
 

@@ -8,9 +8,25 @@ const repositoryName = z.string().regex(/^[a-z0-9]+(?:[._/-][a-z0-9_]+)*$/);
 const notFound = (name: string) =>
   new AwsError("RepositoryNotFoundException", `The repository with name '${name}' does not exist in the registry`);
 
-/** CreateRepository, PutLifecyclePolicy, GetAuthorizationToken, DescribeImages, BatchDeleteImage. */
-export function ecrOperations(store: ImageStore, password: string): Record<string, Operation> {
+/** Without `force` ECR refuses a repository that holds images, so the service always sets it. */
+const deleteInput = z.strictObject({ repositoryName, force: z.literal(true) });
+
+/** DeleteRepository; `remove` says whether there was one. */
+export function deleteRepository(remove: (name: string) => Promise<boolean>): Operation {
+  return operation(deleteInput, async ({ repositoryName: name }) => {
+    if (!(await remove(name))) throw notFound(name);
+    return { repository: { repositoryName: name } };
+  });
+}
+
+/** CreateRepository, DeleteRepository, PutLifecyclePolicy, GetAuthorizationToken, DescribeImages, BatchDeleteImage. */
+export function ecrOperations(
+  store: ImageStore,
+  password: string,
+  remove: (name: string) => Promise<boolean>,
+): Record<string, Operation> {
   return {
+    DeleteRepository: deleteRepository(remove),
     // Images are kept on this machine only: they are neither scanned nor encrypted with a key, and tags can be replaced.
     CreateRepository: operation(z.looseObject({ repositoryName }), ({ repositoryName: name }) => {
       if (store.create(name)) return { repository: { repositoryName: name } };

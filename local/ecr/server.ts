@@ -6,6 +6,7 @@ import { useClientConfig } from "../containers/client-config.ts";
 import { createDocker } from "../containers/docker.ts";
 import type { DockerEngine } from "../containers/engine.ts";
 import { names } from "../names.ts";
+import { deleteFolderImages } from "./folder-images.ts";
 import { ecrOperations } from "./operations.ts";
 import { startRegistry } from "./registry.ts";
 import { ImageStore } from "./store.ts";
@@ -26,13 +27,30 @@ export interface Ecr {
 const localPrefix = `${names.images.split("/")[0]}/`;
 
 /** The embedded ECR: its calls, and the registry with which builders and engines exchange images. */
-export async function createEcr(options: { dir: string; port: number }): Promise<Ecr> {
+export async function createEcr(options: {
+  dir: string;
+  port: number;
+  /** Where else a repository's images are: in the engine that pulled them, and in the folder of those made without one. */
+  copies?: { engine: DockerEngine; imagesDir: string };
+}): Promise<Ecr> {
   mkdirSync(options.dir, { recursive: true });
   const store = new ImageStore(options.dir);
   const password = randomBytes(24).toString("base64url");
   const registry = await startRegistry({ store, password, port: options.port });
+
+  /** Deletes a repository's images here, in the engine, and among those that were made without one. */
+  async function remove(name: string): Promise<boolean> {
+    const wasStored = store.delete(name);
+    if (!options.copies) return wasStored;
+    const { docker } = options.copies.engine;
+    const ids = await docker.run(["image", "ls", "--quiet", "--no-trunc", `${registry.host}/${name}`]);
+    const distinct = [...new Set(ids.split("\n").filter(Boolean))];
+    if (distinct.length > 0) await docker.run(["image", "rm", "--force", ...distinct]);
+    return deleteFolderImages(options.copies.imagesDir, name) || wasStored;
+  }
+
   return {
-    service: { target: "AmazonEC2ContainerRegistry_V20150921", operations: ecrOperations(store, password) },
+    service: { target: "AmazonEC2ContainerRegistry_V20150921", operations: ecrOperations(store, password, remove) },
     host: registry.host,
     async pull(image, { docker, env }, signal) {
       const name = image.startsWith(localPrefix) ? `${registry.host}/${image.slice(localPrefix.length)}` : image;

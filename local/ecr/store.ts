@@ -108,6 +108,13 @@ export class ImageStore {
     return true;
   }
 
+  /** Deletes a repository; the next start deletes its blobs. Returns false if there is none. */
+  delete(repository: string): boolean {
+    if (!this.exists(repository)) return false;
+    rmSync(this.#file(repository), { force: true });
+    return true;
+  }
+
   exists(repository: string): boolean {
     return existsSync(this.#file(repository));
   }

@@ -147,6 +147,12 @@ const createLogStream = (store: LogStore): Operation =>
     return {};
   });
 
+const deleteLogStream = (store: LogStore): Operation =>
+  operation(z.object({ logGroupName: group, logStreamName: group }), (input) => {
+    store.deleteStream(input.logGroupName, streamOf(store, input.logGroupName, input.logStreamName));
+    return {};
+  });
+
 const createLogGroup = (store: LogStore): Operation =>
   operation(z.object({ logGroupName: group }), (input) => {
     if (store.group(input.logGroupName))
@@ -163,6 +169,7 @@ export function logOperations(store: LogStore): Record<string, Operation> {
     PutLogEvents: putLogEvents(store),
     GetLogEvents: getLogEvents(store),
     FilterLogEvents: filterLogEvents(store),
+    DeleteLogStream: deleteLogStream(store),
     DescribeLogStreams: describeLogStreams(store),
   };
 }

@@ -182,6 +182,11 @@ export class LogStore {
     return stream;
   }
 
+  /** Deletes a stream with its events. */
+  deleteStream(groupName: string, stream: LogStream): void {
+    this.#remove(this.#ensureGroup(groupName).streams, stream);
+  }
+
   #remove(streams: Map<string, LogStream>, { id, name }: LogStream): void {
     this.#pending = this.#pending.filter(({ stream }) => stream.id !== id);
     streams.delete(name);

@@ -145,7 +145,7 @@ it("the capabilities of each function", () => {
     reconcile-locks: apps:deploy apps:read apps:switch apps:watch deployments:start removals:start table:read table:write
     redeploy-build: apps:read archives:read deployments:start keys:record-use live-build:cache table:read table:write
     release: apps:deploy apps:read apps:run build-values:read logs:read table:read table:write
-    remove: apps:remove archives:remove databases:run deployments:stop table:read table:write
+    remove: apps:remove archives:remove databases:run deployments:stop images:remove output:remove table:read table:write
     roll-back: apps:deploy apps:read apps:switch apps:watch table:read table:write
     serve-console: 
     serve-mcp: 
@@ -239,7 +239,17 @@ it("the permissions of each capability", () => {
       states:StartExecution arn:<Partition>:states:<Region>:<AccountId>:stateMachine:Slipway-removal
     archives:remove
       s3:DeleteObjectVersion <DataArchives>/archives/*
+      s3:DeleteObjectVersion <DataArtifacts>/values/*
       s3:ListBucketVersions <DataArchives>
+      s3:ListBucketVersions <DataArtifacts>
+    images:remove
+      ecr:DeleteRepository arn:<Partition>:ecr:<Region>:<AccountId>:repository/slipway/*
+      kms:DescribeKey <DataKey> if StringEquals kms:ViaService ecr.<Region>.amazonaws.com
+      kms:RetireGrant <DataKey> if StringEquals kms:ViaService ecr.<Region>.amazonaws.com
+    output:remove
+      logs:DeleteLogStream arn:<Partition>:logs:<Region>:<AccountId>:log-group:<AppsOutput>:log-stream:*
+      logs:DeleteLogStream arn:<Partition>:logs:<Region>:<AccountId>:log-group:<ImageBuildOutput>:log-stream:*
+      logs:DescribeLogStreams <AppsOutput>
     deployments:resume
       states:SendTaskSuccess arn:<Partition>:states:<Region>:<AccountId>:stateMachine:Slipway-deployment
     apps:read

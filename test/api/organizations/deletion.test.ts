@@ -1,6 +1,9 @@
+import { readdirSync } from "node:fs";
+import { join } from "node:path";
 import { setTimeout as sleep } from "node:timers/promises";
+import { CloudWatchLogsClient, DescribeLogStreamsCommand } from "@aws-sdk/client-cloudwatch-logs";
 import { DynamoDBClient } from "@aws-sdk/client-dynamodb";
-import { ListObjectVersionsCommand, S3Client } from "@aws-sdk/client-s3";
+import { ListObjectsV2Command, ListObjectVersionsCommand, S3Client } from "@aws-sdk/client-s3";
 import { DynamoDBDocumentClient, QueryCommand } from "@aws-sdk/lib-dynamodb";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import { databaseRunner } from "../../../lambdas/aws/databases.ts";
@@ -53,6 +56,25 @@ async function archivesOf(id: string): Promise<number> {
   return Versions.length;
 }
 
+/** How much of a project is left beside its rows and archives; `buildOutput` counts the streams of all projects. */
+async function traces(id: string) {
+  const [s3, logs] = [new S3Client({ forcePathStyle: true }), new CloudWatchLogsClient({})];
+  const values = await s3.send(new ListObjectsV2Command({ Bucket: "slipway-artifacts", Prefix: `values/${id}/` }));
+  const streams = async (logGroupName: string, logStreamNamePrefix?: string) => {
+    const { logStreams = [] } = await logs.send(new DescribeLogStreamsCommand({ logGroupName, logStreamNamePrefix }));
+    return logStreams.length;
+  };
+  const found = {
+    images: readdirSync(join(running.home, "images")).length,
+    values: values.KeyCount,
+    appOutput: await streams("/slipway/apps", `${id}/`),
+    buildOutput: await streams("/slipway/builds"),
+  };
+  s3.destroy();
+  logs.destroy();
+  return found;
+}
+
 describe("deleting a project", () => {
   test("takes its name: anything else is a 400 and deletes nothing", async () => {
     const { project } = await aProject();
@@ -76,6 +98,7 @@ describe("deleting a project", () => {
     expect(await (await fetch(address)).text()).toBe("alive");
     const { build } = (await running.call("POST", `${project}/builds`)).body;
     expect(await archivesOf(id)).toBeGreaterThan(0);
+    expect(await traces(id)).toEqual({ images: 1, values: 1, appOutput: 1, buildOutput: 1 });
 
     const answer = await remove(project);
     expect([answer.status, answer.body]).toEqual([200, { project: id }]);
@@ -102,6 +125,7 @@ describe("deleting a project", () => {
     await removed(id);
     expect(await rowsIn(`PRJ#${id}`)).toEqual([]);
     expect(await archivesOf(id)).toBe(0);
+    expect(await traces(id)).toEqual({ images: 0, values: 0, appOutput: 0, buildOutput: 0 });
   });
 
   test("is raced with builds: none survives it", { timeout: 60_000 }, async () => {

@@ -43,7 +43,7 @@ afterAll(async () => {
 
 const calls: Record<string, string[]> = {
   CodeBuild: Object.keys(codeBuild.service.operations),
-  ECR: Object.keys(ecrOperations({} as never, "")),
+  ECR: Object.keys(ecrOperations({} as never, "", async () => false)),
   ECS: Object.keys(ecs.service.operations),
   Lambda: ["Invoke"],
   // Its calls are identified by their paths, which omit a word.

@@ -66,6 +66,14 @@ describe("the service killed at a write to its table", () => {
       const created = await service.call("POST", `${service.project}/builds`);
       await service.call("POST", `${service.project}/builds/${created.body.build.id}/cancel`);
     },
+    "the deletion of a project": async () => {
+      const { body } = await service.call("POST", `${organization()}/projects`, { body: { name: "Doomed" } });
+      const doomed = `${organization()}/projects/${body.project.id}`;
+      await service.call("POST", `${doomed}/environments`, { body: { name: "A", value: "b" } });
+      await service.call("POST", `${doomed}/builds`);
+      expect((await service.call("DELETE", `${doomed}?confirm=Doomed`)).status).toBe(200);
+      while (service.isAlive() && (await rowsOf(body.project.id)).length > 0) await sleep(50);
+    },
     "keys and variables": async (turn) => {
       await service.call("POST", `${service.project}/credentials`);
       const made = await service.call("POST", `${service.project}/environments`, {
@@ -79,9 +87,23 @@ describe("the service killed at a write to its table", () => {
     },
   };
 
+  const organization = () => `/organizations/${service.seed.organizationId}`;
+  const rowsOf = async (projectId: string) => (await table.direct.rows()).filter(({ pk }) => pk === `PRJ#${projectId}`);
+
+  /** Resolves when no project has rows but those that are listed. */
+  async function removed(): Promise<void> {
+    const { projects } = (await service.call("GET", `${organization()}/projects`)).body;
+    const listed = new Set(projects.map(({ id }: { id: string }) => `PRJ#${id}`));
+    const left = async () => (await table.direct.rows()).filter(({ pk }) => pk.startsWith("PRJ#") && !listed.has(pk));
+    for (const until = Date.now() + settleSeconds * 1000; (await left()).length > 0; await sleep(50)) {
+      if (Date.now() > until) throw new Error(`Rows of deleted projects are left:\n${service.output()}`);
+    }
+  }
+
   /** Every build has ended or waits for its upload, the live version serves, and the project can be used. */
   async function comesBack(): Promise<void> {
     await service.start();
+    await removed();
     const until = Date.now() + settleSeconds * 1000;
     for (;;) {
       const { body } = await service.call("GET", `${service.project}/builds?limit=3`);

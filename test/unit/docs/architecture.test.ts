@@ -6,14 +6,15 @@ const root = join(import.meta.dirname, "..", "..", "..");
 
 interface State {
   Type: string;
+  End?: boolean;
   Next?: string;
   Default?: string;
   Choices?: { Next: string }[];
   Catch?: { Next: string }[];
 }
 
-function transitions(): string[] {
-  const text = readFileSync(join(root, "statemachines", "deployment.asl.json"), "utf8");
+function transitions(file: string): string[] {
+  const text = readFileSync(join(root, "statemachines", file), "utf8");
   const { StartAt, States }: { StartAt: string; States: Record<string, State> } = JSON.parse(text);
   const edges = Object.entries(States).flatMap(([name, state]) => {
     const targets = [
@@ -22,14 +23,18 @@ function transitions(): string[] {
       ...[...(state.Choices ?? []), ...(state.Catch ?? [])].map((one) => one.Next),
     ];
     const found = targets.flatMap((target) => (target === undefined ? [] : [`${name} --> ${target}`]));
-    return state.Type === "Succeed" ? [...found, `${name} --> [*]`] : found;
+    return state.Type === "Succeed" || state.End ? [...found, `${name} --> [*]`] : found;
   });
   return [...new Set([`[*] --> ${StartAt}`, ...edges])];
 }
 
-test("the diagram of the state machine shows every transition of its file and no other", () => {
+test.each([
+  ["The state machine", "deployment.asl.json"],
+  ["What a deletion leaves", "removal.asl.json"],
+])("the diagram under %s shows every transition of %s and no other", (heading, file) => {
   const page = readFileSync(join(root, "docs", "architecture.md"), "utf8");
-  const diagram = /```mermaid\nstateDiagram-v2\n([\s\S]*?)```/.exec(page)?.[1] ?? "";
+  const section = page.slice(page.indexOf(`## ${heading}\n`));
+  const diagram = /```mermaid\nstateDiagram-v2\n([\s\S]*?)```/.exec(section)?.[1] ?? "";
   const drawn = diagram.split("\n").flatMap((line) => (line.trim() === "" ? [] : [line.trim()]));
-  expect(drawn.toSorted()).toEqual(transitions().toSorted());
+  expect(drawn.toSorted()).toEqual(transitions(file).toSorted());
 });
