@@ -6,6 +6,8 @@ import { WaitingFirst } from "./test/harness/waiting-first.ts";
 const project = (name: string, options: Record<string, unknown> = {}) => ({
   test: { name, include: [`test/${name}/**/*.test.ts`], testTimeout: 20_000, hookTimeout: 120_000, ...options },
 });
+/** The files of a worker share its process: loading the service and the AWS SDK for each one would double what most cost. */
+const shared = { isolate: false, setupFiles: ["test/harness/shared-process.ts"] };
 
 chooseSeed();
 // Tests whose service is a program of its own do not depend on whether this machine has a Docker engine either.
@@ -13,20 +15,24 @@ process.env.SLIPWAY_CONTAINERS = "none";
 // Compiling the AWS SDK is half of what a process of a test costs; as in `npm start`, it is done once.
 process.env.NODE_COMPILE_CACHE ??= join(import.meta.dirname, "node_modules", ".cache", "node");
 
-/** One project per tier: the pure rules share one context, the others own processes and ports. */
+/** One project per tier. */
 export default defineConfig({
   test: {
     // One more than CI has processors: many tests wait.
     maxWorkers: 3,
     sequence: { sequencer: WaitingFirst },
     projects: [
-      project("unit", { isolate: false }),
-      project("local"),
+      project("unit", shared),
+      project("local", shared),
       // The concurrent tests of this tier wait for pauses more than they compute.
-      project("api", { maxConcurrency: 10 }),
-      project("pipeline", { testTimeout: 90_000 }),
-      project("synth", { testTimeout: 60_000 }),
-      project("console", { testTimeout: 60_000 }),
+      project("api", { ...shared, maxConcurrency: 10 }),
+      project("pipeline", { ...shared, testTimeout: 90_000 }),
+      project("synth", {
+        ...shared,
+        setupFiles: [...shared.setupFiles, "test/synth/setup.ts"],
+        testTimeout: 60_000,
+      }),
+      project("console", { ...shared, testTimeout: 60_000 }),
       project("e2e", { testTimeout: 180_000 }),
       project("images", {
         globalSetup: ["test/images/setup.ts"],

@@ -25,6 +25,9 @@ import { startStsServer, stsService } from "./sts/server.ts";
 import { localRootArn, openCredentials } from "./sts/store.ts";
 import { createTaskCredentials, type TaskCredentials } from "./sts/task-credentials.ts";
 
+/** How many services this process has started. */
+let services = 0;
+
 export interface EmbeddedServices {
   functions: Functions;
   endpoints: Omit<Endpoints, "baseUrl" | "root" | "healthTimeoutSeconds">;
@@ -144,7 +147,8 @@ export async function startEmbeddedServices(
   }: { home: string; onLost(message: string): void; behavior: Behavior; engine: Engine },
   started: AsyncDisposableStack,
 ): Promise<EmbeddedServices> {
-  const functions = createFunctions();
+  services += 1;
+  const functions = createFunctions(services === 1 ? "" : String(services));
   started.defer(() => functions.close());
   const credentials = openCredentials({ dir: join(home, "sts") });
   const logs = createLogs({ dir: join(home, "logs") });

@@ -48,8 +48,12 @@ function contextOf(name: string) {
   };
 }
 
-/** The service's Lambdas, run in this process from their sources. */
-export function createFunctions(): Functions {
+/**
+ * The service's Lambdas, run in this process from their sources. A function reads its environment when it is loaded, so a
+ * process that starts several services passes another `instance` for each one: each then loads functions of its own.
+ */
+export function createFunctions(instance = ""): Functions {
+  const version = instance && `?instance=${encodeURIComponent(instance)}`;
   const loaded = new Map<string, Promise<Handler>>();
   const threads: FunctionThread[] = [];
   const close = async () => {
@@ -67,7 +71,7 @@ export function createFunctions(): Functions {
       loaded.set(name, Promise.resolve(thread.handler));
       return Promise.resolve(thread.handler);
     }
-    const loading = import(new URL(`../../lambdas/${path}.ts`, import.meta.url).href).then(
+    const loading = import(new URL(`../../lambdas/${path}.ts${version}`, import.meta.url).href).then(
       (module: { handler: Handler }) => module.handler,
       (error: unknown) => {
         // The function's own logger is not loaded yet, so the error is logged here, as Lambda's runtime does.

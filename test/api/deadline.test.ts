@@ -3,7 +3,7 @@ import { createServer } from "node:http";
 import type { AddressInfo } from "node:net";
 import { setTimeout as sleep } from "node:timers/promises";
 import type { APIGatewayProxyEventV2, APIGatewayProxyStructuredResultV2, Context } from "aws-lambda";
-import { afterAll, beforeAll, expect, test } from "vitest";
+import { afterAll, beforeAll, expect, test, vi } from "vitest";
 import { withDeadline } from "../../lambdas/http/deadline.ts";
 import { newKeyPair } from "../../lambdas/http/presented-credential.ts";
 import { newId } from "../../lambdas/table/ids.ts";
@@ -47,6 +47,8 @@ const bodyOf = (answer: APIGatewayProxyStructuredResultV2 | undefined) => JSON.p
 test.concurrent("a request whose calls get no answer ends at its deadline with 503, and its calls are aborted", async ({
   expect,
 }) => {
+  // Another test file of this process may have loaded the function, with the addresses of its own service.
+  vi.resetModules();
   const { handler } = await import("../../lambdas/organizations/ping.ts");
   const answer = await handler(event(), context(2_000));
   expect(answer).toMatchObject({ statusCode: 503, headers: { "retry-after": "1", "x-request-id": "req-1" } });

@@ -22,15 +22,19 @@ const waiting = [
   "test/e2e/readme.test.ts",
 ];
 
-function rank({ moduleId }: TestSpecification): number {
+/** A worker keeps its process only if the next file is of the same project, so the files of a project stay together. */
+const projects = ["images", "pipeline", "api", "local", "console", "e2e", "synth", "unit"];
+
+function rank({ moduleId, project }: TestSpecification): [number, number] {
   const index = waiting.findIndex((file) => moduleId.endsWith(file));
-  return index < 0 ? waiting.length : index;
+  return [projects.indexOf(project.name), index < 0 ? waiting.length : index];
 }
 
-/** The order of the whole run: what waits longest first, the rest as vitest orders it. */
+/** The order of the whole run: by project, in each what waits longest first, the rest as vitest orders it. */
 export class WaitingFirst extends BaseSequencer {
   override async sort(files: TestSpecification[]): Promise<TestSpecification[]> {
-    const sorted = await super.sort(files);
-    return sorted.sort((one, other) => rank(one) - rank(other));
+    const ranked = (await super.sort(files)).map((file) => ({ file, rank: rank(file) }));
+    ranked.sort((one, other) => one.rank[0] - other.rank[0] || one.rank[1] - other.rank[1]);
+    return ranked.map(({ file }) => file);
   }
 }

@@ -3,7 +3,6 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { App } from "aws-cdk-lib";
 import { Template } from "aws-cdk-lib/assertions";
-import { afterAll } from "vitest";
 import { renderBuildspec } from "../../buildpack/image/buildspec.ts";
 import { readBundle } from "../../lib/bundle.ts";
 import type { ServedRoute } from "../../lib/http-api.ts";
@@ -14,12 +13,17 @@ const cdkJson: { context: Record<string, unknown> } = JSON.parse(
   readFileSync(join(import.meta.dirname, "../../cdk.json"), "utf8"),
 );
 
-const work = mkdtempSync(join(tmpdir(), "slipway-synth-"));
-afterAll(() => rmSync(work, { recursive: true, force: true }));
+const folders: string[] = [];
 
 /** Creates an empty folder, which is deleted after the test file. */
 export function temporaryFolder(name: string): string {
-  return mkdtempSync(join(work, `${name}-`));
+  const folder = mkdtempSync(join(tmpdir(), `slipway-synth-${name}-`));
+  folders.push(folder);
+  return folder;
+}
+
+export function removeTemporaryFolders(): void {
+  for (const folder of folders.splice(0)) rmSync(folder, { recursive: true, force: true });
 }
 
 /** A bundle without code; the template depends only on its path. */
@@ -65,7 +69,7 @@ function synthesize() {
   return { stack, resources: Template.fromStack(stack).toJSON().Resources };
 }
 
-/** The default deployment's resources by logical id, synthesized once per test file. */
+/** The default deployment's resources by logical id, synthesized once per process, so tests must not change them. */
 export function resources(): Record<string, Resource> {
   synthesized ??= synthesize();
   return synthesized.resources;

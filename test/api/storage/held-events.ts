@@ -43,10 +43,10 @@ export interface HeldEvents {
 
 const made = z.object({ ok: z.literal(true), output: z.record(z.string(), z.looseObject({ id: z.any() })) });
 
-/** One per test file: the handlers keep the clients that they were loaded with. */
+/** One at a time: the handlers find its addresses in the environment of the process. */
 export async function startHeldEvents(options: { versioned: boolean }): Promise<HeldEvents> {
   const home = mkdtempSync(join(tmpdir(), "slipway-storage-"));
-  const functions = createFunctions();
+  const functions = createFunctions(home);
   const clock = { aheadMs: 0 };
   const assumed = { count: 0 };
   const refuseSts = { now: false };

@@ -17,6 +17,8 @@ beforeAll(async () => {
   started = await startTable();
   table = started.table;
   vi.stubEnv("TABLE_NAME", "rows");
+  // Another test file of this process may have loaded the functions, with the addresses of its own service.
+  vi.resetModules();
   const [create, list, remove] = await Promise.all([
     import("../../../lambdas/credentials/create-credential.ts"),
     import("../../../lambdas/credentials/list-credentials.ts"),

@@ -165,6 +165,8 @@ beforeAll(async () => {
   pinned = (await put("archives", key, "the pinned archive")).VersionId ?? "";
   await put("archives", key, "an archive that came later");
   await put("artifacts", `builds/${buildId}/recipe.json`, "the recipe");
+  // Another test file of this process may have loaded the function, with the addresses of its own service.
+  vi.resetModules();
   ({ handler } = await import("../../../lambdas/pipeline/grant-build-access.ts"));
   return async () => {
     client.destroy();

@@ -55,3 +55,9 @@ test("only the analysis runs in a thread of its own", async () => {
     await functions.close();
   }
 });
+
+test("the services of a process load functions of their own, once each", async () => {
+  const [first, second] = [createFunctions(), createFunctions("2")];
+  expect(await second.handler("ping")).not.toBe(await first.handler("ping"));
+  expect(await second.handler("ping")).toBe(await second.handler("ping"));
+});
