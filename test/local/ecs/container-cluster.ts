@@ -9,6 +9,16 @@ import { createTaskCredentials } from "../../../local/sts/task-credentials.ts";
 const roleArn = "arn:aws:iam::000000000000:role/slipway-app";
 export const baseImage = "public.ecr.aws/docker/library/node:24-bookworm-slim";
 
+/** Whether this machine has a Docker engine with the base image. */
+export async function hasBaseImage(): Promise<boolean> {
+  const engine = await findEngine(process.env);
+  if (engine.kind === "none") return false;
+  return engine.docker.run(["image", "inspect", baseImage]).then(
+    () => true,
+    () => false,
+  );
+}
+
 /** A container definition whose command is this code. */
 export const running = (code: string, more: object = {}) => ({
   command: ["node", "--input-type=module", "--eval", code],

@@ -3,13 +3,10 @@ import type { AddressInfo } from "node:net";
 import { DescribeTasksCommand, RunTaskCommand, StopTaskCommand, type Task } from "@aws-sdk/client-ecs";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import type { ContainerLane } from "../../../local/containers/container-lane.ts";
-import { findEngine } from "../../../local/containers/engine.ts";
 import { direct, TestCluster, until } from "./cluster.ts";
-import { app, containersOf, imageOf, running } from "./container-cluster.ts";
+import { app, containersOf, hasBaseImage, imageOf, running } from "./container-cluster.ts";
 
-const engine = await findEngine(process.env);
-
-describe.skipIf(engine.kind === "none")("containers of a Docker engine", () => {
+describe.skipIf(!(await hasBaseImage()))("containers of a Docker engine", () => {
   const cluster = new TestCluster();
   let lane: ContainerLane;
   let api: Server;
