@@ -30,11 +30,11 @@ let services = 0;
 
 export interface EmbeddedServices {
   functions: Functions;
-  endpoints: Omit<Endpoints, "baseUrl" | "root" | "healthTimeoutSeconds">;
+  endpoints: Omit<Endpoints, "baseUrl" | "root" | "healthTimeoutSeconds" | "appServiceHost">;
   /** The service's root key; no other key may call these services. */
   root: Endpoints["root"];
-  /** Lets apps in containers reach the API on this port of 127.0.0.1. */
-  openApi(port: number): Promise<void>;
+  /** Lets containers reach the API at this port, before `resume`; gives its host for them, or undefined without containers. */
+  openApi(port: number): Promise<string | undefined>;
   /** Starts the live apps and continues all executions; must be called after the functions' environment is set. */
   resume(): Promise<void>;
 }
@@ -202,9 +202,10 @@ export async function startEmbeddedServices(
       sts: sts.endpoint,
       s3: s3.endpoint,
       ecr: ecr?.endpoint,
+      appSts: lane?.stsEndpoint,
     },
     root: credentials.root,
-    openApi: async (port) => void (await lane?.openApi(port)),
+    openApi: async (port) => lane?.openApi(port),
     async resume() {
       await ecs.resume();
       await stepFunctions.resume();

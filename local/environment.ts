@@ -8,6 +8,9 @@ export interface Endpoints {
   s3: string;
   /** Only where images are built in containers. */
   ecr?: string | undefined;
+  /** Where containers reach STS and the service; absent where apps are processes. */
+  appSts?: string | undefined;
+  appServiceHost?: string | undefined;
   baseUrl: string;
   root: { accessKeyId: string; secretAccessKey: string };
   healthTimeoutSeconds: number;
@@ -27,6 +30,8 @@ function variablesFor(found: Endpoints): Record<string, string | undefined> {
     AWS_ENDPOINT_URL_S3: found.s3,
     AWS_ENDPOINT_URL_STS: found.sts,
     AWS_ENDPOINT_URL_ECR: found.ecr,
+    APP_STS_ORIGIN: found.appSts,
+    APP_SERVICE_HOST: found.appServiceHost,
     TABLE_NAME: names.table,
     ARCHIVES_BUCKET: names.archives,
     ARCHIVES_SIGNER_ROLE: roleArn("archives-signer"),

@@ -77,14 +77,14 @@ async function startSlipway(
   const gateway = await startApiGateway({ port, functions });
   started.defer(gateway.close);
   const baseUrl = `http://127.0.0.1:${gateway.port}`;
-  setEnvironment({ ...endpoints, baseUrl, root, healthTimeoutSeconds });
+  const appServiceHost = await embedded.openApi(gateway.port);
+  setEnvironment({ ...endpoints, appServiceHost, baseUrl, root, healthTimeoutSeconds });
 
   // scripts/operator.ts reads this file and signs its calls with the key.
   writeStateFile(join(home, "runtime.json"), { awsEndpoint: endpoints.aws, stsEndpoint: endpoints.sts, ...root });
   const operator = (command: string, input: object) => functions.invoke("operator", { command, input });
   await migrateHome(operator);
   const { userId } = await seed({ home, baseUrl, operator });
-  await embedded.openApi(gateway.port);
   await embedded.resume();
   await functions.invoke("reconcile-locks", { all: true });
   const reconcile = () => void functions.invoke("reconcile-locks", {}).catch(() => undefined);
