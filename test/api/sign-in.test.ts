@@ -1,7 +1,11 @@
 import { mkdtempSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
+import { DynamoDBClient } from "@aws-sdk/client-dynamodb";
+import { DynamoDBDocumentClient, UpdateCommand } from "@aws-sdk/lib-dynamodb";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
+import { secretHash } from "../../lambdas/http/presented-credential.ts";
+import { SignInLink } from "../../lambdas/sign-in/model/link.ts";
 import { userOfToken } from "../../local/seed.ts";
 import { type Answer, type Running, startRunning } from "../harness/service.ts";
 
@@ -79,6 +83,54 @@ describe("signing in to the console", () => {
     expect((await post(7)).status).toBe(400);
     expect((await post("x".repeat(201))).status).toBe(400);
     expect((await running.call("POST", session, { bearer: null })).status).toBe(400);
+  });
+
+  /** The row of a code's link, which ends at this time. */
+  async function expires(code: string, expiresAt: Date): Promise<void> {
+    const table = DynamoDBDocumentClient.from(new DynamoDBClient({}));
+    const Key = SignInLink.key({ codeHash: secretHash(code) });
+    const change = "SET expiresAt = :at";
+    const ExpressionAttributeValues = { ":at": expiresAt.toISOString() };
+    await table.send(
+      new UpdateCommand({ TableName: "slipway", Key, UpdateExpression: change, ExpressionAttributeValues }),
+    );
+    table.destroy();
+  }
+
+  test("an expired code signs nobody in, although its row is still there", async () => {
+    const [expired, valid] = [await newCode(), await newCode()];
+    await expires(expired, new Date(Date.now() - 1));
+    await expires(valid, new Date(Date.now() + 60_000));
+    expect((await post(expired)).status).toBe(401);
+    expect((await post(valid)).status).toBe(201);
+  });
+
+  test("an invitation signs the new member in once, and not after the member was removed or after seven days", async () => {
+    const members = `/organizations/${running.seed.organizationId}/members`;
+    const invite = async (email: string) => {
+      const { body } = await running.call("POST", members, {
+        bearer: running.seed.token,
+        body: { email, role: "member" },
+      });
+      return { id: String(body.member.id), code: String(body.invitation.url.split("#code=")[1]) };
+    };
+    const [joins, removed, late] = [
+      await invite("joins@example.com"),
+      await invite("removed@example.com"),
+      await invite("late@example.com"),
+    ];
+    const { status, body } = await post(joins.code);
+    expect([status, body.session.user]).toEqual([201, { id: joins.id, name: "joins", email: "joins@example.com" }]);
+    const me = await running.call("GET", "/me", { bearer: body.session.token });
+    expect(me.body).toMatchObject({
+      user: { id: joins.id },
+      organizations: [{ id: running.seed.organizationId, role: "member" }],
+    });
+    expect((await post(joins.code)).status).toBe(401);
+    const gone = await running.call("DELETE", `${members}/${removed.id}`, { bearer: running.seed.token });
+    expect([gone.status, (await post(removed.code)).status]).toEqual([200, 401]);
+    await expires(late.code, new Date(Date.now() - 1));
+    expect((await post(late.code)).status).toBe(401);
   });
 
   test("the cookie gives fresh bearers until the user signs out, which ends them all at once", async () => {
