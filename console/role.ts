@@ -2,7 +2,7 @@ import { useOrganizations } from "./components/shell.tsx";
 import { useOrgId } from "./paths.ts";
 
 /** The user's role in the organization of the page; undefined until it is known. */
-function useRole(): string | undefined {
+export function useRole(): string | undefined {
   const orgId = useOrgId();
   return useOrganizations().data?.organizations.find(({ id }) => id === orgId)?.role ?? undefined;
 }

@@ -32,6 +32,19 @@ export const pageRoutes: readonly PageRoute[] = [
     path: "/console/orgs/:orgId/projects/:projectId/settings",
     component: lazy(() => import("./pages/settings.tsx").then((page) => page.SettingsPage)),
   },
+  {
+    path: "/console/orgs/:orgId/members",
+    component: lazy(() => import("./pages/organization.tsx").then((page) => page.OrganizationPage)),
+  },
+  {
+    path: "/console/orgs/:orgId/members/tokens",
+    component: lazy(() => import("./pages/organization-tokens.tsx").then((page) => page.OrganizationTokensPage)),
+  },
+  {
+    path: "/console/orgs/:orgId/members/events",
+    component: lazy(() => import("./pages/organization-events.tsx").then((page) => page.OrganizationEventsPage)),
+  },
+  { path: "/console/connect", component: lazy(() => import("./pages/connect.tsx").then((page) => page.ConnectPage)) },
 ];
 
 /** The page for an address that is none. */

@@ -1,0 +1,156 @@
+import { createHash, randomBytes } from "node:crypto";
+import { once } from "node:events";
+import { createServer } from "node:http";
+import type { AddressInfo } from "node:net";
+import type { Page } from "playwright-core";
+import { beforeAll, describe, expect, test } from "vitest";
+import { chromiumFile, expectAccessible, expectNoSidewaysScroll, useConsole } from "./harness.ts";
+
+const hostile = '<b onclick="x">Bob</b>\u202e';
+
+describe.skipIf(!chromiumFile)("the organization's pages", () => {
+  const get = useConsole();
+  let page: Page;
+  let token: string;
+  beforeAll(async () => {
+    if (!chromiumFile) return;
+    page = await get().open(`${get().organization}/members`);
+    token = get().running.seed.token;
+  });
+  const show = (path: string) => page.goto(get().origin + path);
+  const button = (name: string) => page.getByRole("button", { name, exact: true });
+  const row = (text: string) => page.getByRole("row").filter({ hasText: text });
+  const call = (method: string, path: string, body?: unknown) =>
+    get().running.call(method, path, { bearer: token, ...(body !== undefined && { body }) });
+  const members = async () =>
+    (await call("GET", `/organizations/${get().running.seed.organizationId}/members`)).body.members;
+
+  test("a member is invited with a link that is shown once, gets another role, and is removed", async () => {
+    await row("Local user").waitFor();
+    await expectAccessible(page);
+    await button("Invite").click();
+    const dialog = page.getByRole("dialog");
+    await dialog.getByLabel("Email").fill("bob@example.com");
+    await dialog.getByLabel("Name").fill(hostile);
+    await dialog.getByRole("button", { name: "Invite" }).click();
+    const link = await dialog.locator("pre").textContent();
+    expect(link).toContain(`/console/sign-in#code=`);
+    await expectAccessible(page);
+    await dialog.getByRole("button", { name: "Done" }).click();
+    await row("bob@example.com").getByText(hostile).waitFor();
+    await row("bob@example.com").getByRole("combobox").selectOption("admin");
+    await expect.poll(members).toContainEqual(expect.objectContaining({ email: "bob@example.com", role: "admin" }));
+
+    await button("Invite").click();
+    await dialog.getByLabel("Email").fill("bob@example.com");
+    await dialog.getByRole("button", { name: "Invite" }).click();
+    await dialog.getByRole("alert").waitFor();
+    await page.keyboard.press("Escape");
+    await button(`Remove ${hostile}`).click();
+    await dialog.getByLabel("Name").fill("bob@example.com");
+    await dialog.getByRole("button", { name: "Remove member" }).click();
+    await row("bob@example.com").waitFor({ state: "detached" });
+    expect(await members()).toHaveLength(1);
+  });
+
+  test("the last owner cannot step down, and the reason stands beside the role", async () => {
+    await row("Local user").getByRole("combobox").selectOption("member");
+    await row("Local user").getByRole("alert").waitFor();
+    expect(await row("Local user").getByRole("combobox").inputValue()).toBe("owner");
+  });
+
+  test("the organization is renamed", async () => {
+    await page.getByLabel("Name of the organization").fill(hostile);
+    await button("Rename").click();
+    await page.getByRole("banner").getByText(hostile).first().waitFor();
+  });
+
+  test("a token's value is shown once, works within its access, and is deleted by its name", async () => {
+    await page.getByRole("link", { name: "Tokens" }).click();
+    await button("Create token").click();
+    const dialog = page.getByRole("dialog");
+    await dialog.getByLabel("Description").fill("my editor");
+    await dialog.getByRole("radio", { name: /^Read/ }).check();
+    await dialog.getByLabel("Only these:").check();
+    expect(await dialog.getByRole("button", { name: "Create token" }).isDisabled()).toBe(true);
+    await dialog.getByRole("checkbox").check();
+    await expectAccessible(page);
+    await dialog.getByRole("button", { name: "Create token" }).click();
+    const [value = ""] = await dialog.locator("pre").allTextContents();
+    const { organizationId } = get().running.seed;
+    const path = `/organizations/${organizationId}/projects`;
+    expect((await get().running.call("GET", path, { bearer: value })).status).toBe(200);
+    expect((await get().running.call("POST", path, { bearer: value, body: { name: "x" } })).status).toBe(403);
+    await dialog.getByRole("button", { name: "I have copied it" }).click();
+    await page.getByText("Claude Code").click();
+    await page.getByText("claude mcp add", { exact: false }).waitFor();
+    await expectAccessible(page);
+    await button("Delete my editor").click();
+    await dialog.getByLabel("Name").fill("my editor");
+    await dialog.getByRole("button", { name: "Delete token" }).click();
+    await row("my editor").waitFor({ state: "detached" });
+    expect((await get().running.call("GET", path, { bearer: value })).status).toBe(401);
+  });
+
+  test("the audit trail says who changed what, page by page", async () => {
+    for (let count = 0; count < 55; count += 1) {
+      await call("PUT", `/organizations/${get().running.seed.organizationId}`, { name: `Name ${count}` });
+    }
+    await page.getByRole("link", { name: "Audit trail" }).click();
+    await row("Update organization").first().getByText("Local user, with a token").waitFor();
+    const before = await page.getByRole("row").count();
+    await button("Show more changes").click();
+    await expect.poll(() => page.getByRole("row").count()).toBeGreaterThan(before);
+    await row("Create member").waitFor();
+    await expectAccessible(page);
+    await page.setViewportSize({ width: 360, height: 800 });
+    await expectNoSidewaysScroll(page);
+    await page.setViewportSize({ width: 1280, height: 800 });
+  });
+
+  const verifier = randomBytes(32).toString("base64url");
+  const challenge = createHash("sha256").update(verifier).digest("base64url");
+  const connect = (more: Record<string, string>) =>
+    `/console/connect?${new URLSearchParams({ tool: "Test tool", challenge, access: "deploy", ...more })}`;
+  const exchange = async (code: string) =>
+    get().running.call("POST", "/console/connect/token", { bearer: null, body: { code, verifier } });
+
+  test("a tool without a browser gets a code to type in, for the access that was agreed to", async () => {
+    await show(connect({ redirect: "https://evil.example.com/" }));
+    await page.getByText("Test tool").waitFor();
+    await expectAccessible(page);
+    expect(await page.getByRole("radio", { name: /^Everything/ }).count()).toBe(0);
+    await page.getByRole("radio", { name: /^Read/ }).check();
+    await button("Agree").click();
+    const code = String(await page.locator("pre").textContent());
+    await expectAccessible(page);
+    expect((await exchange(code)).body.token).toMatchObject({ access: "read", description: "Test tool" });
+    await show("/console/connect?tool=x");
+    await page.getByText("This address is not complete.", { exact: false }).waitFor();
+  });
+
+  test("a tool on this computer gets the code or the refusal at its own address", async () => {
+    const seen: string[] = [];
+    const server = createServer((request, response) => {
+      seen.push(request.url ?? "");
+      response.end("You can close this tab.");
+    }).listen(0, "127.0.0.1");
+    await once(server, "listening");
+    const redirect = `http://127.0.0.1:${(server.address() as AddressInfo).port}/`;
+    await show(connect({ redirect, state: "s-1" }));
+    await button("Agree").click();
+    await page.getByText("You can close this tab.").waitFor();
+    const query = new URL(seen[0] ?? "", redirect).searchParams;
+    expect(query.get("state")).toBe("s-1");
+    expect((await exchange(query.get("code") ?? "")).body.token).toMatchObject({
+      access: "deploy",
+      organizationIds: null,
+    });
+    seen.length = 0;
+    await show(connect({ redirect, state: "s-2" }));
+    await button("Refuse").click();
+    await expect.poll(() => seen[0]).toBe("/?error=access_denied&state=s-2");
+    server.close();
+    server.closeAllConnections();
+  });
+});
