@@ -49,7 +49,8 @@ export const createToken = route("create-token", "POST /me/tokens", {
 });
 
 export const deleteToken = route("delete-token", "DELETE /me/tokens/{tokenId}", {
-  summary: "Revokes a personal access token from the next request on.",
+  summary: "Revokes a personal access token from the next request on; every token may revoke itself.",
+  ownToken: true,
   reply: z.object({ token: z.string() }),
   status: 200,
   errors: [],

@@ -51,6 +51,8 @@ export interface RouteDefinition {
   callers?: "users";
   /** "deploy": tokens for deployments may call it, beside those for everything. Every GET is open to all tokens. */
   tokens?: "deploy";
+  /** Whether a personal access token may do it to itself, whatever it was made for: the path's `{tokenId}` is the token. */
+  ownToken?: true;
   /** The tool of the same work for language models (docs/mcp.md). */
   tool?: ToolDeclaration;
   /** Whether the handler validates the input itself, after it has checked that the path's resources exist. */

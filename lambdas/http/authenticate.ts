@@ -44,6 +44,7 @@ export function authenticate(
         orgId: params.orgId,
         projectId: params.projectId,
         userId: params.userId,
+        tokenId: params.tokenId,
         rule,
         exists: exists(params, userOf(credential)),
         change: changeOf(route, params),

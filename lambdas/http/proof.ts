@@ -17,6 +17,8 @@ export interface CallerRule {
   consoleOnly: boolean;
   /** What a personal access token may be made for. */
   tokens: readonly TokenAccess[];
+  /** A token may do it to itself. */
+  ownToken: boolean;
   /** The least role of a user. */
   role: Role;
   /** Members with any role may do it to themselves. */
@@ -32,6 +34,7 @@ export function ruleOf(route: Pick<Route, "method" | "definition">): CallerRule 
     usersOnly: callers === "users",
     consoleOnly: errors.includes("sign_in_needed"),
     tokens: openTo(route),
+    ownToken: route.definition.ownToken === true,
     role,
     orSelf,
     managed: errors.includes("not_a_manager"),
@@ -45,6 +48,8 @@ export interface ProofRequest {
   projectId?: string | undefined;
   /** The user in the path. */
   userId?: string | undefined;
+  /** The token in the path. */
+  tokenId?: string | undefined;
   rule: CallerRule;
   now: Date;
 }
@@ -98,13 +103,14 @@ export function proveProject({ orgId, projectId }: ProofRequest, rows: ProofRows
 }
 
 /** Throws the 403 for a caller who may not do this. */
-export function provePermission({ credential, userId, rule }: ProofRequest, rows: ProofRows): void {
+export function provePermission({ credential, userId, tokenId, rule }: ProofRequest, rows: ProofRows): void {
   const caller = userOf(credential);
   if (caller === undefined) {
     if (rule.usersOnly) throw usersOnly();
     return;
   }
-  if (!rule.tokens.includes(rows["proof:token"]?.access ?? "all")) throw tokenScope(rule.tokens);
+  const isOwnToken = rule.ownToken && credential.kind === "token" && credential.tokenId === tokenId;
+  if (!isOwnToken && !rule.tokens.includes(rows["proof:token"]?.access ?? "all")) throw tokenScope(rule.tokens);
   if (rule.consoleOnly && credential.kind !== "console") throw signInNeeded();
   const role = rows["proof:membership"]?.role;
   if (role !== undefined && !rolesFrom(rule.role).includes(role) && !(rule.orSelf && caller === userId)) {

@@ -62,6 +62,7 @@ type Organization = Awaited<ReturnType<typeof organization>>;
 const openRule = {
   usersOnly: false,
   consoleOnly: false,
+  ownToken: false,
   tokens: tokenAccesses,
   role: "member",
   orSelf: false,

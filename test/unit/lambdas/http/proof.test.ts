@@ -84,6 +84,7 @@ const good: Record<PresentedCredential["kind"], ProofRows> = {
 const openRule: CallerRule = {
   usersOnly: false,
   consoleOnly: false,
+  ownToken: false,
   tokens: tokenAccesses,
   role: "member",
   orSelf: false,
@@ -264,6 +265,15 @@ test("a project in the path must exist and be the organization's", () => {
 });
 
 describe("permission", () => {
+  test("a token may do to itself what its access does not allow, and to no other", () => {
+    const bounded = { "proof:token": { ...tokenRow, access: "read" as const } };
+    const rule = { tokens: ["all"] as const, ownToken: true };
+    const own = token.kind === "token" ? token.tokenId : "";
+    expect(permit(token, { rule, tokenId: own }, bounded)).toBeUndefined();
+    expect(permit(token, { rule, tokenId: "tok_other" }, bounded)).toBe("token_scope");
+    expect(permit(token, { rule: { ...rule, ownToken: false }, tokenId: own }, bounded)).toBe("token_scope");
+  });
+
   test("for the console only: a token is refused, after its scope was checked", () => {
     const rule = { usersOnly: true, consoleOnly: true };
     expect(permit(token, { rule })).toBe("sign_in_needed");
