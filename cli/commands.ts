@@ -39,6 +39,30 @@ export const commands: readonly CommandEntry[] = [
     load: async () => (await import("./commands/link.ts")).link,
   },
   {
+    name: "projects list",
+    summary: "Lists the projects of the organization, newest first.",
+    example: "slipway projects list",
+    load: async () => (await import("./commands/projects.ts")).projectsList,
+  },
+  {
+    name: "projects create",
+    summary: "Creates a project and prints its id.",
+    example: 'slipway projects create "Web shop"',
+    load: async () => (await import("./commands/projects.ts")).projectsCreate,
+  },
+  {
+    name: "projects rename",
+    summary: "Renames a project.",
+    example: 'slipway projects rename prj_… "Shop"',
+    load: async () => (await import("./commands/projects.ts")).projectsRename,
+  },
+  {
+    name: "projects delete",
+    summary: "Deletes a project with everything that belongs to it.",
+    example: 'slipway projects delete prj_… --confirm "Shop"',
+    load: async () => (await import("./commands/projects.ts")).projectsDelete,
+  },
+  {
     name: "builds",
     summary: "Lists the newest builds of the project.",
     example: "slipway builds --limit 5",
@@ -52,8 +76,8 @@ export const commands: readonly CommandEntry[] = [
   },
   {
     name: "logs",
-    summary: "Prints the output of a build, the newest one when none is named.",
-    example: "slipway logs --follow",
+    summary: "Prints the output of a build, the newest one when none is named, or with --app of the running app.",
+    example: "slipway logs --app --follow --search error",
     load: async () => (await import("./commands/logs.ts")).logs,
   },
   {
@@ -73,6 +97,12 @@ export const commands: readonly CommandEntry[] = [
     summary: "Builds and deploys the source of an earlier successful build.",
     example: "slipway redeploy bld_…",
     load: async () => (await import("./commands/rebuild.ts")).redeploy,
+  },
+  {
+    name: "promote",
+    summary: "Deploys the identical archive of a build on another service.",
+    example: "slipway promote --to production",
+    load: async () => (await import("./commands/promote.ts")).promote,
   },
   {
     name: "endpoints",
@@ -141,6 +171,54 @@ export const commands: readonly CommandEntry[] = [
     load: async () => (await import("./commands/keys.ts")).keysDelete,
   },
   {
+    name: "settings get",
+    summary: "Prints the settings of the project, or the value of one.",
+    example: "slipway settings get",
+    load: async () => (await import("./commands/settings.ts")).settingsGet,
+  },
+  {
+    name: "settings set",
+    summary: "Changes settings of the project.",
+    example: "slipway settings set healthPath=/health instances=2",
+    load: async () => (await import("./commands/settings.ts")).settingsSet,
+  },
+  {
+    name: "settings unset",
+    summary: "Leaves settings to detection again.",
+    example: "slipway settings unset startCommand",
+    load: async () => (await import("./commands/settings.ts")).settingsUnset,
+  },
+  {
+    name: "domains list",
+    summary: "Lists the project's own domains.",
+    example: "slipway domains list",
+    load: async () => (await import("./commands/domains.ts")).domainsList,
+  },
+  {
+    name: "domains add",
+    summary: "Adds a domain to the project.",
+    example: "slipway domains add www.example.com",
+    load: async () => (await import("./commands/domains.ts")).domainsAdd,
+  },
+  {
+    name: "domains remove",
+    summary: "Removes a domain from the project.",
+    example: "slipway domains remove www.example.com",
+    load: async () => (await import("./commands/domains.ts")).domainsRemove,
+  },
+  {
+    name: "databases list",
+    summary: "Lists the databases of the organization.",
+    example: "slipway databases list",
+    load: async () => (await import("./commands/data.ts")).databasesList,
+  },
+  {
+    name: "databases create",
+    summary: "Creates a database and prints its id.",
+    example: "slipway databases create Orders",
+    load: async () => (await import("./commands/data.ts")).databasesCreate,
+  },
+  {
     name: "tables",
     summary: "Lists the tables of a database with their columns.",
     example: "slipway tables --database dbs_…",
@@ -151,6 +229,18 @@ export const commands: readonly CommandEntry[] = [
     summary: "Prints the rows of a table, one JSON line each.",
     example: "slipway rows notes --database dbs_…",
     load: async () => (await import("./commands/tables.ts")).rows,
+  },
+  {
+    name: "storages list",
+    summary: "Lists the storages of the organization.",
+    example: "slipway storages list",
+    load: async () => (await import("./commands/data.ts")).storagesList,
+  },
+  {
+    name: "storages create",
+    summary: "Creates a storage and prints its id.",
+    example: "slipway storages create Invoices",
+    load: async () => (await import("./commands/data.ts")).storagesCreate,
   },
   {
     name: "files list",
@@ -175,6 +265,48 @@ export const commands: readonly CommandEntry[] = [
     summary: "Deletes a stored file for good.",
     example: "slipway files delete fil_…",
     load: async () => (await import("./commands/files.ts")).filesDelete,
+  },
+  {
+    name: "members list",
+    summary: "Lists the members of the organization.",
+    example: "slipway members list",
+    load: async () => (await import("./commands/members.ts")).membersList,
+  },
+  {
+    name: "members invite",
+    summary: "Adds a user to the organization, or invites one who has no account yet.",
+    example: "slipway members invite ada@example.com --role admin",
+    load: async () => (await import("./commands/members.ts")).membersInvite,
+  },
+  {
+    name: "members role",
+    summary: "Gives a member another role.",
+    example: "slipway members role ada@example.com owner",
+    load: async () => (await import("./commands/members.ts")).membersRole,
+  },
+  {
+    name: "members remove",
+    summary: "Removes a member from the organization.",
+    example: "slipway members remove ada@example.com",
+    load: async () => (await import("./commands/members.ts")).membersRemove,
+  },
+  {
+    name: "tokens list",
+    summary: "Lists your personal access tokens, without their values.",
+    example: "slipway tokens list",
+    load: async () => (await import("./commands/tokens.ts")).tokensList,
+  },
+  {
+    name: "tokens create",
+    summary: "Creates a personal access token and prints it; its value is shown only once.",
+    example: "slipway tokens create --description CI --access deploy --expires-in-days 90",
+    load: async () => (await import("./commands/tokens.ts")).tokensCreate,
+  },
+  {
+    name: "tokens delete",
+    summary: "Deletes a personal access token.",
+    example: "slipway tokens delete tok_…",
+    load: async () => (await import("./commands/tokens.ts")).tokensDelete,
   },
   {
     name: "console",

@@ -13,6 +13,9 @@ import { type LinkedProject, readLink } from "./linked-project.ts";
 type Options<Name extends keyof typeof serviceOptions> = Pick<Arguments<Name>, "text">;
 type ServiceArguments = Options<"url" | "profile">;
 
+/** Some routes are for users only, for which the local service's token serves instead of its key. */
+type Caller = "any" | "user";
+
 /** A service and the credential for it. */
 export interface Service {
   client: Client;
@@ -44,6 +47,7 @@ const localService = z
     databaseId: z.string(),
     accessKey: z.string(),
     secretKey: z.string(),
+    token: z.string(),
   })
   .partial();
 type LocalService = z.infer<typeof localService>;
@@ -52,19 +56,21 @@ type LocalService = z.infer<typeof localService>;
  * The service: flags override the environment, which overrides the folder's link, the local service's file in this
  * folder, and the saved login, in this order. A credential is only sent to the service that it was saved for.
  */
-export function openService(args: ServiceArguments, context: Context): Service {
+export function openService(args: ServiceArguments, context: Context, caller: Caller = "any"): Service {
   const { environment, workingFolder } = context;
   const file = resolve(workingFolder, environment.SLIPWAY_HOME || ".slipway", "local.json");
-  const linked = readLink(workingFolder);
+  const link = readLink(workingFolder);
   const profile = args.text("profile") ?? (environment.SLIPWAY_PROFILE || undefined);
   const named = profile === undefined ? undefined : savedLogin(environment, profile);
-  const wanted = args.text("url") ?? (environment.SLIPWAY_URL || named?.baseUrl || linked.baseUrl);
+  const wanted = args.text("url") ?? (environment.SLIPWAY_URL || named?.baseUrl || link.baseUrl);
   const local = named === undefined ? serviceFor(wanted, readLocalService(file)) : {};
   const saved = named ?? savedLogin(environment, undefined);
   const baseUrl = wanted ?? local.baseUrl ?? saved?.baseUrl;
   if (baseUrl === undefined) throw new Failure(notConfigured(file));
   const token = saved !== undefined && isSame(saved.baseUrl, baseUrl) ? saved.token : undefined;
-  const credential = credentialFor(environment, local, token);
+  const credential = credentialFor(environment, local, token, caller);
+  // A folder's project is one of the service that it was linked at.
+  const linked = link.baseUrl === undefined || isSame(link.baseUrl, baseUrl) ? link : {};
   try {
     const authorization = readAuthorization(credential);
     const client = explainingClient(createClient({ baseUrl, ...credential }), baseUrl);
@@ -85,8 +91,9 @@ export function ownServiceUrl({ environment, workingFolder }: Context): string |
 export async function openOrganization(
   args: Options<"url" | "profile" | "organization">,
   context: Context,
+  caller: Caller = "any",
 ): Promise<OrganizationTarget> {
-  const service = openService(args, context);
+  const service = openService(args, context, caller);
   const { SLIPWAY_ORGANIZATION } = context.environment;
   const orgId =
     args.text("organization") ??
@@ -168,12 +175,14 @@ function credentialFor(
   environment: Context["environment"],
   local: LocalService,
   saved: string | undefined,
+  caller: Caller,
 ): { token: string } | { accessKey: string; secretKey: string } {
   const { SLIPWAY_ACCESS_KEY: accessKey, SLIPWAY_SECRET_KEY: secretKey, SLIPWAY_TOKEN: token } = environment;
   if (accessKey && secretKey) return { accessKey, secretKey };
   if (accessKey || secretKey)
     throw new Failure("One of SLIPWAY_ACCESS_KEY and SLIPWAY_SECRET_KEY is missing. Set both.");
   if (token) return { token };
+  if (caller === "user" && local.token) return { token: local.token };
   if (local.accessKey && local.secretKey) return { accessKey: local.accessKey, secretKey: local.secretKey };
   if (saved !== undefined) return { token: saved };
   throw new Failure(

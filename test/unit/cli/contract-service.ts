@@ -1,5 +1,10 @@
 import { createServer, type IncomingMessage } from "node:http";
 import type { AddressInfo } from "node:net";
+import { settingNames } from "../../../api/settings.ts";
+
+/** The fields of a list that a single build does not have. */
+const listed = { canceledAt: null, canRedeploy: false, redeployBlockedBy: "live" };
+const settings = Object.fromEntries(settingNames.map((name) => [name, null]));
 
 const at = "2026-11-20T01:02:03.456Z";
 
@@ -14,6 +19,10 @@ export interface Script {
   /** Calls that are refused, by what their address or body contains; the first match counts. */
   refusals?: [part: string, status: 401 | 404][];
   cancelRefusal?: string;
+  /** The builds that are listed. */
+  builds?: { id: string; [field: string]: unknown }[];
+  /** The names of the organization's projects; the first one is prj_1. */
+  projects?: string[];
   environments?: { id: string; name: string; value: string }[];
 }
 
@@ -76,8 +85,15 @@ export async function contractService(script: Script = {}) {
       const url = `http://127.0.0.1:${port()}/put/bld_1.zip?${uploadSignature}`;
       return { status: 201, body: { build: build(json()), url } };
     }
+    const project = { id: "prj_1", name: "One", settings, managers: null, createdAt: at, updatedAt: at };
+    if (route === "GET ") return { status: 200, body: { project } };
+    if (call.startsWith("GET /organizations/org_1/projects?")) {
+      const projects = (script.projects ?? ["One"]).map((name) => ({ ...project, name }));
+      return { status: 200, body: { projects, nextCursor: null } };
+    }
     if (/^GET \/builds(\?|$)/.test(route)) {
-      return { status: 200, body: { builds: [], nextCursor: null, redeployAvailability: { status: "available" } } };
+      const builds = (script.builds ?? []).map((fields) => ({ ...listed, ...build(fields) }));
+      return { status: 200, body: { builds, nextCursor: null, redeployAvailability: { status: "available" } } };
     }
     if (/^GET \/builds\/bld_\w+$/.test(route)) {
       const read = reads[Math.min(turn, reads.length - 1)] ?? {};

@@ -29,6 +29,8 @@ interface RunOptions {
   stdin?: string;
   /** Receives stderr so far and a function that sends a signal. */
   onNote?: (stderr: string, kill: (signal: NodeJS.Signals) => void) => void;
+  /** Receives stdout so far and a function that sends a signal. */
+  onResult?: (stdout: string, kill: (signal: NodeJS.Signals) => void) => void;
 }
 
 /** Runs the command line as a user would, with only the given environment. */
@@ -36,13 +38,20 @@ export async function slipway(words: string[], options: RunOptions = {}): Promis
   const main = await installed();
   const child = spawn(process.execPath, [main, ...words], {
     cwd: options.workingFolder ?? tmpdir(),
-    env: { PATH: process.env.PATH, TMPDIR: tmpdir(), ...options.environment },
+    // Nothing is left in the user's own folders.
+    env: {
+      PATH: process.env.PATH,
+      TMPDIR: tmpdir(),
+      SLIPWAY_CACHE: join(dirname(main), "cache"),
+      ...options.environment,
+    },
   });
   child.stdin.end(options.stdin ?? "");
   let stdout = "";
   let stderr = "";
   child.stdout.setEncoding("utf8").on("data", (piece: string) => {
     stdout += piece;
+    options.onResult?.(stdout, (signal) => child.kill(signal));
   });
   child.stderr.setEncoding("utf8").on("data", (piece: string) => {
     stderr += piece;
