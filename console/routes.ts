@@ -13,6 +13,22 @@ export const pageRoutes: readonly PageRoute[] = [
   { path: "/console/sign-in", component: lazy(() => import("./pages/sign-in.tsx").then((page) => page.SignInPage)) },
   { path: "/console/account", component: lazy(() => import("./pages/account.tsx").then((page) => page.AccountPage)) },
   {
+    path: "/console/orgs/:orgId/projects/:projectId",
+    component: lazy(() => import("./pages/overview.tsx").then((page) => page.OverviewPage)),
+  },
+  {
+    path: "/console/orgs/:orgId/projects/:projectId/builds",
+    component: lazy(() => import("./pages/builds.tsx").then((page) => page.BuildsPage)),
+  },
+  {
+    path: "/console/orgs/:orgId/projects/:projectId/builds/:buildId",
+    component: lazy(() => import("./pages/build.tsx").then((page) => page.BuildPage)),
+  },
+  {
+    path: "/console/orgs/:orgId/projects/:projectId/app",
+    component: lazy(() => import("./pages/app.tsx").then((page) => page.AppPage)),
+  },
+  {
     path: "/console/orgs/:orgId",
     component: lazy(() => import("./pages/projects.tsx").then((page) => page.ProjectsPage)),
   },

@@ -144,11 +144,16 @@ export function Shell({ children }: { children: ComponentChildren }) {
           <OrganizationMenu />
           <ProjectName />
           <span class="grow" />
-          <a class="crumb quiet" href="/docs" target="_blank" rel="noreferrer">
+          <a class="crumb quiet wide-only" href="/docs" target="_blank" rel="noreferrer">
             API
           </a>
-          <a class="crumb quiet" href={paths.account} aria-label={`Account of ${user.value?.name}`}>
-            <UserText>{user.value?.name ?? ""}</UserText>
+          <a class="crumb quiet account" href={paths.account} aria-label={`Account of ${user.value?.name}`}>
+            <span class="avatar" aria-hidden="true">
+              {(user.value?.name ?? "?").slice(0, 1).toUpperCase()}
+            </span>
+            <span class="wide-only">
+              <UserText>{user.value?.name ?? ""}</UserText>
+            </span>
           </a>
         </div>
         {ids.projectId ? (

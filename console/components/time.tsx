@@ -6,6 +6,9 @@ setInterval(() => {
   if (document.visibilityState === "visible") now.value = Date.now();
 }, 10_000);
 
+/** The current time; what is rendered with it is rendered again while the time goes on. */
+export const nowMs = (): number => now.value;
+
 const units = [
   ["year", 365 * 86_400],
   ["month", 30 * 86_400],

@@ -1,0 +1,90 @@
+import { useEffect, useRef, useState } from "preact/hooks";
+import { client } from "./api.ts";
+import type { ProjectIds } from "./builds.ts";
+import type { LogLine } from "./components/log-view.tsx";
+
+interface Filters {
+  text: string;
+  buildId: string;
+}
+
+export interface AppLog {
+  lines: readonly LogLine[];
+  error: unknown;
+  isLoading: boolean;
+  reload(): void;
+  /** Reads the lines before; undefined if there are none. */
+  earlier: (() => Promise<void>) | undefined;
+}
+
+const pageLines = 1000;
+
+type Page = Awaited<ReturnType<typeof client.listAppLogs>>;
+const shown = ({ lines }: Page): LogLine[] =>
+  lines.map(({ at, instance, text }) => ({ at, source: instance.slice(-6), text }));
+
+/** What a project's apps wrote: the newest lines first, and then those that they write, every second. */
+export function useAppLog(ids: ProjectIds, { text, buildId }: Filters): AppLog {
+  const [lines, setLines] = useState<readonly LogLine[]>([]);
+  const [error, setError] = useState<unknown>(undefined);
+  const [isLoading, setLoading] = useState(true);
+  const [back, setBack] = useState<string | null>(null);
+  const [attempt, setAttempt] = useState(0);
+  const filters = { ...(text !== "" && { text }), ...(buildId !== "" && { buildId }) };
+  const forward = useRef<string | undefined>(undefined);
+
+  useEffect(() => {
+    const stop = new AbortController();
+    const { signal } = stop;
+    let timer: ReturnType<typeof setTimeout> | undefined;
+    forward.current = undefined;
+    setLines([]);
+    setBack(null);
+    setLoading(true);
+
+    const run = async () => {
+      clearTimeout(timer);
+      const cursor = forward.current;
+      try {
+        const page = await client.listAppLogs({ ...ids, ...filters, limit: pageLines, cursor }, { signal });
+        if (signal.aborted) return;
+        forward.current = page.followCursor;
+        if (cursor === undefined) setBack(page.nextCursor);
+        if (page.lines.length > 0) setLines((before) => [...before, ...shown(page)]);
+        setError(undefined);
+      } catch (reason) {
+        if (signal.aborted) return;
+        setError(reason);
+      }
+      setLoading(false);
+      timer = setTimeout(whenSeen, 1_000);
+    };
+    const whenSeen = () => {
+      if (document.visibilityState === "visible") void run();
+    };
+    document.addEventListener("visibilitychange", whenSeen);
+    void run();
+    return () => {
+      stop.abort();
+      clearTimeout(timer);
+      document.removeEventListener("visibilitychange", whenSeen);
+    };
+  }, [ids.projectId, text, buildId, attempt]);
+
+  const earlier = async (cursor: string) => {
+    try {
+      const page = await client.listAppLogs({ ...ids, ...filters, limit: pageLines, cursor });
+      setBack(page.nextCursor);
+      setLines((before) => [...shown(page), ...before]);
+    } catch (reason) {
+      setError(reason);
+    }
+  };
+  return {
+    lines,
+    error,
+    isLoading,
+    reload: () => setAttempt((count) => count + 1),
+    earlier: back === null ? undefined : () => earlier(back),
+  };
+}

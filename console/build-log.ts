@@ -1,0 +1,73 @@
+import { useEffect, useRef, useState } from "preact/hooks";
+import { client } from "./api.ts";
+import type { ProjectIds } from "./builds.ts";
+import type { LogLine } from "./components/log-view.tsx";
+
+/** A log as far as it has been read. */
+export interface ReadLog {
+  lines: readonly LogLine[];
+  error: unknown;
+  /** Reads again after an error. */
+  reload(): void;
+}
+
+/** Reads a build's output to its end, and again every second while the build runs. The last page may have grown. */
+export function useBuildLog(ids: ProjectIds, buildId: string, isRunning: boolean): ReadLog {
+  const [lines, setLines] = useState<readonly LogLine[]>([]);
+  const [error, setError] = useState<unknown>(undefined);
+  const [attempt, setAttempt] = useState(0);
+  const place = useRef<{ buildId: string; cursor: string | undefined; complete: LogLine[] }>({
+    buildId,
+    cursor: undefined,
+    complete: [],
+  });
+
+  useEffect(() => {
+    const stop = new AbortController();
+    const { signal } = stop;
+    let timer: ReturnType<typeof setTimeout> | undefined;
+    if (place.current.buildId !== buildId) {
+      place.current = { buildId, cursor: undefined, complete: [] };
+      setLines([]);
+    }
+
+    const readOn = async () => {
+      while (true) {
+        const { cursor, complete } = place.current;
+        const page = await client.listBuildLogs({ ...ids, buildId, limit: 1000, cursor }, { signal });
+        if (signal.aborted) return;
+        const read = page.lines.map(({ at, stage, text }): LogLine => ({ at, source: stage, text }));
+        if (page.nextCursor === null) {
+          setLines((before) => (before.length === complete.length + read.length ? before : [...complete, ...read]));
+          return;
+        }
+        for (const line of read) complete.push(line);
+        place.current.cursor = page.nextCursor;
+        setLines([...complete]);
+      }
+    };
+    const run = async () => {
+      clearTimeout(timer);
+      try {
+        await readOn();
+        setError(undefined);
+      } catch (reason) {
+        if (signal.aborted) return;
+        setError(reason);
+      }
+      if (isRunning && !signal.aborted) timer = setTimeout(whenSeen, 1_000);
+    };
+    const whenSeen = () => {
+      if (document.visibilityState === "visible") void run();
+    };
+    document.addEventListener("visibilitychange", whenSeen);
+    void run();
+    return () => {
+      stop.abort();
+      clearTimeout(timer);
+      document.removeEventListener("visibilitychange", whenSeen);
+    };
+  }, [ids.projectId, buildId, isRunning, attempt]);
+
+  return { lines, error, reload: () => setAttempt((count) => count + 1) };
+}

@@ -1,0 +1,145 @@
+import { useEffect, useMemo, useRef, useState } from "preact/hooks";
+import { Button } from "./button.tsx";
+import { useVirtualBox } from "./use-virtual.ts";
+
+export interface LogLine {
+  at: string;
+  /** What wrote it: a stage, an instance. */
+  source: string;
+  text: string;
+}
+
+const rowHeight = 20;
+
+/** Colors and cursor movements of terminals, and other control characters, which would be shown as boxes. */
+// biome-ignore lint/suspicious/noControlCharactersInRegex: these are the characters to remove
+const controls = /\u001b\[[0-9;?]*[A-Za-z]|\u001b\][^\u0007]*\u0007|[\u0000-\u0008\u000b-\u001f\u007f]/g;
+const shownText = (text: string) => text.replace(controls, "").replaceAll("\t", "    ");
+
+const clock = new Intl.DateTimeFormat("en-GB", { hour: "2-digit", minute: "2-digit", second: "2-digit" });
+
+/** The text with the parts that were searched for marked. */
+function Marked({ text, searched }: { text: string; searched: string }) {
+  if (searched === "") return <>{text}</>;
+  const parts = [];
+  const lower = text.toLowerCase();
+  let from = 0;
+  for (let at = lower.indexOf(searched); at !== -1; at = lower.indexOf(searched, from)) {
+    parts.push(text.slice(from, at), <mark key={at}>{text.slice(at, at + searched.length)}</mark>);
+    from = at + searched.length;
+  }
+  parts.push(text.slice(from));
+  return <>{parts}</>;
+}
+
+interface LogViewProps {
+  label: string;
+  lines: readonly LogLine[];
+  /** Whether more lines may come: the view then follows the end until the person scrolls up. */
+  isGrowing: boolean;
+  /** Shown instead of lines while there are none. */
+  empty: string;
+}
+
+/** A log of any length: only the visible lines are in the document. It follows its end, and can be searched. */
+export function LogView({ label, lines, isGrowing, empty }: LogViewProps) {
+  const box = useRef<HTMLDivElement>(null);
+  const [follows, setFollows] = useState(isGrowing);
+  const [text, setText] = useState("");
+  const [current, setCurrent] = useState(0);
+  const { items, totalHeight, scrollTo } = useVirtualBox(box, { count: lines.length, rowHeight, overscan: 20 });
+  const searched = text.toLowerCase();
+  const hits = useMemo(
+    () =>
+      searched === "" ? [] : lines.flatMap((line, at) => (line.text.toLowerCase().includes(searched) ? [at] : [])),
+    [searched, lines],
+  );
+
+  useEffect(() => {
+    if (follows && box.current) box.current.scrollTop = box.current.scrollHeight;
+  }, [lines.length, follows]);
+
+  const jump = (to: number) => {
+    if (hits.length === 0) return;
+    const next = (to + hits.length) % hits.length;
+    setFollows(false);
+    setCurrent(next);
+    scrollTo(hits[next] ?? 0);
+  };
+  const search = (value: string) => {
+    setText(value);
+    setCurrent(0);
+  };
+  useEffect(() => {
+    if (hits.length > 0) jump(0);
+  }, [searched]);
+  const onScroll = () => {
+    const element = box.current;
+    if (!element) return;
+    const isAtEnd = element.scrollHeight - element.scrollTop - element.clientHeight < rowHeight;
+    if (isAtEnd !== follows) setFollows(isAtEnd && isGrowing);
+  };
+  const width = useMemo(() => lines.reduce((max, line) => Math.max(max, line.text.length), 0), [lines]);
+
+  return (
+    <section class="log" aria-label={label}>
+      <div class="log-tools">
+        <input
+          type="search"
+          aria-label={`Search in: ${label}`}
+          placeholder="Search"
+          value={text}
+          onInput={(event) => search(event.currentTarget.value)}
+          onKeyDown={(event) => {
+            if (event.key === "Enter") jump(current + (event.shiftKey ? -1 : 1));
+          }}
+        />
+        <span class="muted nowrap" role="status">
+          {searched === "" ? `${lines.length} lines` : `${hits.length === 0 ? 0 : current + 1} of ${hits.length}`}
+        </span>
+        {hits.length > 0 && (
+          <>
+            <Button kind="quiet" label="Previous hit" onClick={() => jump(current - 1)}>
+              ↑
+            </Button>
+            <Button kind="quiet" label="Next hit" onClick={() => jump(current + 1)}>
+              ↓
+            </Button>
+          </>
+        )}
+        <span class="grow" />
+        {isGrowing && (
+          <label class="check">
+            <input type="checkbox" checked={follows} onChange={(event) => setFollows(event.currentTarget.checked)} />
+            Follow
+          </label>
+        )}
+      </div>
+      {/* biome-ignore lint/a11y/noNoninteractiveTabindex: it scrolls, so the keyboard must reach it */}
+      <section class="log-box" ref={box} tabIndex={0} aria-label={`Lines of: ${label}`} onScroll={onScroll}>
+        {lines.length === 0 && <p class="muted log-empty">{empty}</p>}
+        <div class="log-lines" style={{ height: `${totalHeight}px`, minWidth: `calc(${width}ch + 170px)` }}>
+          {items.map(({ index, start }) => {
+            const line = lines[index];
+            if (!line) return null;
+            return (
+              <div
+                key={index}
+                class={hits[current] === index ? "log-line hit" : "log-line"}
+                style={{ transform: `translateY(${start}px)` }}
+              >
+                <time dateTime={line.at} title={line.at}>
+                  {clock.format(new Date(line.at))}
+                </time>
+                <span class="log-source">{line.source}</span>
+                <bdi dir="ltr">
+                  <Marked text={shownText(line.text)} searched={searched} />
+                </bdi>
+              </div>
+            );
+          })}
+        </div>
+      </section>
+    </section>
+  );
+}

@@ -1,0 +1,89 @@
+import { useState } from "preact/hooks";
+import { useAppLog } from "../app-log.ts";
+import { useBuildsSummary } from "../builds.ts";
+import { Button, LinkButton } from "../components/button.tsx";
+import { EmptyState } from "../components/empty-state.tsx";
+import { ErrorMessage } from "../components/error-message.tsx";
+import { SelectField, TextField } from "../components/field.tsx";
+import { Loading } from "../components/loading.tsx";
+import { LogView } from "../components/log-view.tsx";
+import { Page } from "../components/shell.tsx";
+import { useMutation } from "../mutation.ts";
+import { useProject } from "../paths.ts";
+
+function Output({ builds }: { builds: readonly { id: string; title: string | null; createdAt: string }[] }) {
+  const { ids } = useProject();
+  const [typed, setTyped] = useState("");
+  const [text, setText] = useState("");
+  const [buildId, setBuildId] = useState("");
+  const log = useAppLog(ids, { text, buildId });
+  const earlier = useMutation(async () => log.earlier?.());
+  return (
+    <section class="block-section" aria-label="Output">
+      <h2>Output</h2>
+      <form
+        class="filters"
+        onSubmit={(event) => {
+          event.preventDefault();
+          setText(typed.trim());
+        }}
+      >
+        <TextField label="Only lines with" value={typed} onInput={setTyped} maxLength={256} type="search" />
+        <SelectField
+          label="Of the build"
+          value={buildId}
+          onInput={setBuildId}
+          options={[["", "All builds"], ...builds.map(({ id, title }) => [id, title ?? id] as const)]}
+        />
+        <Button type="submit">Filter</Button>
+      </form>
+      <ErrorMessage of={log} />
+      {log.earlier && (
+        <div class="actions">
+          <Button busy={earlier.busy} onClick={() => void earlier.run()}>
+            Show earlier lines
+          </Button>
+        </div>
+      )}
+      <LogView
+        key={`${text} ${buildId}`}
+        label="Output of the app"
+        lines={log.lines}
+        isGrowing
+        empty={
+          log.isLoading
+            ? "Reading the output…"
+            : text || buildId
+              ? "No line of the last 30 days matches."
+              : "The app has written nothing in the last 30 days."
+        }
+      />
+    </section>
+  );
+}
+
+export function AppPage() {
+  const { ids, path } = useProject();
+  const summary = useBuildsSummary(ids);
+  return (
+    <Page title="App" about="What your app writes to its output, and how it does.">
+      <Loading of={summary} what="the app">
+        {({ builds }) =>
+          builds.length === 0 ? (
+            <EmptyState title="No app yet">
+              <p>
+                After the first deployment you see here what your app writes, how many requests it answers, and how
+                fast.
+              </p>
+              <LinkButton href={path} kind="primary">
+                Deploy the first version
+              </LinkButton>
+            </EmptyState>
+          ) : (
+            <Output builds={builds} />
+          )
+        }
+      </Loading>
+    </Page>
+  );
+}
