@@ -45,7 +45,12 @@ function isExtensionOf(value: Json, base: Json): boolean {
  * Moves schemas that occur several times into components: those that have an id of their own (`$defs`), and objects
  * of the same form, which are named after the property that they are found under.
  */
-export function hoistRepeated(document: Record<string, Json>): { document: unknown; schemas: Json; responses: Json } {
+export function hoistRepeated(document: Record<string, Json>): {
+  document: unknown;
+  schemas: Json;
+  responses: Json;
+  requestBodies: Json;
+} {
   const seen = new Map<string, { count: number; property: string; schema: Json }>();
   walk(document, "", (schema, property) => {
     const text = JSON.stringify(schema);
@@ -103,7 +108,41 @@ export function hoistRepeated(document: Record<string, Json>): { document: unkno
     const found = seen.get(text);
     if (found) schemas[name] = replace(found.schema, name);
   }
-  return { document: replaced, schemas, responses };
+  inlineBodies(responses, schemas, replaced);
+  return { document: replaced, schemas, responses, requestBodies: hoistBodies(replaced) };
+}
+
+/** Moves the schema of a shared answer into it, in place, if nothing else refers to the schema. */
+function inlineBodies(responses: Json, schemas: Json, paths: unknown): void {
+  const references = JSON.stringify([paths, schemas]);
+  for (const name of Object.keys(responses)) {
+    const body = `${name}Body`;
+    if (references.includes(`"#/components/schemas/${body}"`)) continue;
+    responses[name] = { description: "OK", content: { "application/json": { schema: schemas[body] } } };
+    delete schemas[body];
+  }
+}
+
+/** Moves bodies of requests that consist of one field, and that several routes have, into components, in place. */
+function hoistBodies(paths: unknown): Json {
+  const operations = Object.values(Object(paths))
+    .filter(isJson)
+    .flatMap((item) => Object.values(item).filter(isJson));
+  const bodies = operations.map(({ requestBody }) => JSON.stringify(requestBody));
+  const requestBodies: Json = {};
+  for (const operation of operations) {
+    const text = JSON.stringify(operation.requestBody);
+    const field =
+      /^\{"content":\{"application\/json":\{"schema":\{"type":"object","properties":\{"(\w+)":\{[^{}]*\}\}/.exec(
+        text ?? "",
+      )?.[1];
+    const name = field === undefined ? undefined : nameOf(field);
+    if (name === undefined || bodies.filter((body) => body === text).length < 2) continue;
+    requestBodies[name] ??= operation.requestBody;
+    if (JSON.stringify(requestBodies[name]) === text)
+      operation.requestBody = { $ref: `#/components/requestBodies/${name}` };
+  }
+  return requestBodies;
 }
 
 /** Moves answers that consist of a named body into components, in place; they get the body's name. */

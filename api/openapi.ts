@@ -124,7 +124,7 @@ export function openApi(): Json {
     paths[route.path] = { ...shared, ...paths[route.path], [route.method.toLowerCase()]: operationOf(route) };
     for (const name of names) inPath[name] = { name, in: "path", required: true, schema: { type: "string" } };
   }
-  const { document, schemas, responses } = hoistRepeated(paths);
+  const { document, schemas, responses, requestBodies } = hoistRepeated(paths);
   return {
     openapi: "3.1.0",
     info: {
@@ -154,6 +154,7 @@ export function openApi(): Json {
         ...responses,
         Error: { description: "An error", ...jsonBody({ $ref: "#/components/schemas/Error" }) },
       },
+      requestBodies,
       schemas: { ...schemas, Error: schemaOf(errorReply, "output") },
     },
   };

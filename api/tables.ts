@@ -42,7 +42,8 @@ export function isTableName(text: string): boolean {
 const name = z
   .string({ error: "must be a string" })
   .max(tableLimits.nameLengthMax, { error: `must have at most ${tableLimits.nameLengthMax} characters` })
-  .regex(namePattern, { error: "must contain only letters, digits and underscores, and begin with a letter" });
+  .regex(namePattern, { error: "must contain only letters, digits and underscores, and begin with a letter" })
+  .meta({ id: "Name" });
 
 const ownName = name.refine((text) => !isManagedName(text), { error: "is managed automatically and cannot be named" });
 

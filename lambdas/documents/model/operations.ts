@@ -53,7 +53,7 @@ function operationOf(document: Json, path: string, method: string, operation: Js
     summary: textAt(operation, "summary"),
     params: [...path.matchAll(/\{(\w+)\}/g)].map(([, name]) => String(name)),
     query: queryOf(document, operation),
-    body: at(operation, "requestBody") === undefined ? undefined : jsonAt(operation, "requestBody", ...content),
+    body: isJson(operation.requestBody) ? jsonAt(resolved(document, operation.requestBody), ...content) : undefined,
     reply: jsonAt(resolved(document, jsonAt(responses, status)), ...content),
     status,
     errors: Object.entries(responses).flatMap(([code, response]) =>
