@@ -1,8 +1,8 @@
-import { chmodSync, closeSync, mkdirSync, openSync, renameSync } from "node:fs";
 import { join } from "node:path";
-import { DatabaseSync, type StatementSync } from "node:sqlite";
+import type { DatabaseSync, StatementSync } from "node:sqlite";
 import * as z from "zod";
 import { errorFields, log } from "../../lambdas/http/log.ts";
+import { openSqliteFile } from "../sqlite-file.ts";
 import { importSegments } from "./earlier-segments.ts";
 import { mergeByTime, type StreamEvents, type Wanted } from "./merge.ts";
 
@@ -79,25 +79,6 @@ function eventOf(row: unknown): PlacedEvent & { streamId: number } {
   return { streamId, position, end: position + size, timestamp, ingestionTime, message: text };
 }
 
-function open(dir: string): DatabaseSync {
-  mkdirSync(dir, { recursive: true, mode: 0o700 });
-  const path = join(dir, "logs.sqlite");
-  closeSync(openSync(path, "a", 0o600));
-  const database = new DatabaseSync(path);
-  try {
-    // Write-ahead logging survives a SIGKILL at any instant without a sync for each write.
-    database.exec(`PRAGMA journal_mode = WAL; PRAGMA synchronous = NORMAL; ${schema}`);
-    chmodSync(path, 0o600);
-    return database;
-  } catch (error) {
-    database.close();
-    if (!(error instanceof Error && "errcode" in error && (error.errcode === 11 || error.errcode === 26))) throw error;
-    // A damaged file (SQLITE_CORRUPT, SQLITE_NOTADB) is renamed and a new one is created, so that the service still starts.
-    renameSync(path, `${path}.damaged`);
-    return open(dir);
-  }
-}
-
 /**
  * Log groups and streams in one SQLite file. Events are written in one transaction at the end of the turn of the event
  * loop; a read writes the pending events first, so that it finds them.
@@ -113,7 +94,7 @@ export class LogStore {
 
   constructor(options: LogStoreOptions) {
     this.#options = options;
-    const database = open(options.dir);
+    const database = openSqliteFile(join(options.dir, "logs.sqlite"), schema);
     this.#database = database;
     this.#statements = {
       insert: database.prepare(`INSERT INTO event (${columns}) VALUES (?, ?, ?, ?, ?, ?)`),
