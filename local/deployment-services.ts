@@ -1,5 +1,6 @@
 import { join } from "node:path";
 import type { Behavior } from "./behavior.ts";
+import type { CloudWatch } from "./cloudwatch/server.ts";
 import { type ImageBuilder, resolveImage } from "./codebuild/image.ts";
 import { createRuntimes, type Runtimes } from "./codebuild/runtimes.ts";
 import { createCodeBuild } from "./codebuild/server.ts";
@@ -24,6 +25,7 @@ export interface EmbeddedBase {
   functions: Functions;
   credentials: CredentialStore;
   logs: Logs;
+  cloudWatch: CloudWatch;
   behavior: Behavior;
   engine: Engine;
   started: AsyncDisposableStack;
@@ -69,7 +71,7 @@ async function containerBuilder({ engine, functions }: EmbeddedBase, ecr: Ecr): 
 
 /** ECS with its gateway, which runs the apps: with `runner`, or as processes of this machine. */
 export function createContainers(
-  { home, ports, logs, behavior }: EmbeddedBase,
+  { home, ports, logs, cloudWatch, behavior }: EmbeddedBase,
   tasks: TaskCredentials,
   runner: TaskRunner | undefined,
 ) {
@@ -82,6 +84,7 @@ export function createContainers(
     runner,
     gateway: { testHeader },
     logs,
+    metrics: cloudWatch,
     portFor: (serviceName) => ports.of(serviceName),
     freePortFor: (serviceName) => ports.freeOf(serviceName),
     onMoved: async (serviceName, url) => {

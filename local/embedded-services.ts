@@ -5,6 +5,7 @@ import { withFaults } from "./aws/call-faults.ts";
 import { startAwsServer } from "./aws/server.ts";
 import type { Behavior } from "./behavior.ts";
 import { cacheFolder } from "./cache-folder.ts";
+import { createCloudWatch } from "./cloudwatch/server.ts";
 import type { ContainerLane } from "./containers/container-lane.ts";
 import type { Engine } from "./containers/engine.ts";
 import { createIntegrations } from "./deployment-machine.ts";
@@ -153,7 +154,10 @@ export async function startEmbeddedServices(
   const credentials = openCredentials({ dir: join(home, "sts") });
   const logs = createLogs({ dir: join(home, "logs") });
   started.defer(() => logs.close());
-  const base: EmbeddedBase = { home, ports: openPorts(home), functions, credentials, logs, behavior, engine, started };
+  const cloudWatch = createCloudWatch({ dir: join(home, "cloudwatch") });
+  started.defer(() => cloudWatch.close());
+  const ports = openPorts(home);
+  const base: EmbeddedBase = { home, ports, functions, credentials, logs, cloudWatch, behavior, engine, started };
 
   const startDatabase = async () => {
     const database = await startDynamoDb({ file: join(home, "table.db"), tableName: names.table, onLost });
@@ -179,6 +183,7 @@ export async function startEmbeddedServices(
       withFaults("ECS", ecs.service, behavior.faults),
       withFaults("CodeBuild", codeBuild.service, behavior.faults),
       withFaults("StepFunctions", stepFunctions.service, behavior.faults),
+      withFaults("CloudWatch", cloudWatch.service, behavior.faults),
       withFaults("Logs", logs.service, behavior.faults),
       // With an engine ECR has a port of its own.
       withFaults("ECR", folderRegistry(join(home, "images")), behavior.faults),

@@ -339,7 +339,8 @@ export function appSwitch(environment: {
       probe(
         address,
         path,
-        version === "new" ? { [environment.PROBE_HEADER_NAME]: environment.PROBE_HEADER_VALUE } : {},
+        // With another value the load balancer does not treat it as test traffic; it only says that this is a check.
+        { [environment.PROBE_HEADER_NAME]: version === "new" ? environment.PROBE_HEADER_VALUE : "public" },
       ),
   };
 }

@@ -1,7 +1,16 @@
 import { setTimeout as delay } from "node:timers/promises";
 import { AwsError, type JsonService, type Operation } from "./service.ts";
 
-export type ServiceName = "CodeBuild" | "DynamoDB" | "ECR" | "ECS" | "Logs" | "S3" | "STS" | "StepFunctions";
+export type ServiceName =
+  | "CloudWatch"
+  | "CodeBuild"
+  | "DynamoDB"
+  | "ECR"
+  | "ECS"
+  | "Logs"
+  | "S3"
+  | "STS"
+  | "StepFunctions";
 
 /** One call to an embedded service. */
 export interface AwsCall {

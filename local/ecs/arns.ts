@@ -11,6 +11,7 @@ export interface ArnScope {
 export function createArns({ region, accountId, clusterName }: ArnScope) {
   const arn = (path: string) => `arn:aws:ecs:${region}:${accountId}:${path}`;
   const clusterArn = arn(`cluster/${clusterName}`);
+  const balancing = (path: string) => `arn:aws:elasticloadbalancing:${region}:${accountId}:${path}`;
   const digest = (text: string) => createHash("sha256").update(text).digest("hex").slice(0, 32);
   return {
     cluster: clusterArn,
@@ -22,6 +23,13 @@ export function createArns({ region, accountId, clusterName }: ArnScope) {
     revision: (service: string, id: string) => arn(`service-revision/${clusterName}/${service}/${id}`),
     deployment: (service: string, id: string) => arn(`service-deployment/${clusterName}/${service}/${id}`),
     route: (service: string, portName: string) => arn(`gateway-route/local/${digest(service)}/${digest(portName)}`),
+    /** The gateway's load balancer, which all services share. */
+    loadBalancer: balancing(`loadbalancer/app/${clusterName}/${digest(clusterName).slice(0, 16)}`),
+    /** A service has two target groups, which its revisions use in turn. */
+    targetGroup: (service: string, which: 0 | 1) => {
+      const id = digest(`${service} ${which}`);
+      return balancing(`targetgroup/ecs-${id.slice(0, 16)}/${id.slice(16)}`);
+    },
     /** Throws ClusterNotFoundException for any other cluster; as in ECS, a call without a cluster means "default". */
     requireCluster(cluster: string | undefined): void {
       if ((cluster ?? "default") !== clusterName && cluster !== clusterArn)

@@ -26,6 +26,8 @@ export interface EcsBehavior {
   order(deployments: readonly DeploymentRecord[]): DeploymentRecord[];
   /** Resolves when a deleted service is no longer DRAINING; its name cannot be used until then. */
   deleted(): Promise<void>;
+  /** The time between two measurements of the memory and the processor time of tasks. */
+  measureEveryMs: number;
 }
 
 export const kindEcs: EcsBehavior = {
@@ -39,6 +41,7 @@ export const kindEcs: EcsBehavior = {
   refusesChangeInProgress: false,
   order: (deployments) => [...deployments],
   deleted: async () => {},
+  measureEveryMs: 5_000,
 };
 
 export const cloudEcs: EcsBehavior = {
@@ -52,6 +55,7 @@ export const cloudEcs: EcsBehavior = {
   refusesChangeInProgress: true,
   order: (deployments) => [...deployments].reverse(),
   deleted: () => pause(1_500),
+  measureEveryMs: 5_000,
 };
 
 /** Waits `ms`; with 0 it does not yield to the event loop, so that `kindEcs` costs nothing. */

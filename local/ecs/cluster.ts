@@ -1,6 +1,7 @@
 import type { Arns } from "./arns.ts";
 import type { EcsBehavior } from "./behavior.ts";
 import type { TestHeader } from "./gateway.ts";
+import type { MetricSink } from "./measurements.ts";
 import type { AddressBook } from "./public-address.ts";
 import type { Store } from "./store.ts";
 import type { TaskHost } from "./task.ts";
@@ -13,4 +14,5 @@ export interface Cluster {
   testHeader: TestHeader;
   addresses: AddressBook;
   behavior: EcsBehavior;
+  metrics: MetricSink;
 }

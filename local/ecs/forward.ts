@@ -51,6 +51,14 @@ function sendBody(request: IncomingMessage, upstream: ClientRequest): void {
   });
 }
 
+/** How a request is forwarded. */
+export interface Forwarding {
+  lease: Lease;
+  gatewayPort: number;
+  /** Called when the status of an answer is known. */
+  onAnswer(status: number): void;
+}
+
 /**
  * Forwards one request to a task and streams both bodies. Only requests that are safe to repeat use a pooled
  * connection: the app may close an idle connection at the moment it is chosen, and then the request is sent again on a
@@ -60,12 +68,15 @@ function sendBody(request: IncomingMessage, upstream: ClientRequest): void {
 export function forward(
   request: IncomingMessage,
   response: ServerResponse,
-  lease: Lease,
-  gatewayPort: number,
+  { lease, gatewayPort, onAnswer }: Forwarding,
   onFailure: (why: "refused" | "lost") => void,
 ): void {
   const body = hasBody(request);
   const repeatable = !body && safeMethods.has(request.method ?? "");
+  const refuse = () => {
+    answerError(response, 502);
+    onAnswer(502);
+  };
   const send = (pooled: boolean) => {
     const upstream = openRequest({
       host: lease.address,
@@ -82,10 +93,11 @@ export function forward(
       answered = true;
       try {
         passOn(answer, request, response);
+        onAnswer(answer.statusCode ?? 502);
       } catch {
         // Node.js cannot write the app's answer as HTTP (a status of 42).
         answer.destroy();
-        answerError(response, 502);
+        refuse();
       }
     });
     upstream.on("error", (error) => {
@@ -93,7 +105,7 @@ export function forward(
       if ("code" in error && error.code === "ECONNREFUSED" && !response.destroyed) onFailure("refused");
       else if (pooled && upstream.reusedSocket && !response.destroyed) send(false);
       else if (repeatable && !response.destroyed) onFailure("lost");
-      else answerError(response, 502);
+      else if (!response.destroyed) refuse();
     });
     const abandon = () => {
       if (!response.writableFinished) upstream.destroy();

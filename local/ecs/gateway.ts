@@ -2,6 +2,7 @@ import { createServer, type IncomingMessage, type Server } from "node:http";
 import type { AddressInfo } from "node:net";
 import { answerError, forward, headerBytesMax } from "./forward.ts";
 import type { Lease } from "./instance.ts";
+import type { Answered } from "./measurements.ts";
 import type { TaskSet } from "./task-set.ts";
 import { forwardUpgrade, refuseUpgrade } from "./upgrade.ts";
 
@@ -17,6 +18,14 @@ export interface TestHeader {
   value: string;
 }
 
+/** What a gateway serves, and who is told of its answers. */
+export interface Served {
+  route: Route;
+  testHeader: TestHeader;
+  /** Called for each answer to a request without the test header. */
+  onAnswer(answer: Answered): void;
+}
+
 export interface Gateway {
   port: number;
   /** Stops listening; if `now` is set, the requests in flight are cut off. */
@@ -29,10 +38,13 @@ const holdMsMax = 5000;
 const refusedMsMax = 1000;
 const refusedRetryMs = 20;
 
+/** The task set that would get a request now. */
+const setOf = (route: Route, isTest: boolean) => (isTest ? route.test : undefined) ?? route.production;
+
 async function acquire(route: Route, isTest: boolean, closed: AbortSignal): Promise<Lease | undefined> {
   const deadline = performance.now() + holdMsMax;
   for (;;) {
-    const set = (isTest ? route.test : undefined) ?? route.production;
+    const set = setOf(route, isTest);
     const lease = set?.lease();
     if (lease) return lease;
     const leftMs = deadline - performance.now();
@@ -41,17 +53,32 @@ async function acquire(route: Route, isTest: boolean, closed: AbortSignal): Prom
   }
 }
 
-/** Whether a request carries the test header, which is for the gateway alone: it is removed, whatever its value. */
-function takeTestHeader(request: IncomingMessage, { name, value }: TestHeader): boolean {
+/**
+ * Whether a request carries the test header, which is for the gateway alone: it is removed, whatever its value. A request
+ * with another value goes to the production traffic; it is a check of its health too.
+ */
+function takeTestHeader(request: IncomingMessage, { name, value }: TestHeader): { isTest: boolean; isCheck: boolean } {
   const lower = name.toLowerCase();
-  const isTest = request.headers[lower] === value;
+  const given = request.headers[lower];
   const { rawHeaders: raw } = request;
   request.rawHeaders = raw.filter((_, index) => raw[index - (index % 2)]?.toLowerCase() !== lower);
-  return isTest;
+  return { isTest: given === value, isCheck: given !== undefined };
+}
+
+/** Reports the first answer to a request, with its time; health checks are no requests. */
+function answerReport({ route, onAnswer }: Served, { isTest, isCheck }: { isTest: boolean; isCheck: boolean }) {
+  const startedAt = performance.now();
+  let isReported = isCheck;
+  return (status: number) => {
+    if (isReported) return;
+    isReported = true;
+    onAnswer({ status, seconds: (performance.now() - startedAt) / 1000, set: setOf(route, isTest) });
+  };
 }
 
 /** Opens the public address of one service: a streaming reverse proxy on 127.0.0.1. Rejects if the port is in use. */
-export async function openGateway(port: number, route: Route, testHeader: TestHeader): Promise<Gateway> {
+export async function openGateway(port: number, served: Served): Promise<Gateway> {
+  const { route, testHeader } = served;
   const server: Server = createServer({
     maxHeaderSize: headerBytesMax,
     // A proxy may ignore other upgrades (h2c): such requests are answered as plain HTTP/1.1.
@@ -61,22 +88,27 @@ export async function openGateway(port: number, route: Route, testHeader: TestHe
   });
   let ownPort = port;
   server.on("request", (request, response) => {
-    const isTest = takeTestHeader(request, testHeader);
+    const kind = takeTestHeader(request, testHeader);
+    const report = answerReport(served, kind);
+    const refuse = (status: 502 | 503) => {
+      answerError(response, status);
+      report(status);
+    };
     const closed = new AbortController();
     response.once("close", () => closed.abort());
     const deadline = performance.now() + refusedMsMax;
     let isRepeated = false;
     const serve = async (): Promise<void> => {
-      const lease = await acquire(route, isTest, closed.signal);
-      if (!lease) return answerError(response, 503);
+      const lease = await acquire(route, kind.isTest, closed.signal);
+      if (!lease) return refuse(503);
       if (response.destroyed) return lease.release();
-      forward(request, response, lease, ownPort, (why) => {
+      forward(request, response, { lease, gatewayPort: ownPort, onAnswer: report }, (why) => {
         response.off("close", lease.release);
         lease.release();
         // A lost request goes to another task once; more could end every task if it is the request that ends them.
         const mayRepeat = why === "refused" || (!isRepeated && (route.production?.openCount ?? 0) > 1);
         if (why === "lost") isRepeated = true;
-        if (performance.now() > deadline || !mayRepeat) answerError(response, 502);
+        if (performance.now() > deadline || !mayRepeat) refuse(502);
         else setTimeout(serve, refusedRetryMs);
       });
     };
@@ -85,10 +117,15 @@ export async function openGateway(port: number, route: Route, testHeader: TestHe
   server.on("upgrade", (request, socket, firstBytes) => {
     const closed = new AbortController();
     socket.on("error", () => {}).once("close", () => closed.abort());
-    void acquire(route, takeTestHeader(request, testHeader), closed.signal).then((lease) => {
-      if (!lease) refuseUpgrade(socket, "503 Service Unavailable");
-      else if (socket.destroyed) lease.release();
-      else forwardUpgrade(request, socket, firstBytes, lease, ownPort);
+    const kind = takeTestHeader(request, testHeader);
+    const report = answerReport(served, kind);
+    void acquire(route, kind.isTest, closed.signal).then((lease) => {
+      if (socket.destroyed) lease?.release();
+      else if (lease) forwardUpgrade(request, socket, firstBytes, { lease, gatewayPort: ownPort, onAnswer: report });
+      else {
+        refuseUpgrade(socket, "503 Service Unavailable");
+        report(503);
+      }
     });
   });
   await new Promise<void>((resolve, reject) => {

@@ -1,5 +1,6 @@
 import { inContainerPaths } from "../process/container-paths.ts";
 import { findExecutable } from "../process/executable.ts";
+import { createUsageReader } from "../process/group-usage.ts";
 import { listeningSockets } from "../process/listening.ts";
 import { spawnProcessGroup } from "../process/process-group.ts";
 import { type PortMap, taskEnvironment, taskMark } from "./environment.ts";
@@ -58,6 +59,7 @@ export function createProcessRunner({ resolveImage, taskCredentials, portMap }: 
     return [program, args];
   }
 
+  const usageOf = createUsageReader();
   return {
     async start(request): Promise<RunningTask> {
       const image = await resolveImage(request.definition.containerDefinitions[0].image).catch((error: unknown) => {
@@ -80,6 +82,7 @@ export function createProcessRunner({ resolveImage, taskCredentials, portMap }: 
         port: place.port,
         exited: group.exited,
         sockets: () => socketsOf(group.pid, place),
+        usage: async () => (group.pid === undefined ? undefined : usageOf(group.pid)),
         isProxied: false,
         stop: (graceMs) => group.stop(graceMs),
       };

@@ -1,6 +1,6 @@
 import { setTimeout as delay } from "node:timers/promises";
 import { portHolder } from "../process/listening.ts";
-import { type Gateway, openGateway, type Route, type TestHeader } from "./gateway.ts";
+import { type Gateway, openGateway, type Served } from "./gateway.ts";
 import type { Journal } from "./journal.ts";
 
 const retryMs = 1000;
@@ -25,17 +25,15 @@ export interface Move {
 /** The public address of one service. Its port is saved in the record and changes only if another program uses it. */
 export class PublicAddress {
   readonly #journal: Journal;
-  readonly #route: Route;
-  readonly #testHeader: TestHeader;
+  readonly #served: Served;
   readonly #book: AddressBook;
   readonly #closing = new AbortController();
   #gateway: Gateway | undefined;
   #turn: Promise<unknown> = Promise.resolve();
 
-  constructor(journal: Journal, route: Route, testHeader: TestHeader, book: AddressBook) {
+  constructor(journal: Journal, book: AddressBook, served: Served) {
     this.#journal = journal;
-    this.#route = route;
-    this.#testHeader = testHeader;
+    this.#served = served;
     this.#book = book;
   }
 
@@ -49,7 +47,7 @@ export class PublicAddress {
   async #bind(): Promise<void> {
     if (this.#gateway || this.#closing.signal.aborted) return;
     const { record } = this.#journal;
-    this.#gateway = await openGateway(record.port, this.#route, this.#testHeader);
+    this.#gateway = await openGateway(record.port, this.#served);
     record.port = this.#gateway.port;
   }
 

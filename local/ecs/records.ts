@@ -105,6 +105,8 @@ const revisionRecord = z.object({
   gatewayConnectors: z.tuple([gatewayConnector]),
   /** How many tasks it runs; absent in records of earlier versions, which ran one. */
   count: z.int().optional(),
+  /** Which of the service's two target groups it is in; absent in records of earlier versions. */
+  targetGroup: z.literal([0, 1]).optional(),
   createdAt: z.number(),
 });
 export type RevisionRecord = z.infer<typeof revisionRecord>;

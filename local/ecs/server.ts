@@ -6,6 +6,7 @@ import type { Cluster } from "./cluster.ts";
 import { nothingFound } from "./describe/nothing.ts";
 import { installPortMap } from "./environment.ts";
 import type { TestHeader } from "./gateway.ts";
+import type { MetricSink } from "./measurements.ts";
 import { gatewayRouteOperations, reserveAddress } from "./operations/gateway-routes.ts";
 import type { Services } from "./operations/known-services.ts";
 import { serviceDeploymentOperations } from "./operations/service-deployments.ts";
@@ -19,6 +20,7 @@ import { ServiceController } from "./service-controller.ts";
 import { StaleViews } from "./stale-views.ts";
 import { Store } from "./store.ts";
 import type { TaskRunner } from "./task-runner.ts";
+import { UsageSampler } from "./usage-sampler.ts";
 
 export interface EcsOptions {
   /** The folder of the cluster's state; only one process may use it at a time. */
@@ -28,6 +30,8 @@ export interface EcsOptions {
   clusterName: string;
   gateway: { testHeader: TestHeader };
   logs: Pick<Logs, "put">;
+  /** Gets what the gateway and the tasks measure; default: nothing is measured. */
+  metrics?: MetricSink;
   /** The public port of a new service; 0 means any free port. The port is saved. */
   portFor(serviceName: string): number | Promise<number>;
   /** Like `portFor`, but another free port if that one is in use; the port is saved. Default: any free port. */
@@ -67,6 +71,7 @@ export function createEcs(options: EcsOptions): Ecs {
     store,
     testHeader: options.gateway.testHeader,
     behavior,
+    metrics: options.metrics ?? { put: () => undefined },
     addresses: {
       freePortFor: async (name) => (await options.freePortFor?.(name)) ?? 0,
       onMoved: async (name, url) => options.onMoved?.(name, url),
@@ -81,6 +86,7 @@ export function createEcs(options: EcsOptions): Ecs {
   const controllers = new Map(
     [...store.services.values()].map((record) => [record.name, new ServiceController(cluster, record)]),
   );
+  const sampler = options.metrics && new UsageSampler(cluster, controllers);
   const staleViews = new StaleViews(behavior);
   const runTasks = new RunTasks(cluster);
   const services: Services = { ...cluster, runTasks, controllers, staleViews, portFor: options.portFor };
@@ -99,7 +105,7 @@ export function createEcs(options: EcsOptions): Ecs {
     reserveAddress: (serviceName) => reserveAddress(services, serviceName),
     close: async () => {
       const services = [...controllers.values()].map((service) => service.close(closeGraceMs));
-      await Promise.all([...services, runTasks.close(closeGraceMs)]);
+      await Promise.all([...services, runTasks.close(closeGraceMs), sampler?.close()]);
       await store.close();
     },
   };

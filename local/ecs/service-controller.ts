@@ -7,6 +7,7 @@ import { runStages } from "./deployment.ts";
 import type { Route } from "./gateway.ts";
 import { type HookRun, RollBack } from "./hooks.ts";
 import { Journal } from "./journal.ts";
+import { putAnswer } from "./measurements.ts";
 import { type Move, PublicAddress } from "./public-address.ts";
 import { type DeploymentRecord, isRunning, isShifted, type RevisionRecord, type ServiceRecord } from "./records.ts";
 import type { Task } from "./task.ts";
@@ -41,7 +42,12 @@ export class ServiceController {
     this.record = record;
     this.#journal = new Journal(cluster, record);
     this.#sets = new TaskSets(cluster, this.#journal);
-    this.#address = new PublicAddress(this.#journal, this.route, cluster.testHeader, cluster.addresses);
+    const scope = { arns: cluster.arns, metrics: cluster.metrics, service: record.name };
+    this.#address = new PublicAddress(this.#journal, cluster.addresses, {
+      route: this.route,
+      testHeader: cluster.testHeader,
+      onAnswer: (answer) => putAnswer(scope, answer),
+    });
   }
 
   get behavior(): EcsBehavior {

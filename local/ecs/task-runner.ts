@@ -1,3 +1,4 @@
+import type { Usage } from "../process/group-usage.ts";
 import type { TaskDefinitionRecord } from "./records.ts";
 
 /** The image of a task cannot be had; the message says why. */
@@ -47,6 +48,8 @@ export interface RunningTask {
   exited: Promise<TaskExit>;
   /** The sockets on which it listens; undefined if they cannot be read. */
   sockets(): Promise<TaskSocket[] | undefined>;
+  /** What the task uses; undefined if it cannot be read. */
+  usage(): Promise<Usage | undefined>;
   /** Whether a connection to a task that does not listen is opened and then closed, because a proxy accepts it. */
   isProxied: boolean;
   /** Sends SIGTERM and, after `graceMs`, SIGKILL; resolves when the task has ended. */

@@ -1,8 +1,7 @@
 import { type IncomingMessage, request as openRequest } from "node:http";
 import type { Duplex } from "node:stream";
-import { headerBytesMax } from "./forward.ts";
+import { type Forwarding, headerBytesMax } from "./forward.ts";
 import { requestHeaders, responseHeaders } from "./headers.ts";
-import type { Lease } from "./instance.ts";
 
 function head(answer: IncomingMessage, extra: string[]): string {
   const headers = [...responseHeaders(answer, false), ...extra];
@@ -31,8 +30,7 @@ export function forwardUpgrade(
   request: IncomingMessage,
   client: Duplex,
   firstBytes: Buffer,
-  lease: Lease,
-  gatewayPort: number,
+  { lease, gatewayPort, onAnswer }: Forwarding,
 ): void {
   client.once("close", lease.release);
   const headers = [
@@ -55,6 +53,7 @@ export function forwardUpgrade(
   const abandon = () => upstream.destroy();
   client.on("error", abandon).once("close", abandon);
   upstream.once("upgrade", (answer, app, appBytes) => {
+    onAnswer(101);
     client.off("close", abandon);
     client.write(head(answer, ["Connection", "Upgrade", "Upgrade", answer.headers.upgrade ?? "websocket"]));
     client.write(appBytes);
@@ -62,12 +61,15 @@ export function forwardUpgrade(
     join(client, app);
   });
   upstream.once("response", (answer) => {
+    onAnswer(answer.statusCode ?? 502);
     client.write(head(answer, ["Connection", "close"]));
     answer.pipe(client);
     answer.on("error", () => client.destroy());
   });
   upstream.on("error", () => {
-    if (client.writable) refuseUpgrade(client, "502 Bad Gateway");
+    if (!client.writable) return;
+    refuseUpgrade(client, "502 Bad Gateway");
+    onAnswer(502);
   });
   upstream.end();
 }

@@ -98,6 +98,7 @@ export function describeRevision(
 
 function describeConnection(arns: Arns, service: ServiceController, revision: RevisionRecord) {
   const [{ portName }] = revision.gatewayConnectors;
+  const own = revision.targetGroup ?? 0;
   return {
     gatewayArn: arns.gateway,
     gatewayRouteArn: arns.route(service.record.name, portName),
@@ -105,6 +106,15 @@ function describeConnection(arns: Arns, service: ServiceController, revision: Re
     serviceUrl: serviceUrl(service),
     accessType: "PUBLIC",
     status: "ACTIVE",
+    resources: {
+      hostSharedAlb: [
+        {
+          loadBalancerArn: arns.loadBalancer,
+          targetGroupArn: arns.targetGroup(service.record.name, own),
+          alternateTargetGroupArn: arns.targetGroup(service.record.name, own === 0 ? 1 : 0),
+        },
+      ],
+    },
   };
 }
 

@@ -66,6 +66,7 @@ export function newRevision(
     taskDefinition: definition.taskDefinitionArn,
     gatewayConnectors: service.gatewayConnectors,
     count: service.desiredCount,
+    targetGroup: service.revisions.find(({ arn }) => arn === service.live)?.targetGroup === 0 ? 1 : 0,
     createdAt: services.host.now(),
   };
 }

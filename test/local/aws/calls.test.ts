@@ -2,6 +2,7 @@ import { mkdtempSync, readdirSync, readFileSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { afterAll, expect, it } from "vitest";
+import { createCloudWatch } from "../../../local/cloudwatch/server.ts";
 import { createCodeBuild } from "../../../local/codebuild/server.ts";
 import { ecrOperations } from "../../../local/ecr/operations.ts";
 import { createEcs } from "../../../local/ecs/server.ts";
@@ -38,10 +39,13 @@ const stepFunctions = createStepFunctions({
 afterAll(async () => {
   await Promise.all([ecs.close(), codeBuild.close(), stepFunctions.close()]);
   logs.close();
+  cloudWatch.close();
   rmSync(dir, { recursive: true, force: true });
 });
 
+const cloudWatch = createCloudWatch({ dir: join(dir, "cloudwatch") });
 const calls: Record<string, string[]> = {
+  CloudWatch: Object.keys(cloudWatch.service.operations),
   CodeBuild: Object.keys(codeBuild.service.operations),
   ECR: Object.keys(ecrOperations({} as never, "", async () => false)),
   ECS: Object.keys(ecs.service.operations),
