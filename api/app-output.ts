@@ -40,3 +40,27 @@ export const listAppLogs = route("list-app-logs", `GET ${project}/logs`, {
   errors: [],
   uses: ["table:read", "build-values:read", "app-output:read"],
 });
+
+const measured = z.number().nullable();
+
+const metricPoint = z.object({
+  /** The start of the step. */
+  at: timestamp,
+  requests: measured,
+  errors: measured,
+  latencyMsP50: measured,
+  latencyMsP95: measured,
+  memoryMiB: measured,
+  cpuPercent: measured,
+  restarts: measured,
+});
+export type MetricPoint = z.infer<typeof metricPoint>;
+
+export const getMetrics = route("get-metrics", `GET ${project}/metrics`, {
+  summary: "What was measured of the project's app, oldest first; null where nothing was.",
+  query: z.object({ since }),
+  reply: z.object({ from: timestamp, stepSeconds: z.int(), points: z.array(metricPoint).max(limits.metricPointsMax) }),
+  status: 200,
+  errors: [],
+  uses: ["table:read", "app-metrics:read"],
+});

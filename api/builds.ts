@@ -158,5 +158,5 @@ export const listBuildLogs = route("list-build-logs", `GET ${project}/builds/{bu
   uses: ["table:read", "build-values:read", "logs:read"],
 });
 
-/** Output of running apps: routes of the same folder of handlers. */
-export { listAppLogs } from "./app-output.ts";
+/** Output and measurements of running apps: routes of the same folder of handlers. */
+export { getMetrics, listAppLogs } from "./app-output.ts";

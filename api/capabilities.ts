@@ -59,6 +59,8 @@ export const capabilities = [
   "logs:read",
   /** Read the output of a project's running apps. */
   "app-output:read",
+  /** Read the measurements of a project's running app. */
+  "app-metrics:read",
   /** Replay a deployed app's identity proof to STS. */
   "identity:prove",
   /** Record a new bearer token and the use of a console session: UpdateItem alone. */

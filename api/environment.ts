@@ -40,6 +40,7 @@ export const capabilityEnvironment = {
   "apps:switch": ["CLUSTER_NAME", "HEALTH_TIMEOUT_SECONDS", "PROBE_HEADER_NAME", "PROBE_HEADER_VALUE"],
   "logs:read": ["APP_LOG_GROUP", "BUILD_LOG_GROUP"],
   "app-output:read": ["APP_LOG_GROUP", "OUTPUT_SETTLE_MS"],
+  "app-metrics:read": ["CLUSTER_NAME"],
   "identity:prove": ["APP_TASK_ROLE", "SERVICE_HOST"],
   "console-sessions:renew": ["TABLE_NAME"],
   "service:call": ["SERVICE_HOST"],

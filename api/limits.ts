@@ -16,6 +16,9 @@ export const limits = {
   searchedTextLengthMax: 256,
   /** Output of apps is kept this long. */
   outputKeptDays: 30,
+  /** Measurements of apps are given for this long; CloudWatch keeps those of single minutes for 15 days. */
+  metricsKeptDays: 14,
+  metricPointsMax: 300,
   filesPerRequestMax: 100,
   fileNameLengthMax: 128,
   mimeLengthMax: 255,

@@ -27,6 +27,11 @@ const listTasks = (r: Resources): Allowance => ({
   conditions: inCluster(r),
   because: "Listing tasks has no resource on Fargate; the condition limits it to this cluster.",
 });
+const describeRevisions = (r: Resources): Allowance => ({
+  actions: ["ecs:DescribeServiceRevisions"],
+  resources: [ecsArn(r, "service-revision", "app-*/*")],
+  because: perProject,
+});
 /** Reads which instances of an app ended. */
 export const appsExits: (r: Resources) => Allowance[] = (r) => [listTasks(r), describeTasks(r)];
 /** Reads which revision serves a project, and the address of its app. */
@@ -45,11 +50,7 @@ export const appsIdentify: (r: Resources) => Allowance[] = (r) => [describeTasks
 export const appsWatch: (r: Resources) => Allowance[] = (r) => [
   { actions: ["ecs:ListServiceDeployments"], resources: services(r), because: perProject },
   { actions: ["ecs:DescribeServiceDeployments"], resources: serviceDeployments(r), because: perProject },
-  {
-    actions: ["ecs:DescribeServiceRevisions"],
-    resources: [ecsArn(r, "service-revision", "app-*/*")],
-    because: perProject,
-  },
+  describeRevisions(r),
 ];
 /** Creates and updates the app's task definition and service, with the two roles for apps. */
 export const appsDeploy: (r: Resources) => Allowance[] = (r) => [
@@ -132,6 +133,14 @@ export const outputRemove: (r: Resources) => Allowance[] = (r) => [
     resources: [streamsOf(r, r.apps.output.logGroupName), streamsOf(r, r.imageBuild.output.logGroupName)],
     because: "Streams are named after builds and tasks.",
   },
+];
+/** Reads what load balancers and ECS have measured of an app, and which of its instances ended. */
+export const appMetrics: (r: Resources) => Allowance[] = (r) => [
+  { actions: ["cloudwatch:GetMetricData"], resources: ["*"], because: "Metrics have no resource." },
+  { actions: ["ecs:DescribeServices"], resources: services(r), because: perProject },
+  describeRevisions(r),
+  listTasks(r),
+  describeTasks(r),
 ];
 /** Reads the output of image builds and apps. */
 export const logStreams: (r: Resources) => Allowance[] = (r) => [

@@ -3,6 +3,7 @@ import { capabilityEnvironment, type EnvironmentName } from "../api/environment.
 import { limits } from "../api/limits.ts";
 import type { Allowance } from "./allow.ts";
 import {
+  appMetrics,
   appOutput,
   appsDeploy,
   appsExits,
@@ -83,6 +84,7 @@ export const capabilityAllowances: Record<Capability, (r: Resources) => Allowanc
   "apps:switch": appsSwitch,
   "logs:read": logStreams,
   "app-output:read": appOutput,
+  "app-metrics:read": appMetrics,
   /** The function only forwards the caller's signed request to STS, so it needs no permission. */
   "identity:prove": () => [],
   "console-sessions:renew": tableUpdate,

@@ -3,6 +3,7 @@ import type { Context } from "aws-lambda";
 import type { Capability } from "../../api/capabilities.ts";
 import { capabilityEnvironment, type EnvironmentName } from "../../api/environment.ts";
 import type { AppExits } from "../aws/app-exits.ts";
+import type { AppMetrics } from "../aws/app-metrics.ts";
 import type { AppOutput } from "../aws/app-output.ts";
 import type { AppRemover } from "../aws/app-removal.ts";
 import type { AppRunner } from "../aws/app-runner.ts";
@@ -73,6 +74,7 @@ interface ToolsOf {
   "apps:switch": { traffic: AppSwitch };
   "logs:read": { logs: LogReader };
   "app-output:read": { output: AppOutput };
+  "app-metrics:read": { metrics: AppMetrics };
   "identity:prove": { identity: IdentityProver };
   "console-sessions:renew": { consoleSessions: RowUpdater };
   "service:call": { service: { url: string } };
@@ -148,6 +150,7 @@ const loaders: { [C in Capability]: Loader<C> } = {
   "apps:switch": async (e) => ({ traffic: (await import("../aws/apps.ts")).appSwitch(e) }),
   "logs:read": async (e) => ({ logs: (await import("../aws/logs.ts")).logReader(e) }),
   "app-output:read": async (e) => ({ output: (await import("../aws/app-output.ts")).appOutput(e) }),
+  "app-metrics:read": async (e) => ({ metrics: (await import("../aws/app-metrics.ts")).appMetrics(e) }),
   "identity:prove": async (e) => ({ identity: (await import("../aws/identity.ts")).identityProver(e) }),
   "uploads:locate": async (e) => ({ uploadOrigins: (await import("../aws/bucket-address.ts")).uploadOrigins(e) }),
   "domains:route": async (e) => ({ customDomains: { routed: e.CUSTOM_DOMAINS === "routed" } }),

@@ -196,6 +196,12 @@ const budgets = {
   "list-builds": { ...list, prepare: (running) => at("GET", `${running.project}/builds`) },
   "create-build": { ...write, prepare: (running) => at("POST", `${running.project}/builds`, { title: "one" }) },
   "get-build": { ...read, prepare: async (running) => at("GET", await aBuild(running)) },
+  // The build that serves, whose memory the shares are of, is known after ECS has named it.
+  "get-metrics": {
+    operations: ["BatchGetItem", "BatchGetItem"],
+    depth: 2,
+    prepare: async (running) => at("GET", `${running.project}/metrics`),
+  },
   "list-app-logs": { ...read, prepare: async (running) => at("GET", `${running.project}/logs`) },
   "list-build-logs": {
     ...read,

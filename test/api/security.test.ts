@@ -43,6 +43,7 @@ const bodies = {
   "redeploy-build": undefined,
   "list-build-logs": undefined,
   "list-app-logs": undefined,
+  "get-metrics": undefined,
   "create-credential": undefined,
   "list-credentials": undefined,
   "delete-credential": undefined,

@@ -133,6 +133,7 @@ const budget = {
     "client-ecr": 30,
     "client-ecs": 60,
     "client-sfn": 40,
+    "client-cloudwatch": 40,
     "client-cloudwatch-logs": 40,
     "client-codebuild": 60,
     "client-rds-data": 60,

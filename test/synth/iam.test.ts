@@ -114,6 +114,7 @@ it("the capabilities of each function", () => {
     get-file: files:follow files:manage files:sign keys:record-use table:read
     get-llms: 
     get-me: keys:record-use table:read
+    get-metrics: app-metrics:read keys:record-use table:read
     get-openapi: 
     get-organization: keys:record-use table:read
     get-project: keys:record-use table:read
@@ -293,6 +294,12 @@ it("the permissions of each capability", () => {
       logs:GetLogEvents arn:<Partition>:logs:<Region>:<AccountId>:log-group:<ImageBuildOutput>:log-stream:*
     app-output:read
       logs:FilterLogEvents <AppsOutput>
+    app-metrics:read
+      cloudwatch:GetMetricData *
+      ecs:DescribeServiceRevisions arn:<Partition>:ecs:<Region>:<AccountId>:service-revision/<AppsCluster>/app-*/*
+      ecs:DescribeServices arn:<Partition>:ecs:<Region>:<AccountId>:service/<AppsCluster>/app-*
+      ecs:DescribeTasks arn:<Partition>:ecs:<Region>:<AccountId>:task/<AppsCluster>/* if ArnEquals ecs:cluster <AppsCluster>
+      ecs:ListTasks * if ArnEquals ecs:cluster <AppsCluster>
     identity:prove
     console-sessions:renew
       dynamodb:UpdateItem <DataTable>
@@ -335,6 +342,7 @@ it("the permissions of each capability", () => {
 
 /** Actions that do not support resource-level permissions, or whose resource does not exist yet. */
 const everywhere: Record<string, string> = {
+  "cloudwatch:GetMetricData": "metrics have no resource",
   "ecr:GetAuthorizationToken": "the ECR token has no resource",
   "ecs:DescribeGatewayRoute": "routes get their ids from ECS; what they tell is public",
   "ecs:ListGatewayRoutes": "listing has no resource",
@@ -495,11 +503,13 @@ const mayCall = (action: string) =>
     .map(({ id }) => id)
     .sort();
 
-it("a step that starts a deployment cannot continue or stop one, and two routes look at tasks", () => {
+it("a step that starts a deployment cannot continue or stop one, and three routes look at tasks", () => {
   const switching = ["check-health", "execution-ended", "reconcile-locks", "roll-back"];
   expect(mayCall("ecs:ContinueServiceDeployment")).toEqual(switching);
   expect(mayCall("ecs:StopServiceDeployment")).toEqual(switching);
-  expect(mayCall("ecs:DescribeTasks")).toEqual(["create-session", "get-build", "release", ...switching].sort());
+  expect(mayCall("ecs:DescribeTasks")).toEqual(
+    ["create-session", "get-build", "get-metrics", "release", ...switching].sort(),
+  );
   expect(mayCall("ecs:RunTask")).toEqual(["release"]);
   expect(mayCall("ecs:StopTask")).toEqual(["release"]);
   expect(mayCall("states:SendTaskFailure")).toEqual([]);

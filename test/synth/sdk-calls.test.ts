@@ -6,6 +6,7 @@ import { grantsFor } from "./policies.ts";
 import { toolModules } from "./tools.ts";
 
 const packages: Record<string, string> = {
+  "client-cloudwatch": "cloudwatch",
   "client-cloudwatch-logs": "logs",
   "client-codebuild": "codebuild",
   "client-dynamodb": "dynamodb",

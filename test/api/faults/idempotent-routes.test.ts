@@ -81,6 +81,7 @@ const scenarios = {
   "get-build": "safe",
   "list-build-logs": "safe",
   "list-app-logs": "safe",
+  "get-metrics": "safe",
   "cancel-build": {
     async path(running) {
       const { body } = await running.call("POST", `${running.project}/builds`);

@@ -45,6 +45,7 @@ async function aStoredFile(project: Running): Promise<string> {
 const scenarios = {
   ping: { prepare: () => at("GET", "/ping"), success: 200 },
   "list-endpoints": { prepare: (project) => at("GET", `${project.project}/endpoints`), success: 200 },
+  "get-metrics": { prepare: async (project) => at("GET", `${project.project}/metrics`), success: 200 },
   "list-app-logs": { prepare: async (project) => at("GET", `${project.project}/logs`), success: 200 },
   "list-build-logs": {
     prepare: async (project) => at("GET", `${await aBuild(project)}/logs`),
