@@ -5,6 +5,7 @@ import { containerPortOf } from "../ecs/records.ts";
 import { CannotPull, type RunningTask, type RunRequest, type TaskRunner, type TaskSocket } from "../ecs/task-runner.ts";
 import { parseListening } from "../process/listening.ts";
 import { containerBody } from "./container-spec.ts";
+import { usageOfContainer } from "./container-usage.ts";
 import { type EngineApi, EngineGone, EngineRefused } from "./engine-api.ts";
 import { createEngineWatch } from "./engine-watch.ts";
 import type { ProjectNetworks } from "./networks.ts";
@@ -147,6 +148,7 @@ export function createContainerRunner(options: ContainerRunnerOptions): Containe
         port,
         exited: container.exited,
         sockets: () => socketsOf(id, containerPort),
+        usage: () => usageOfContainer(api, id).catch(() => undefined),
         isProxied: true,
         stop: async (graceMs) => {
           await container.stop(graceMs);
