@@ -1,3 +1,6 @@
+import { stripVTControlCharacters } from "node:util";
+import { environmentReports } from "./environment-reports.ts";
+
 interface Rule {
   pattern: RegExp;
   /** Makes the advice from the match's groups; undefined if this match is not an error. */
@@ -38,6 +41,10 @@ const shared: Rule[] = [
     advice: ([name = ""]) =>
       `Add the package that provides ${name.split(".")[0]} to the app's dependencies (requirements.txt or pyproject.toml) and deploy again.`,
   },
+  ...environmentReports.map((pattern) => ({
+    pattern,
+    advice: ([name = ""]: string[]) => missingVariable(name.toUpperCase()),
+  })),
   { pattern: /^KeyError: ['"]([A-Z][A-Z0-9_]+)['"]$/m, advice: ([name = ""]) => missingVariable(name) },
   {
     pattern: new RegExp(
@@ -124,7 +131,8 @@ const ofApps: Rule[] = [
 ];
 
 function firstAdvice(rules: readonly Rule[], lines: readonly string[]): string | undefined {
-  const text = lines.join("\n");
+  // Some libraries color their reports even where no terminal is.
+  const text = stripVTControlCharacters(lines.join("\n"));
   for (const { pattern, advice } of rules) {
     const match = pattern.exec(text);
     const found = match && advice(match.slice(1));
