@@ -5,8 +5,11 @@ import { templateIn } from "./template.ts";
 import { awsTimeouts, createTransactions, type Timeouts } from "./transactions.ts";
 
 const requestBytesMax = 4 * 1024 * 1024;
-/** Below the time-out of clients, so that during a slow start they get DatabaseResumingException instead of a time-out. */
-const startWaitMsDefault = 15_000;
+/**
+ * A small part of a client's time for one call. The client repeats a call that is answered with DatabaseResumingException,
+ * with its whole time again; after a long wait too little would be left for a first statement on a slow machine.
+ */
+export const startWaitMsDefault = 2_000;
 
 export interface RdsData {
   service: RawService;

@@ -5,8 +5,9 @@ import { existsSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from "no
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
+import { statementSecondsMax } from "../../../api/tables.ts";
 import { cacheFolder } from "../../../local/cache-folder.ts";
-import { createRdsData } from "../../../local/rds/server.ts";
+import { createRdsData, startWaitMsDefault } from "../../../local/rds/server.ts";
 
 const home = mkdtempSync(join(tmpdir(), "rds-kill-"));
 const dir = join(home, "pg");
@@ -38,7 +39,7 @@ async function nextService(...statements: string[]) {
 async function startElsewhere(environment: Record<string, string>): Promise<NodeJS.Signals | number> {
   const module = new URL("../../../local/rds/server.ts", import.meta.url).href;
   const script = `
-    import { createRdsData } from ${JSON.stringify(module)};
+    import { createRdsData, startWaitMsDefault } from ${JSON.stringify(module)};
     const body = Buffer.from(${JSON.stringify(JSON.stringify({ ...target, sql: "select 1" }))});
     const { status } = await createRdsData({ dir: ${JSON.stringify(dir)} }).service({ method: "POST", path: "/Execute",
       query: new URLSearchParams(), headers: {}, body });
@@ -129,6 +130,10 @@ describe("a PostgreSQL that does not start", () => {
 });
 
 describe("a call while PostgreSQL starts", () => {
+  it("waits for a small part of a client's time, so that the statement has the rest", () => {
+    expect(startWaitMsDefault * 8).toBeLessThanOrEqual(statementSecondsMax * 1000);
+  });
+
   it("is answered as on AWS while a paused cluster resumes, and the start continues", async () => {
     const data = createRdsData({ dir, startWaitMs: 1 });
     const early = await Promise.all([1, 2, 3].map(() => data.service(executeRequest("select a from lasting"))));
