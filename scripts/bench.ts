@@ -4,6 +4,7 @@ import { benchColdStart } from "./bench/cold-start.ts";
 import { benchDeploy } from "./bench/deploy.ts";
 import { benchLists } from "./bench/lists.ts";
 import { benchMasking } from "./bench/masking.ts";
+import { benchMcp } from "./bench/mcp.ts";
 import type { Measured } from "./bench/measure.ts";
 import { benchService } from "./bench/service.ts";
 import { benchStorage } from "./bench/storage.ts";
@@ -21,6 +22,7 @@ const benches: Record<string, () => Promise<Measured[]>> = {
   masking: benchMasking,
   tables: benchTables,
   storage: benchStorage,
+  mcp: benchMcp,
 };
 
 /** Prints ratios measured side by side in one run: `npm run bench [-- name…]`. */
