@@ -1,11 +1,13 @@
 import { DescribeTasksCommand, ECSClient, ListTasksCommand } from "@aws-sdk/client-ecs";
-import { containerName, familyOf, taskIdOf } from "./app-names.ts";
+import { familyOf, taskIdOf } from "./app-names.ts";
 import { shortCallDefaults } from "./clients.ts";
+import { containerEnd } from "./container-end.ts";
 
 export interface AppExit {
   taskId: string;
   at: Date;
   exitCode: number | undefined;
+  isOutOfMemory: boolean;
   reason: string | undefined;
 }
 
@@ -30,8 +32,7 @@ export function appExits({ CLUSTER_NAME: cluster }: { CLUSTER_NAME: string }): A
         .filter(({ stopCode }) => stopCode === "EssentialContainerExited" || stopCode === "TaskFailedToStart")
         .flatMap(({ taskArn = "", stoppedAt, containers, stoppedReason: reason }) => {
           if (!stoppedAt || now.getTime() - stoppedAt.getTime() > hourMs) return [];
-          const exitCode = containers?.find(({ name }) => name === containerName)?.exitCode;
-          return [{ taskId: taskIdOf(taskArn), at: stoppedAt, exitCode, reason }];
+          return [{ taskId: taskIdOf(taskArn), at: stoppedAt, ...containerEnd({ containers }), reason }];
         })
         .sort((one, other) => other.at.getTime() - one.at.getTime());
     },

@@ -1,6 +1,7 @@
 import { DescribeTasksCommand, ECSClient, RunTaskCommand, StopTaskCommand } from "@aws-sdk/client-ecs";
 import { containerName, serviceName, taskIdOf } from "./app-names.ts";
 import { clientDefaults } from "./clients.ts";
+import { containerEnd } from "./container-end.ts";
 import { RetriesExhausted } from "./transient.ts";
 
 /** A task that runs one command in an app's image. */
@@ -9,6 +10,7 @@ export interface CommandTask {
   startedAt: Date | undefined;
   stopped: boolean;
   exitCode: number | undefined;
+  isOutOfMemory: boolean;
   reason: string | undefined;
 }
 
@@ -33,12 +35,12 @@ export function appRunner(environment: {
     startedAt?: Date | undefined;
     lastStatus?: string | undefined;
     stoppedReason?: string | undefined;
-    containers?: { name?: string | undefined; exitCode?: number | undefined }[] | undefined;
+    containers?: Parameters<typeof containerEnd>[0]["containers"];
   }): CommandTask => ({
     id: taskIdOf(task.taskArn ?? ""),
     startedAt: task.startedAt,
     stopped: task.lastStatus === "STOPPED",
-    exitCode: task.containers?.find(({ name }) => name === containerName)?.exitCode,
+    ...containerEnd(task),
     reason: task.stoppedReason,
   });
 

@@ -26,6 +26,7 @@ import {
   taskIdOf,
 } from "./app-names.ts";
 import { clientDefaults, isNamed, ownRegion, shortCallDefaults } from "./clients.ts";
+import { containerEnd } from "./container-end.ts";
 import { ServiceChangeRefused } from "./errors.ts";
 import { type ProbeResult, probe } from "./probe.ts";
 import { serviceUrl } from "./service-url.ts";
@@ -55,6 +56,7 @@ export interface TaskState {
   stoppedAt: Date | undefined;
   stopped: boolean;
   exitCode: number | undefined;
+  isOutOfMemory: boolean;
   stopCode: string | undefined;
   reason: string | undefined;
 }
@@ -320,7 +322,7 @@ export function appSwitch(environment: {
         startedAt: task.startedAt,
         stoppedAt: task.stoppedAt,
         stopped: task.lastStatus === "STOPPED",
-        exitCode: task.containers?.find((container) => container.name === containerName)?.exitCode,
+        ...containerEnd(task),
         stopCode: task.stopCode,
         reason: task.stoppedReason,
       }));

@@ -100,9 +100,10 @@ async function unhealthy(
 async function checkExit(watch: Watch, tools: Tools): Promise<Verdict> {
   const [stopped] = await tools.traffic.tasks(watch.build.id, "STOPPED");
   if (!stopped) return waiting;
-  const { startedAt, stoppedAt, exitCode: code, reason } = stopped;
+  const { startedAt, stoppedAt, exitCode: code, reason, isOutOfMemory } = stopped;
+  const memory = isOutOfMemory ? runOptions(watch.build.settings).memory : undefined;
   const afterSeconds = startedAt && stoppedAt ? (stoppedAt.getTime() - startedAt.getTime()) / 1000 : undefined;
-  return unhealthy(watch, stopped, tools, () => exitReason({ code, reason, afterSeconds }));
+  return unhealthy(watch, stopped, tools, () => exitReason({ code, reason, afterSeconds, memory }));
 }
 
 /**

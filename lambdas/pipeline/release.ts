@@ -1,4 +1,5 @@
 import { setTimeout as sleep } from "node:timers/promises";
+import { runOptions } from "../../api/stored-settings.ts";
 import { releaseLog } from "../aws/app-names.ts";
 import type { AppRunner, CommandTask } from "../aws/app-runner.ts";
 import type { LogReader } from "../aws/logs.ts";
@@ -34,9 +35,10 @@ async function start(build: BuildRow, command: string, runner: AppRunner, table:
 const ageSeconds = (since: string | Date) => (Date.now() - new Date(since).getTime()) / 1000;
 
 /** Why the release has failed; undefined while it runs or when it has succeeded. */
-function failureOf(task: CommandTask | undefined, releasedAt: string): string | undefined {
+function failureOf(task: CommandTask | undefined, releasedAt: string, memory: number): string | undefined {
   if (task?.stopped) {
     if (task.exitCode === 0) return undefined;
+    if (task.isOutOfMemory) return `used more than its ${memory} MiB of memory and was killed`;
     if (task.exitCode !== undefined) return `ended with exit code ${task.exitCode}`;
     return `did not end by itself: ${task.reason ?? "ECS gave no reason"}`;
   }
@@ -77,7 +79,7 @@ export const handler = step("release", async ({ deployment, image }, tools) => {
   const until = Date.now() + lookSeconds * 1000;
   for (let pauseMs = 20; Date.now() < until; pauseMs = Math.min(pauseMs * 1.5, 1_000)) {
     const task = await runner.task(id);
-    const why = failureOf(task, build.releasedAt ?? new Date().toISOString());
+    const why = failureOf(task, build.releasedAt ?? new Date().toISOString(), runOptions(build.settings).memory);
     if (why !== undefined) {
       if (!task?.stopped) await runner.stop(id, `The release command ${why}.`);
       throw await rejection(build, why, tools);

@@ -1,28 +1,91 @@
+import { build } from "esbuild";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
-import { address, deploy, nodeApp } from "../harness/app.ts";
+import { address, deploy, finished, nodeApp } from "../harness/app.ts";
 import { testEngine } from "../harness/engine.ts";
 import { type Running, startRunning } from "../harness/service.ts";
 
 const engine = await testEngine();
+const lanes = engine.kind === "docker" ? (["none", "docker"] as const) : (["none"] as const);
 
-describe.skipIf(engine.kind === "none")("deployments in containers", () => {
+/** An app that uses the official client without arguments. */
+const client = async (): Promise<string> => {
+  const code = 'import { Slipway } from "./sdk/node.ts"; globalThis.slipway = new Slipway();';
+  const options = { bundle: true, write: false, platform: "node", format: "cjs", minify: true } as const;
+  const resolveDir = new URL("../..", import.meta.url).pathname;
+  const bundled = await build({ stdin: { contents: code, resolveDir, loader: "ts" }, ...options });
+  return bundled.outputFiles[0]?.text ?? "";
+};
+
+describe.each(lanes)("deployments, with SLIPWAY_CONTAINERS=%s", (containers) => {
   let running: Running;
+  let url: string;
+  let firstId: string;
   beforeAll(async () => {
-    running = await startRunning(undefined, { containers: "docker" });
+    running = await startRunning(undefined, { containers });
+    const variable = { name: "GREETING", value: 'he said "hi $USER"\n\u{1F44B}' };
+    await running.call("POST", `${running.project}/environments`, { body: variable });
+    const own = "slipway.listOrganizations().then((list) => res.end(JSON.stringify(list)), (e) => res.end(String(e)));";
+    const files = nodeApp(
+      `if (req.url === "/own") return ${own} if (req.url === "/exit") process.exit(9);
+       if (req.url === "/say") console.log("said something"); res.end(process.env.GREETING);`,
+      `require("./client.js");`,
+    );
+    const first = await deploy(running, { ...files, "client.js": await client() });
+    expect(first).toMatchObject({ status: "ready", error: null });
+    url = await address(running);
+    firstId = first.id;
   });
   afterAll(() => running.stop());
 
-  test("a new version replaces the old one without a lost request", async () => {
-    const first = await deploy(running, nodeApp('res.end("first")'));
-    expect(first).toMatchObject({ status: "ready", error: null });
-    const url = await address(running);
-    expect(await (await fetch(url)).text()).toBe("first");
+  test("a variable's value arrives unchanged", async () => {
+    expect(await (await fetch(url)).text()).toBe('he said "hi $USER"\n\u{1F44B}');
+  });
+
+  test("an app calls the API of its own organization without any key", async () => {
+    const { seed } = running;
+    expect(await (await fetch(`${url}/own`)).json()).toEqual({
+      organizations: [{ id: seed.organizationId, name: "Local", role: null }],
+    });
+  });
+
+  test("the output of an app is in its log", async () => {
+    await fetch(`${url}/say`);
+    const texts = async () => {
+      const { body } = await running.call("GET", `${running.project}/logs?limit=100`);
+      return (body.lines as { text: string }[]).map(({ text }) => text);
+    };
+    await expect.poll(texts, { timeout: 30_000 }).toContain("said something");
+  });
+
+  test("an app that ends is started again at its address", async () => {
+    await fetch(`${url}/exit`).catch(() => undefined);
+    await expect.poll(async () => (await fetch(url)).status, { timeout: 30_000 }).toBe(200);
+  });
+
+  test("a version that ends before it is healthy leaves the old one serving; a kill for memory is named", async () => {
+    const code =
+      containers === "docker" ? "const all = []; for (;;) all.push(Buffer.alloc(32 << 20, 1));" : "process.exit(3);";
+    const failed = await deploy(running, nodeApp("", code));
+    expect(failed.status).toBe("error");
+    expect(failed.error).toContain("the previous version keeps serving");
+    expect(failed.error).toMatch(
+      containers === "docker"
+        ? /exited with code 137 after .* because it used more than its 512 MiB of memory/
+        : /exited with code 3 after/,
+    );
+    expect((await fetch(url)).status).toBe(200);
+  });
+
+  test("a new version replaces the old one without a lost request, and a rollback too", async () => {
     const answers: Promise<number>[] = [];
     const timer = setInterval(() => answers.push(fetch(url).then(({ status }) => status)), 50);
     const second = await deploy(running, nodeApp('res.end("second")'));
-    clearInterval(timer);
     expect(second.status).toBe("ready");
     expect(await (await fetch(url)).text()).toBe("second");
+    const back = await running.call("POST", `${running.project}/builds/${firstId}/redeploy`);
+    expect((await finished(running, back.body.build.id)).status).toBe("ready");
+    expect(await (await fetch(url)).text()).toContain("he said");
+    clearInterval(timer);
     expect(new Set(await Promise.all(answers))).toEqual(new Set([200]));
   });
 });

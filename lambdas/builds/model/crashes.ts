@@ -1,4 +1,5 @@
 import { limits } from "../../../api/limits.ts";
+import { runOptions } from "../../../api/stored-settings.ts";
 import type { AppExit, AppExits } from "../../aws/app-exits.ts";
 import { taskLog } from "../../aws/app-names.ts";
 import type { BuildValues } from "../../aws/build-values.ts";
@@ -29,7 +30,11 @@ async function messageOf(build: BuildRow, exits: readonly AppExit[], tools: Tool
     tools.logs.tail("app", taskLog({ projectId, buildId, taskId: last.taskId }), linesShown),
     buildMask(build, tools),
   ]);
-  const how = last.exitCode === undefined ? (last.reason ?? "without an exit code") : `exit code ${last.exitCode}`;
+  const memory = last.isOutOfMemory
+    ? ` (it used more than its ${runOptions(build.settings).memory} MiB of memory)`
+    : "";
+  const how =
+    last.exitCode === undefined ? (last.reason ?? "without an exit code") : `exit code ${last.exitCode}${memory}`;
   const output = lines.map(({ text }) => mask(text).slice(0, lineCharactersMax));
   return [
     `The app keeps crashing: ${exits.length} restarts in the last hour, the last one at ${last.at.toISOString()} after ${how}.`,

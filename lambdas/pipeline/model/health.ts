@@ -23,11 +23,15 @@ export interface Exit {
   code: number | undefined;
   reason: string | undefined;
   afterSeconds: number | undefined;
+  /** The memory of an instance in MiB, if the app was killed because it used more. */
+  memory?: number | undefined;
 }
 
 export function exitReason(exit: Exit): string {
   const after = exit.afterSeconds === undefined ? "" : ` after ${exit.afterSeconds.toFixed(1)} s`;
   if (exit.code === undefined) return `The app could not be started: ${exit.reason ?? "ECS gave no reason"}.`;
+  if (exit.memory !== undefined)
+    return `The app exited with code ${exit.code}${after} before it was healthy, because it used more than its ${exit.memory} MiB of memory. Raise the setting memory, or let the app use less.`;
   const hint = exit.code === 0 ? " It has to keep running and answer requests." : "";
   return `The app exited with code ${exit.code}${after} before it was healthy.${hint}`;
 }

@@ -56,6 +56,10 @@ test.each([
     { code: undefined, reason: "CannotPullContainerError", afterSeconds: 1 },
     "The app could not be started: CannotPullContainerError.",
   ],
+  [
+    { code: 137, reason: "Essential container in task exited", afterSeconds: 2, memory: 512 },
+    "The app exited with code 137 after 2.0 s before it was healthy, because it used more than its 512 MiB of memory. Raise the setting memory, or let the app use less.",
+  ],
   [{ code: undefined, reason: undefined, afterSeconds: 1 }, "The app could not be started: ECS gave no reason."],
 ])("the exit %j is told", (exit, sentence) => {
   expect(exitReason(exit)).toBe(sentence);
