@@ -2,6 +2,8 @@ const ansi = new RegExp(`${String.fromCharCode(27)}\\[[0-9;?]*[ -/]*[@-~]`, "g")
 /** The prefixes that BuildKit and CodeBuild add to a line: `#9 1.234 `, `1.234 ` in its summary, `[Container] 2026/05/01 … `. */
 const prefix = /^(?:#\d+ (?:\d+\.\d+ )?|\d+\.\d{3} |\[Container\] \d{4}\/\d\d\/\d\d \d\d:\d\d:\d\d(?:\.\d+)? )/;
 const lineCharactersMax = 500;
+/** The first line of a step of BuildKit: `#11 [build 4/5] RUN npm ci`. */
+const stepTitle = /^#\d+ \[[^\]]+ \d+\/\d+\] /;
 
 /** Lines that do not explain the failure: empty ones, npm's progress bars and log files, pip's retries. */
 const noise = [
@@ -39,12 +41,23 @@ function cleaned(line: string): string {
   return text.length > lineCharactersMax ? `${text.slice(0, lineCharactersMax)} …` : text;
 }
 
+/** BuildKit's last line of a step whose command failed: `#11 ERROR: process "/bin/sh -c npm ci" did not complete …`. */
+const failedStep = /^(#\d+ )ERROR: process /;
+
+/** The output of the step that failed if BuildKit names it; else all lines. */
+function failedStepLines(lines: readonly string[]): readonly string[] {
+  const step = lines.map((line) => failedStep.exec(line)?.[1]).find((found) => found !== undefined);
+  if (step === undefined) return lines;
+  return lines.filter((line) => line.startsWith(step) && !failedStep.test(line) && !stepTitle.test(line));
+}
+
 /** The lines without prefixes and npm's usage texts, and without BuildKit's repetition of the failed command's output. */
 function meaningfulLines(lines: readonly string[]): string[] {
   const summary = lines.findIndex((line) => /^-{6}$/.test(line.trim()));
   const kept: string[] = [];
   let inUsage = false;
-  for (const line of (summary > 0 ? lines.slice(0, summary) : lines).map(cleaned)) {
+  const own = failedStepLines(summary > 0 ? lines.slice(0, summary) : lines);
+  for (const line of own.map(cleaned)) {
     inUsage = usageStart.test(line) || (inUsage && usageLine.test(line));
     if (!inUsage && !noise.some((pattern) => pattern.test(line))) kept.push(line);
   }

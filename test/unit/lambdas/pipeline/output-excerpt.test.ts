@@ -145,6 +145,23 @@ describe("the excerpt of a failed command's output", () => {
     expect(failureExcerpt(["------", "a"])).toEqual(["------", "a"]);
   });
 
+  test("of BuildKit's output is what the failed step printed, whether or not it looks like an error", () => {
+    const output = [
+      "#8 [build 3/4] COPY . .",
+      "#8 DONE 0.1s",
+      "#9 [build 4/4] RUN npm run build",
+      "#9 0.312 compiling",
+      "#9 0.400 type error in x.ts",
+      "#10 [stage-1 1/2] WORKDIR /app",
+      '#9 ERROR: process "/bin/sh -c npm run build" did not complete successfully: exit code: 2',
+      "------",
+      " > [build 4/4] RUN npm run build:",
+      "------",
+    ];
+    expect(failureExcerpt(output)).toEqual(["compiling", "type error in x.ts"]);
+    expect(failureExcerpt(output.slice(0, 6))).toContain("[stage-1 1/2] WORKDIR /app");
+  });
+
   test("cuts a line after 500 characters", () => {
     const [whole, long] = ["x".repeat(500), "x".repeat(501)];
     expect(failureExcerpt([whole, long])).toEqual([whole, `${whole} …`]);

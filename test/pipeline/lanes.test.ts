@@ -1,0 +1,20 @@
+import { afterAll, describe } from "vitest";
+import { engineHasBaseImages } from "../harness/engine.ts";
+import { type Running, startRunning } from "../harness/service.ts";
+import { deploymentTests } from "./lanes/deployment.ts";
+import { loopbackOnlyTests } from "./lanes/loopback-only.ts";
+import { ownIdentityTests } from "./lanes/own-identity.ts";
+
+/** The tests of the process lane once more in containers, with one service for all. */
+describe.skipIf(!(await engineHasBaseImages()))("with a Docker engine", () => {
+  let running: Promise<Running> | undefined;
+  const start = async (): Promise<Running> => {
+    running ??= startRunning(undefined, { containers: "docker" });
+    return { ...(await running), stop: async () => undefined };
+  };
+  afterAll(async () => (await running)?.stop());
+
+  describe("a deployment", () => deploymentTests(start));
+  describe("the identity of an app", () => ownIdentityTests(start));
+  describe("a version that listens only on the loopback address", () => loopbackOnlyTests(start));
+});

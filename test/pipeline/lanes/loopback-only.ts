@@ -1,0 +1,40 @@
+import { setTimeout as sleep } from "node:timers/promises";
+import { afterAll, beforeAll, expect, test } from "vitest";
+import { begin, finished, nodeApp } from "../../harness/app.ts";
+import type { Running } from "../../harness/service.ts";
+
+/** A version that listens only on the loopback address, as a process or in a container. */
+export function loopbackOnlyTests(start: () => Promise<Running>): void {
+  let own: Running;
+  beforeAll(async () => {
+    own = await start();
+  });
+  afterAll(() => own.stop());
+
+  test.runIf(process.platform === "linux")("fails early", async () => {
+    const app = nodeApp(
+      "",
+      "createServer((q, r) => r.end()).listen(Number(process.env.PORT), '127.0.0.1', () => console.log('up')); return;",
+    );
+    const startedAt = performance.now();
+    const id = await begin(own, app);
+    const lines = await notices(own, id);
+    expect(lines).toContain("Slipway: the app listens on 127.0.0.1:8080 only. Listen on 0.0.0.0.");
+    const { body } = await own.call("GET", `${own.project}/builds/${id}`);
+    expect(body.build.status).toBe("deploying");
+    const build = await finished(own, id);
+    expect(build.status).toBe("error");
+    expect(build.error).toMatch(/Your app listens on 127\.0\.0\.1:8080 only[\s\S]*Listen on 0\.0\.0\.0/);
+    expect(performance.now() - startedAt).toBeLessThan(45_000);
+  });
+}
+
+/** The lines that the service adds to the app's output, read from the build's log while it is deployed. */
+async function notices(service: Running, id: string): Promise<string[]> {
+  for (;;) {
+    const { body } = await service.call("GET", `${service.project}/builds/${id}/logs`);
+    const found = (body.lines as { text: string }[]).filter(({ text }) => text.startsWith("Slipway: "));
+    if (found.length > 0) return found.map(({ text }) => text);
+    await sleep(200);
+  }
+}
