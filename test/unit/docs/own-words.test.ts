@@ -21,7 +21,7 @@ const hosts = [
 ].map((labels) => labels.join("."));
 
 const absolute = new RegExp(`(?<![\\w.~*)}\\]-])(?:${folders.join("|")})`);
-const registry = new RegExp(hosts.map((host) => RegExp.escape(host)).join("|"), "i");
+const registry = new RegExp(hosts.map((host) => host.replaceAll(".", "\\.")).join("|"), "i");
 
 /** What a text says of the machine that it was written on: a folder of that machine, or the registry that it installed from. */
 const foreignTo = (text: string): string[] =>
