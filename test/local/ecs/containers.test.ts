@@ -84,7 +84,8 @@ describe.skipIf(!(await hasBaseImage()))("containers of a Docker engine", () => 
   });
 
   test("an app has no rights, the memory of its definition, and writes to no folder of the system", async () => {
-    const inside = await ask(await serve("rights"), "/inside");
+    const inside = await ask(await serve("rights"), "/inside", { path: cluster.dir });
+    expect(inside.sees).toBe(false);
     expect(inside.memory).toBe(512 * 1024 * 1024);
     expect(inside.status).toMatch(/CapEff:\s+0000000000000000\n/);
     expect(inside.status).toMatch(/CapBnd:\s+0000000000000000\n/);
