@@ -49,6 +49,8 @@ export const capabilities = [
   "apps:exits",
   /** Run one command in a task of its own, in an app's image. */
   "apps:run",
+  /** Stop the task of a build's release command. */
+  "releases:stop",
   /** Delete the app's service. */
   "apps:remove",
   /** Continue or roll back a running service deployment. */

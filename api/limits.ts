@@ -57,5 +57,7 @@ export const limits = {
   archiveBytesMax: 512 * 1024 * 1024,
   /** How long a new version may take to give its first healthy answer. */
   healthTimeoutSeconds: 60,
+  /** How long a release command may run. */
+  releaseTimeoutSeconds: 600,
   liveCacheSeconds: 5,
 } as const;

@@ -87,6 +87,16 @@ export const appsRun: (r: Resources) => Allowance[] = (r) => [
     because: perProject,
   },
 ];
+/** Stops the task of a release command whose deployment is over. */
+export const releasesStop: (r: Resources) => Allowance[] = (r) => [
+  listTasks(r),
+  {
+    actions: ["ecs:StopTask"],
+    resources: [ecsArn(r, "task", "*")],
+    conditions: inCluster(r),
+    because: perProject,
+  },
+];
 /** Deletes the app's service. */
 export const appsRemove: (r: Resources) => Allowance[] = (r) => [
   { actions: ["ecs:DeleteService"], resources: services(r), because: perProject },

@@ -15,6 +15,7 @@ import {
   appsWatch,
   logStreams,
   outputRemove,
+  releasesStop,
 } from "./allow-apps.ts";
 import {
   archivesCopy,
@@ -80,6 +81,7 @@ export const capabilityAllowances: Record<Capability, (r: Resources) => Allowanc
   "apps:deploy": appsDeploy,
   "apps:exits": appsExits,
   "apps:run": appsRun,
+  "releases:stop": releasesStop,
   "build-values:read": buildValuesRead,
   "apps:switch": appsSwitch,
   "logs:read": logStreams,
@@ -119,6 +121,7 @@ function environmentValues(r: Resources): Record<EnvironmentName, string> {
     APP_LOG_GROUP: r.apps.output.logGroupName,
     IMAGE_REPOSITORY: r.apps.images.uri,
     HEALTH_TIMEOUT_SECONDS: String(limits.healthTimeoutSeconds),
+    RELEASE_TIMEOUT_SECONDS: String(limits.releaseTimeoutSeconds),
     PROBE_HEADER_NAME: r.apps.probeHeader.name,
     PROBE_HEADER_VALUE: r.apps.probeHeader.value,
     // The awslogs driver of other tasks may deliver earlier lines this much later.

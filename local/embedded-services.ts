@@ -31,7 +31,7 @@ let services = 0;
 
 export interface EmbeddedServices {
   functions: Functions;
-  endpoints: Omit<Endpoints, "baseUrl" | "root" | "healthTimeoutSeconds" | "appServiceHost">;
+  endpoints: Omit<Endpoints, "baseUrl" | "root" | "healthTimeoutSeconds" | "releaseTimeoutSeconds" | "appServiceHost">;
   /** The service's root key; no other key may call these services. */
   root: Endpoints["root"];
   /** Lets containers reach the API at this port, before `resume`; gives its host for them, or undefined without containers. */

@@ -14,6 +14,7 @@ export interface Endpoints {
   baseUrl: string;
   root: { accessKeyId: string; secretAccessKey: string };
   healthTimeoutSeconds: number;
+  releaseTimeoutSeconds: number;
 }
 
 /** The functions' environment: the variables that CDK sets on AWS, and the endpoints of the embedded services. */
@@ -59,6 +60,7 @@ function variablesFor(found: Endpoints): Record<string, string | undefined> {
     PROBE_HEADER_NAME: testHeader.name,
     PROBE_HEADER_VALUE: testHeader.value,
     HEALTH_TIMEOUT_SECONDS: String(found.healthTimeoutSeconds),
+    RELEASE_TIMEOUT_SECONDS: String(found.releaseTimeoutSeconds),
     SERVICE_HOST: new URL(found.baseUrl).host,
     // Browsers allow passkeys on localhost, but not on an IP address.
     CUSTOM_DOMAINS: "routed",

@@ -33,6 +33,8 @@ export interface ServiceOptions {
   engine?: Engine | undefined;
   /** The health time-out of a new revision in seconds. */
   healthTimeoutSeconds?: number | undefined;
+  /** The time limit of release commands in seconds. */
+  releaseTimeoutSeconds?: number | undefined;
 }
 
 function behaviorOf(behavior: "kind" | "cloud" | Behavior): Behavior {
@@ -69,7 +71,12 @@ export async function startService(options: ServiceOptions): Promise<LocalServic
 
 /** Starts the API gateway, sets the functions' environment, seeds the data, and resumes apps and executions. */
 async function startSlipway(
-  { home, port, healthTimeoutSeconds = limits.healthTimeoutSeconds }: ServiceOptions,
+  {
+    home,
+    port,
+    healthTimeoutSeconds = limits.healthTimeoutSeconds,
+    releaseTimeoutSeconds = limits.releaseTimeoutSeconds,
+  }: ServiceOptions,
   embedded: EmbeddedServices,
   started: AsyncDisposableStack,
 ): Promise<Pick<LocalService, "baseUrl" | "newSignInLink">> {
@@ -78,7 +85,7 @@ async function startSlipway(
   started.defer(gateway.close);
   const baseUrl = `http://127.0.0.1:${gateway.port}`;
   const appServiceHost = await embedded.openApi(gateway.port);
-  setEnvironment({ ...endpoints, appServiceHost, baseUrl, root, healthTimeoutSeconds });
+  setEnvironment({ ...endpoints, appServiceHost, baseUrl, root, healthTimeoutSeconds, releaseTimeoutSeconds });
 
   // scripts/operator.ts reads this file and signs its calls with the key.
   writeStateFile(join(home, "runtime.json"), { awsEndpoint: endpoints.aws, stsEndpoint: endpoints.sts, ...root });

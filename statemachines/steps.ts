@@ -116,7 +116,7 @@ export const steps = {
   "fail-build": {
     input: z.object({ deployment: deploymentInput, error: caught }),
     output: z.object({}),
-    uses: ["table:read", "table:write", "build-values:read", "logs:read"],
+    uses: ["table:read", "table:write", "build-values:read", "logs:read", "releases:stop"],
     timeoutSeconds: 20,
     memory: 512,
   },
@@ -140,7 +140,7 @@ export const listeners = {
   },
   /** Executions whose status becomes FAILED, TIMED_OUT or ABORTED. */
   "execution-ended": {
-    uses: ["table:read", "table:write", "apps:read", "apps:deploy", "apps:watch", "apps:switch"],
+    uses: ["table:read", "table:write", "apps:read", "apps:deploy", "apps:watch", "apps:switch", "releases:stop"],
     timeoutSeconds: 60,
     memory: 512,
   },
@@ -155,6 +155,7 @@ export const listeners = {
       "apps:deploy",
       "apps:watch",
       "apps:switch",
+      "releases:stop",
     ],
     timeoutSeconds: 120,
     memory: 512,

@@ -15,6 +15,8 @@ export interface CommandTask {
 }
 
 export interface AppRunner {
+  /** How long a command may run. */
+  timeoutSeconds: number;
   /** Starts a command in a task of its own, in the network of the apps. A repeated token starts no second task. */
   run(task: { projectId: string; taskDefinition: string; command: string; token: string }): Promise<CommandTask>;
   /** The task; `undefined` while ECS does not describe it. */
@@ -26,8 +28,9 @@ export function appRunner(environment: {
   CLUSTER_NAME: string;
   APP_SUBNETS: string;
   APP_SECURITY_GROUPS: string;
+  RELEASE_TIMEOUT_SECONDS: string;
 }): AppRunner {
-  const ecs = new ECSClient(clientDefaults);
+  const ecs = new ECSClient(clientDefaults());
   const cluster = environment.CLUSTER_NAME;
 
   const stateOf = (task: {
@@ -45,6 +48,7 @@ export function appRunner(environment: {
   });
 
   return {
+    timeoutSeconds: Number(environment.RELEASE_TIMEOUT_SECONDS),
     async run({ projectId, taskDefinition, command, token }) {
       const output = await ecs.send(
         new RunTaskCommand({

@@ -1,6 +1,7 @@
 import { listAppLogs } from "../../api/app-output.ts";
 import { limits } from "../../api/limits.ts";
 import { endpoint } from "../http/endpoint.ts";
+import { lateValidation, validate } from "../http/late-validation.ts";
 import { Project } from "../http/model/project.ts";
 import { invalid, notFound } from "../http/problem.ts";
 import { buildMask } from "./model/build-mask.ts";
@@ -21,8 +22,16 @@ function filtersOf(
   return { ...(since && { since }), ...(buildId && { buildId }), ...(text && { text }) };
 }
 
-export const handler = endpoint(listAppLogs, async ({ params, query, access, now }, { table, values, output }) => {
+export const handler = endpoint(lateValidation(listAppLogs), async (call, { table, values, output }) => {
+  const { params, access, now } = call;
   const { projectId } = params;
+  const { query } = await validate(listAppLogs, call, async () => {
+    const { buildId } = call.query;
+    const { build } = await access.read({
+      build: typeof buildId === "string" ? Build.at({ projectId, id: buildId }) : undefined,
+    });
+    if (buildId !== undefined && !build) throw notFound();
+  });
   const claimed = query.cursor === undefined ? undefined : claimedOutputCursor(query.cursor);
   const filters = filtersOf(query, claimed);
   const { project, build } = await access.read({

@@ -23,6 +23,7 @@ import type { ImageRemover } from "../aws/image-removal.ts";
 import type { ImageRetention } from "../aws/image-retention.ts";
 import type { LogReader } from "../aws/logs.ts";
 import type { OutputRemover } from "../aws/output-removal.ts";
+import type { ReleaseStopper } from "../aws/release-tasks.ts";
 import type { DeploymentStopper, RemovalStarter } from "../aws/removals.ts";
 import type { Rollouts } from "../aws/rollouts.ts";
 import { serviceUrl } from "../aws/service-url.ts";
@@ -70,6 +71,7 @@ interface ToolsOf {
   "apps:deploy": { deployer: AppDeployer };
   "apps:exits": { exits: AppExits };
   "apps:run": { runner: AppRunner };
+  "releases:stop": { releases: ReleaseStopper };
   "build-values:read": { values: BuildValues };
   "apps:switch": { traffic: AppSwitch };
   "logs:read": { logs: LogReader };
@@ -146,6 +148,7 @@ const loaders: { [C in Capability]: Loader<C> } = {
   "apps:deploy": async (e) => ({ deployer: (await import("../aws/apps.ts")).appDeployer(e) }),
   "apps:exits": async (e) => ({ exits: (await import("../aws/app-exits.ts")).appExits(e) }),
   "apps:run": async (e) => ({ runner: (await import("../aws/app-runner.ts")).appRunner(e) }),
+  "releases:stop": async (e) => ({ releases: (await import("../aws/release-tasks.ts")).releaseStopper(e) }),
   "build-values:read": async (e) => ({ values: (await import("../aws/build-values.ts")).buildValues(e) }),
   "apps:switch": async (e) => ({ traffic: (await import("../aws/apps.ts")).appSwitch(e) }),
   "logs:read": async (e) => ({ logs: (await import("../aws/logs.ts")).logReader(e) }),

@@ -8,10 +8,12 @@ import { buildFailedReason, caughtReason, detectedSentence, failedBuildLog, uplo
 const linesRead = 2_000;
 
 /** A failure before the swap: the build ends as `error` with a reason, and the project's lock is released. */
-export const handler = step("fail-build", async ({ deployment, error }, { table, logs, values }) => {
+export const handler = step("fail-build", async ({ deployment, error }, { table, logs, values, releases }) => {
   const { projectId, buildId } = deployment;
   const id = { projectId, id: buildId };
   const { build } = await table.read({ build: Build.at(id) });
+  // After a time-out or a fault of the service the command still runs, and nothing would read how it ends.
+  if (build?.releaseDefinition !== undefined) await releases.stop(buildId);
   const stream = failedBuildLog(error);
   // A canceled build becomes `error` if it would have failed anyway (docs/api.md, Build states), but not because of a
   // missing upload or an error of the service.

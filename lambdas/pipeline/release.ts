@@ -10,8 +10,6 @@ import type { TableWriter } from "../table/writer.ts";
 import { withOutput } from "./model/health.ts";
 import { startDeploying } from "./model/start-deploying.ts";
 
-/** How long a release command may run. */
-const runSeconds = 600;
 /** How long ECS may take to start its task. */
 const startSeconds = 600;
 /** The time of one invocation; then the state machine invokes the function again. */
@@ -35,14 +33,22 @@ async function start(build: BuildRow, command: string, runner: AppRunner, table:
 const ageSeconds = (since: string | Date) => (Date.now() - new Date(since).getTime()) / 1000;
 
 /** Why the release has failed; undefined while it runs or when it has succeeded. */
-function failureOf(task: CommandTask | undefined, releasedAt: string, memory: number): string | undefined {
+function failureOf(
+  task: CommandTask | undefined,
+  releasedAt: string,
+  limits: { memory: number; timeoutSeconds: number },
+): string | undefined {
   if (task?.stopped) {
     if (task.exitCode === 0) return undefined;
-    if (task.isOutOfMemory) return `used more than its ${memory} MiB of memory and was killed`;
+    if (task.isOutOfMemory) return `used more than its ${limits.memory} MiB of memory and was killed`;
     if (task.exitCode !== undefined) return `ended with exit code ${task.exitCode}`;
     return `did not end by itself: ${task.reason ?? "ECS gave no reason"}`;
   }
-  if (task?.startedAt) return ageSeconds(task.startedAt) > runSeconds ? "took longer than 10 minutes" : undefined;
+  if (task?.startedAt) {
+    const { timeoutSeconds } = limits;
+    const limit = timeoutSeconds < 60 ? `${timeoutSeconds} seconds` : `${timeoutSeconds / 60} minutes`;
+    return ageSeconds(task.startedAt) > timeoutSeconds ? `took longer than ${limit}` : undefined;
+  }
   return ageSeconds(releasedAt) > startSeconds ? "could not be started within 10 minutes" : undefined;
 }
 
@@ -79,7 +85,8 @@ export const handler = step("release", async ({ deployment, image }, tools) => {
   const until = Date.now() + lookSeconds * 1000;
   for (let pauseMs = 20; Date.now() < until; pauseMs = Math.min(pauseMs * 1.5, 1_000)) {
     const task = await runner.task(id);
-    const why = failureOf(task, build.releasedAt ?? new Date().toISOString(), runOptions(build.settings).memory);
+    const limits = { memory: runOptions(build.settings).memory, timeoutSeconds: runner.timeoutSeconds };
+    const why = failureOf(task, build.releasedAt ?? new Date().toISOString(), limits);
     if (why !== undefined) {
       if (!task?.stopped) await runner.stop(id, `The release command ${why}.`);
       throw await rejection(build, why, tools);

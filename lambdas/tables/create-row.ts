@@ -1,5 +1,6 @@
 import { createRow } from "../../api/tables.ts";
 import { endpoint } from "../http/endpoint.ts";
+import { lateValidation, validate } from "../http/late-validation.ts";
 import { invalid, notFound } from "../http/problem.ts";
 import { readTable } from "./model/catalog.ts";
 import { existingDatabase } from "./model/existing-database.ts";
@@ -7,7 +8,7 @@ import { earlierWork } from "./model/idempotency.ts";
 import { openDatabase } from "./model/open-database.ts";
 import { getQuery, insertQuery } from "./model/rows.ts";
 import { writeRow } from "./model/stored-rows.ts";
-import { lateValidation, remember, validate } from "./model/validate.ts";
+import { remember } from "./model/validate.ts";
 import { assignments, rowValues } from "./model/values.ts";
 
 export const handler = endpoint(

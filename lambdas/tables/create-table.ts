@@ -1,5 +1,6 @@
 import { createTable } from "../../api/tables.ts";
 import { endpoint } from "../http/endpoint.ts";
+import { lateValidation, validate } from "../http/late-validation.ts";
 import { newInnerName, readTable } from "./model/catalog.ts";
 import { changeTable } from "./model/change-table.ts";
 import { changeProblem, tableExists } from "./model/conflict.ts";
@@ -10,7 +11,7 @@ import { recordChange } from "./model/idempotency-statements.ts";
 import { openDatabase } from "./model/open-database.ts";
 import { isContended, retryUntil } from "./model/retry.ts";
 import { createStatements } from "./model/statements.ts";
-import { lateValidation, remember, validate } from "./model/validate.ts";
+import { remember } from "./model/validate.ts";
 
 export const handler = endpoint(
   lateValidation(createTable),

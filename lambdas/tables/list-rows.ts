@@ -1,13 +1,13 @@
 import { listRows } from "../../api/tables.ts";
 import { claimedPosition, isGenuine, sealCursor } from "../http/cursor.ts";
 import { endpoint } from "../http/endpoint.ts";
+import { lateValidation, validate } from "../http/late-validation.ts";
 import { invalid } from "../http/problem.ts";
 import { readTable } from "./model/catalog.ts";
 import { existingDatabase } from "./model/existing-database.ts";
 import { openDatabase } from "./model/open-database.ts";
 import { listQuery } from "./model/rows.ts";
 import { fetchRows } from "./model/stored-rows.ts";
-import { lateValidation, validate } from "./model/validate.ts";
 
 const positionPattern = /^\d{1,16}$/;
 

@@ -1,11 +1,12 @@
 import { updateRow } from "../../api/tables.ts";
 import { endpoint } from "../http/endpoint.ts";
+import { lateValidation, validate } from "../http/late-validation.ts";
 import { invalid, notFound } from "../http/problem.ts";
 import { existingDatabase } from "./model/existing-database.ts";
 import { openDatabase } from "./model/open-database.ts";
 import { getQuery, updateQuery } from "./model/rows.ts";
 import { fetchRow, writeRow } from "./model/stored-rows.ts";
-import { lateValidation, rowIdOf, validate } from "./model/validate.ts";
+import { rowIdOf } from "./model/validate.ts";
 import { assignments, rowValues } from "./model/values.ts";
 
 export const handler = endpoint(

@@ -1,5 +1,6 @@
 import { updateTable } from "../../api/tables.ts";
 import { endpoint } from "../http/endpoint.ts";
+import { lateValidation, validate } from "../http/late-validation.ts";
 import { notFound } from "../http/problem.ts";
 import { newInnerName, readTable } from "./model/catalog.ts";
 import { planChange } from "./model/change.ts";
@@ -12,7 +13,6 @@ import { openDatabase } from "./model/open-database.ts";
 import { isContended, retryUntil } from "./model/retry.ts";
 import { changeStatements } from "./model/statements.ts";
 import { isDestructive, wordsOf } from "./model/steps.ts";
-import { lateValidation, validate } from "./model/validate.ts";
 
 export const handler = endpoint(
   lateValidation(updateTable),

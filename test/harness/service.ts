@@ -45,7 +45,8 @@ export interface Running {
   stop(): Promise<void>;
 }
 
-export interface RunningOptions extends Pick<ServiceOptions, "behavior" | "healthTimeoutSeconds"> {
+export interface RunningOptions
+  extends Pick<ServiceOptions, "behavior" | "healthTimeoutSeconds" | "releaseTimeoutSeconds"> {
   /** Default: `none`, so that a test does not depend on whether this machine has a Docker engine. */
   containers?: "docker" | "none";
 }

@@ -154,3 +154,18 @@ test("a live app that keeps crashing is reported with its restarts, its last exi
   );
   expect(crashing.warning).toBe(finding.message);
 });
+
+test("a build that does not exist is a 404 before a query that breaks a rule is a 400", async () => {
+  const unknown = "bld_00000000000000000000000000";
+  for (const [query, status] of [
+    [`buildId=${unknown}&limit=0`, 404],
+    [`buildId=${first}&limit=0`, 400],
+    ["limit=0", 400],
+    [`buildId=${unknown}&since=never`, 404],
+    [`buildId=${first}&since=never`, 400],
+  ] as const) {
+    expect([query, (await running.call("GET", `${running.project}/logs?${query}`)).status]).toEqual([query, status]);
+  }
+  const elsewhere = await running.call("GET", `${running.project}x/logs?limit=0`);
+  expect(elsewhere.status).toBe(404);
+});

@@ -1,3 +1,4 @@
+import type { ReleaseStopper } from "../../aws/release-tasks.ts";
 import { Build, Lock } from "../../builds/model/rows.ts";
 import { type BuildKey, endError } from "../../builds/model/transitions.ts";
 import type { TableWriter } from "../../table/writer.ts";
@@ -11,8 +12,12 @@ async function free({ projectId, buildId }: BuildKey, table: TableWriter): Promi
   await table.write({ lock: Lock.delete({ projectId }, { buildId }) });
 }
 
-/** Restores the previous version and ends a build whose execution is over; does nothing if the build has ended. */
-export async function endOrphanedBuild(key: BuildKey, tools: RestoreTools): Promise<void> {
+/** Stops a release command, restores the previous version and ends a build whose execution is over; does nothing more if the build has ended. */
+export async function endOrphanedBuild(
+  key: BuildKey,
+  tools: RestoreTools & { releases: ReleaseStopper },
+): Promise<void> {
+  await tools.releases.stop(key.buildId);
   const { build } = await tools.table.read({ build: Build.at({ projectId: key.projectId, id: key.buildId }) });
   if (build?.canceledAt !== undefined) return free(key, tools.table);
   if (build?.status !== "deploying") return endError(tools.table, key, reason, new Date());

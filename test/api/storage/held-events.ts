@@ -84,6 +84,7 @@ export async function startHeldEvents(options: { versioned: boolean }): Promise<
     baseUrl,
     root: credentials.root,
     healthTimeoutSeconds: 1,
+    releaseTimeoutSeconds: 1,
   });
   const operator = async (command: string, input: object) =>
     made.parse(await functions.invoke("operator", { command, input })).output;

@@ -1,3 +1,6 @@
+import { existsSync, mkdtempSync, readFileSync, rmSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { dirname, join } from "node:path";
 import { setTimeout as sleep } from "node:timers/promises";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import { openTable } from "../../api/faults/guarded-service.ts";
@@ -20,6 +23,9 @@ describe("the service killed at a write to its table", () => {
   let service: MortalService;
   /** The build whose upload was last acknowledged; it must not wait for an upload any more. */
   let uploaded = "";
+  /** Each release command adds its own number to this file when it runs. */
+  const released = join(mkdtempSync(join(tmpdir(), "released-")), "numbers");
+  let releases = 0;
 
   beforeAll(async () => {
     table = await openTable();
@@ -32,6 +38,7 @@ describe("the service killed at a write to its table", () => {
   afterAll(async () => {
     await service.remove();
     await table.close();
+    rmSync(dirname(released), { recursive: true, force: true });
   });
 
   const broken = async () => brokenRules(await table.direct.rows());
@@ -57,6 +64,12 @@ describe("the service killed at a write to its table", () => {
       expect(await deploy(`good ${turn}`)).toMatchObject({ status: "ready", error: null }),
     "a deployment that fails": async (turn) =>
       expect(await deploy(`bad ${turn}`, nodeApp("", "process.exit(7);"))).toMatchObject({ status: "error" }),
+    "a release command": async (turn) => {
+      releases += 1;
+      const releaseCommand = `echo ${releases} >> ${released}`;
+      const files = { ...says(`released ${turn}`), "slipway.json": JSON.stringify({ releaseCommand }) };
+      expect(await deploy(`released ${turn}`, files)).toMatchObject({ status: "ready", error: null });
+    },
     "a rebuild": async () => {
       const created = await service.call("POST", `${service.project}/rebuild`);
       expect(created.status).toBe(201);
@@ -169,6 +182,8 @@ describe("the service killed at a write to its table", () => {
         if (!service.isAlive()) await comesBack();
       }
     }
+    const numbers = existsSync(released) ? readFileSync(released, "utf8").trim().split("\n") : [];
+    expect(numbers).toEqual([...new Set(numbers)]);
   });
 
   test("an upload whose event is not delivered before the kill is seen after it, and so is every later one", async () => {
