@@ -104,8 +104,8 @@ it("the capabilities of each function", () => {
     delete-token: keys:record-use table:read table:write
     deploy: apps:deploy apps:read apps:watch table:read table:write
     end-console-session: keys:record-use table:read table:write
-    execution-ended: apps:deploy apps:read apps:switch apps:watch table:read table:write
-    fail-build: build-values:read logs:read table:read table:write
+    execution-ended: apps:deploy apps:read apps:switch apps:watch releases:stop table:read table:write
+    fail-build: build-values:read logs:read releases:stop table:read table:write
     file-uploaded: files:follow files:manage table:read
     finish: table:read table:write
     get-build: apps:exits apps:read build-values:read keys:record-use live-build:cache logs:read table:read
@@ -143,7 +143,7 @@ it("the capabilities of each function", () => {
     operator: console:locate domains:route table:read table:scan table:write
     ping: keys:record-use table:read
     rebuild: apps:read archives:read deployments:start keys:record-use live-build:cache table:read table:write
-    reconcile-locks: apps:deploy apps:read apps:switch apps:watch deployments:start removals:start table:read table:write
+    reconcile-locks: apps:deploy apps:read apps:switch apps:watch deployments:start releases:stop removals:start table:read table:write
     redeploy-build: apps:read archives:read deployments:start keys:record-use live-build:cache table:read table:write
     release: apps:deploy apps:read apps:run build-values:read logs:read table:read table:write
     remove: apps:remove archives:remove databases:run deployments:stop images:remove output:remove table:read table:write
@@ -276,6 +276,9 @@ it("the permissions of each capability", () => {
     apps:run
       ecs:DescribeTasks arn:<Partition>:ecs:<Region>:<AccountId>:task/<AppsCluster>/* if ArnEquals ecs:cluster <AppsCluster>
       ecs:RunTask arn:<Partition>:ecs:<Region>:<AccountId>:task-definition/slipway-release-*:* if ArnEquals ecs:cluster <AppsCluster>
+      ecs:StopTask arn:<Partition>:ecs:<Region>:<AccountId>:task/<AppsCluster>/* if ArnEquals ecs:cluster <AppsCluster>
+    releases:stop
+      ecs:ListTasks * if ArnEquals ecs:cluster <AppsCluster>
       ecs:StopTask arn:<Partition>:ecs:<Region>:<AccountId>:task/<AppsCluster>/* if ArnEquals ecs:cluster <AppsCluster>
     apps:remove
       ecs:DeleteService arn:<Partition>:ecs:<Region>:<AccountId>:service/<AppsCluster>/app-*
@@ -511,6 +514,6 @@ it("a step that starts a deployment cannot continue or stop one, and three route
     ["create-session", "get-build", "get-metrics", "release", ...switching].sort(),
   );
   expect(mayCall("ecs:RunTask")).toEqual(["release"]);
-  expect(mayCall("ecs:StopTask")).toEqual(["release"]);
+  expect(mayCall("ecs:StopTask")).toEqual(["execution-ended", "fail-build", "reconcile-locks", "release"]);
   expect(mayCall("states:SendTaskFailure")).toEqual([]);
 });
