@@ -52,7 +52,7 @@ export async function startProcess(
   const PATH = `${join(root, "node_modules", ".bin")}:${process.env.PATH}`;
   const child = spawn("/bin/sh", ["-c", scripts.start], {
     cwd: root,
-    env: { ...process.env, PATH, SLIPWAY_HOME: home, PORT: "0", ...variables },
+    env: { ...process.env, PATH, SLIPWAY_HOME: home, PORT: "0", SLIPWAY_CONTAINERS: "none", ...variables },
     stdio: ["ignore", "pipe", "inherit"],
   });
   let text = "";

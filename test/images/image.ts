@@ -11,6 +11,7 @@ import type { ImageRecipe } from "../../buildpack/image/recipe.ts";
 import { staticServerText } from "../../buildpack/image/static-server/text.ts";
 import { createContainerBuilder } from "../../local/codebuild/container-builder.ts";
 import { BuildFailed } from "../../local/codebuild/image.ts";
+import type { DockerEngine } from "../../local/containers/engine.ts";
 import { engineOfTests, projectId, registryOfTests, repositories } from "./engine.ts";
 
 /** An app's files by path; an object is written as JSON. */
@@ -54,8 +55,17 @@ async function planOf(archive: Buffer): Promise<Plan> {
   return inspected.plan;
 }
 
+/** What goes wrong in a build. */
+export interface Fault {
+  /** The engine as the build reaches it. */
+  engine?: DockerEngine;
+  /** Changes the Dockerfile. */
+  dockerfile?(text: string): string;
+  onLine?(line: string): void;
+}
+
 /** Runs the buildspec as the embedded CodeBuild does, with these files instead of S3. */
-async function build(folder: string, tag: string): Promise<{ log: string; digest: string | null }> {
+async function build(folder: string, tag: string, fault: Fault): Promise<{ log: string; digest: string | null }> {
   const { ecr, password } = await registryOfTests();
   const access = {
     archive: `file://${folder}/source.zip`,
@@ -63,19 +73,23 @@ async function build(folder: string, tag: string): Promise<{ log: string; digest
     registryPassword: password,
   };
   const builder = createContainerBuilder({
-    engine: engineOfTests(),
+    engine: fault.engine ?? engineOfTests(),
     registryHost: ecr.host,
     repositories,
     invoke: async () => access,
   });
   const lines: string[] = [];
+  const put = (line: string) => {
+    lines.push(line);
+    fault.onLine?.(line);
+  };
   const work = join(folder, "work");
   mkdirSync(work);
   const variables = { IMAGE_TAG: tag, PROJECT_ID: projectId };
   const { signal } = new AbortController();
   const id = "images:00000000-0000-0000-0000-000000000000";
   try {
-    const built = await builder({ id, folder: work, variables, put: (line) => lines.push(line), signal });
+    const built = await builder({ id, folder: work, variables, put, signal });
     return { log: lines.join("\n"), digest: built.IMAGE_DIGEST };
   } catch (error) {
     if (!(error instanceof BuildFailed)) throw error;
@@ -84,10 +98,11 @@ async function build(folder: string, tag: string): Promise<{ log: string; digest
 }
 
 /** An archive's way to an image, as in a deployment: checked, analyzed, rendered, and built by the buildspec's own shell. */
-export async function buildImage(files: Files, variables: Variables = {}): Promise<Built> {
+export async function buildImage(files: Files, variables: Variables = {}, fault: Fault = {}): Promise<Built> {
   const archive = await zipOf(files);
   const plan = await planOf(archive);
-  const dockerfile = renderDockerfile(plan, { variableNames: Object.keys(variables), projectId });
+  const rendered = renderDockerfile(plan, { variableNames: Object.keys(variables), projectId });
+  const dockerfile = fault.dockerfile?.(rendered) ?? rendered;
   const recipe: ImageRecipe = {
     plan,
     dockerfile,
@@ -99,7 +114,7 @@ export async function buildImage(files: Files, variables: Variables = {}): Promi
   try {
     writeFileSync(join(folder, "source.zip"), archive);
     writeFileSync(join(folder, "recipe.json"), JSON.stringify(recipe));
-    const { log, digest } = await build(folder, folder.slice(-6).toLowerCase());
+    const { log, digest } = await build(folder, folder.slice(-6).toLowerCase(), fault);
     return { plan, dockerfile, log, image: digest === null ? null : await imageOf(digest) };
   } finally {
     rmSync(folder, { recursive: true, force: true });

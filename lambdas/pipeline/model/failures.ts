@@ -45,13 +45,37 @@ export const uploadMissing =
 const failedCommand = /(?:^| )(\S.*) (?:failed with exit code \d+|took longer than \d+ minutes)$/;
 const failedStep = /process "\/bin\/sh -c (.+)" did not complete successfully: exit code: (\d+)/;
 
+/** Failures of the machine that builds, and what its user can do. */
+const machineFailures: readonly (readonly [pattern: RegExp, sentence: (detail: string) => string])[] = [
+  [
+    /failed to solve: (\S+): failed to resolve source metadata|failed to resolve reference "(\S+)"/,
+    (image) => `its base image ${image} could not be pulled.`,
+  ],
+  [/no space left on device|disk quota exceeded|disk of the data folder is full/i, () => "the disk is full."],
+  [
+    /Cannot connect to the Docker daemon|error reading from server: EOF|code = Unavailable|connection (?:refused|reset)/,
+    () => "the Docker engine stopped during the build. Start it, and build again.",
+  ],
+];
+
+function machineFailure(line: string): string | undefined {
+  for (const [pattern, sentence] of machineFailures) {
+    const found = pattern.exec(line);
+    if (found) return `The image could not be built: ${sentence(found[1] ?? found[2] ?? "")}`;
+  }
+  return undefined;
+}
+
 function failureSentence(lines: readonly string[]): string {
   for (const line of lines.toReversed()) {
     const [, command, code] = failedStep.exec(line) ?? [];
     if (command !== undefined) return `The image could not be built: ${command} failed with exit code ${code}.`;
     if (failedCommand.test(line)) return `The image could not be built: ${line.trim()}.`;
   }
-  return "The image could not be built: a command of the build failed.";
+  // Only lines of docker itself: an app's command may print the same words.
+  const errors = lines.toReversed().filter((line) => /^(?:#\d+ )?ERROR: |^Cannot connect to /.test(line));
+  const found = errors.map(machineFailure).find((sentence) => sentence !== undefined);
+  return found ?? "The image could not be built: a command of the build failed.";
 }
 
 /** The reason when an install or build command failed: the command, advice if its output names the cause, and an excerpt. */

@@ -228,3 +228,24 @@ describe("an unhealthy app's reason", () => {
     ]);
   });
 });
+
+test.each([
+  [
+    "ERROR: failed to solve: 127.0.0.1:9/none:1: failed to resolve source metadata for 127.0.0.1:9/none:1: dial tcp",
+    "its base image 127.0.0.1:9/none:1 could not be pulled.",
+  ],
+  ["#14 ERROR: failed to copy: write /var/lib/docker/x: no space left on device", "the disk is full."],
+  [
+    "ERROR: failed to solve: unexpected status from PATCH request: 500: The disk of the data folder is full",
+    "the disk is full.",
+  ],
+  [
+    "Cannot connect to the Docker daemon at unix:///var/run/docker.sock. Is the docker daemon running?",
+    "the Docker engine stopped during the build. Start it, and build again.",
+  ],
+  ["#9 0.2 sh: echo: no space left on device", "a command of the build failed."],
+])("an image build that the machine ends: %s", (line, sentence) => {
+  expect(buildFailedReason(["#9 [build 4/4] RUN npm ci", line]).split("\n")[0]).toBe(
+    `The image could not be built: ${sentence}`,
+  );
+});
