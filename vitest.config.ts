@@ -4,7 +4,15 @@ import { chooseSeed } from "./test/harness/property-seed.ts";
 import { WaitingFirst } from "./test/harness/waiting-first.ts";
 
 const project = (name: string, options: Record<string, unknown> = {}) => ({
-  test: { name, include: [`test/${name}/**/*.test.ts`], testTimeout: 20_000, hookTimeout: 120_000, ...options },
+  test: {
+    name,
+    include: [`test/${name}/**/*.test.ts`],
+    testTimeout: 20_000,
+    hookTimeout: 120_000,
+    // The default of one second is too short for an event of another process on a busy machine.
+    expect: { poll: { timeout: 15_000 } },
+    ...options,
+  },
 });
 /** The files of a worker share its process: loading the service and the AWS SDK for each one would double what most cost. */
 const shared = { isolate: false, setupFiles: ["test/harness/shared-process.ts"] };

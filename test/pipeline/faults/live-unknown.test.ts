@@ -46,7 +46,9 @@ describe("the live build", () => {
   /** Waits for the cache row, which is written after the answer. */
   const untilRemembered = () =>
     onTheLiveRow((client, row) =>
-      vi.waitFor(async () => expect((await client.send(new GetItemCommand(row))).Item).toBeDefined()),
+      vi.waitFor(async () => expect((await client.send(new GetItemCommand(row))).Item).toBeDefined(), {
+        timeout: 15_000,
+      }),
     );
   const list = () => project.call("GET", `${project.project}/builds`);
   type Listed = { id: string; isLive: boolean; canRedeploy: boolean };

@@ -87,7 +87,7 @@ describe("at a boundary between two stages", { timeout: 10_000 }, () => {
       canceled = await project.call("POST", `${project.project}/builds/${id}/cancel`);
     });
     await send();
-    await vi.waitFor(async () => expect((await read(id)).runtime).not.toBeNull(), { timeout: 5_000, interval: 20 });
+    await vi.waitFor(async () => expect((await read(id)).runtime).not.toBeNull(), { timeout: 30_000, interval: 20 });
     expect(canceled).toMatchObject({ status: 200, body: { build: { status: "analyzing", runtime: null } } });
     expect(await read(id)).toMatchObject({
       status: "analyzing",
