@@ -111,7 +111,8 @@ export class Data extends Construct {
       versioned: true,
       cors: [corsRule(archiveTransfers)],
       lifecycleRules: [
-        { id: "overwritten", noncurrentVersionExpiration: Duration.days(90), expiredObjectDeleteMarker: true },
+        // No version expires: a build keeps the version that it was made of, also after another upload to its address (ADR 0014).
+        { id: "removed", expiredObjectDeleteMarker: true },
         {
           id: "rarely-read",
           transitions: [
