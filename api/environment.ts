@@ -29,7 +29,6 @@ export const capabilityEnvironment = {
     "APP_EXECUTION_ROLE",
     "APP_SUBNETS",
     "APP_SECURITY_GROUPS",
-    "APP_GATEWAY",
     "APP_LOG_GROUP",
     "IMAGE_REPOSITORY",
     "SERVICE_HOST",

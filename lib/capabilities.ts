@@ -117,7 +117,6 @@ function environmentValues(r: Resources): Record<EnvironmentName, string> {
     APP_EXECUTION_ROLE: r.apps.executionRole.roleArn,
     APP_SUBNETS: r.network.vpc.publicSubnets.map((subnet) => subnet.subnetId).join(","),
     APP_SECURITY_GROUPS: r.network.tasks.securityGroupId,
-    APP_GATEWAY: r.apps.gatewayName,
     APP_LOG_GROUP: r.apps.output.logGroupName,
     IMAGE_REPOSITORY: r.apps.images.uri,
     HEALTH_TIMEOUT_SECONDS: String(limits.healthTimeoutSeconds),

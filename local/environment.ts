@@ -46,7 +46,6 @@ function variablesFor(found: Endpoints): Record<string, string | undefined> {
     APP_EXECUTION_ROLE: roleArn("app-execution"),
     APP_SUBNETS: "subnet-local",
     APP_SECURITY_GROUPS: "sg-local",
-    APP_GATEWAY: "slipway",
     APP_LOG_GROUP: names.appLog,
     BUILD_LOG_GROUP: names.buildLog,
     // Lines are stored at once; those of this millisecond may still get others before them.
