@@ -146,7 +146,11 @@ describe("domains", () => {
       expect(taken).toMatchObject({ status: 409, body: { code: "name_taken" } });
     }
     await running.call("POST", domains(one.id), { body: { domain: "a.example.com" } });
-    await running.operator("activate-domain", { projectId: one.id, domain: "www.example.com" });
+    const endpoints = async () => (await running.call("GET", `${projects}/${one.id}/endpoints`)).body.endpoints;
+    const own = await endpoints();
+    const activated = await running.operator("activate-domain", { projectId: one.id, domain: "www.example.com" });
+    expect(activated.domain).toMatchObject({ projectId: one.id, name: "www.example.com", status: "active" });
+    expect(await endpoints()).toEqual([...own, "https://www.example.com"]);
     const listed = (await running.call("GET", domains(one.id))).body.domains;
     expect(listed).toMatchObject([
       { domain: "www.example.com", status: "active", createdAt: added.body.domain.createdAt },
@@ -154,6 +158,7 @@ describe("domains", () => {
     ]);
     const removed = await running.call("DELETE", `${domains(one.id)}/www.example.com`);
     expect([removed.status, removed.body]).toEqual([200, { domain: "www.example.com" }]);
+    expect(await endpoints()).toEqual(own);
     expect((await running.call("DELETE", `${domains(one.id)}/www.example.com`)).status).toBe(404);
     expect((await running.call("POST", domains(other.id), { body: { domain: "www.example.com" } })).status).toBe(201);
     expect((await running.call("DELETE", `${domains(one.id)}/www.example.com`)).status).toBe(404);
