@@ -1,0 +1,56 @@
+import { cpSync, mkdtempSync, rmSync, symlinkSync, writeFileSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { afterAll, beforeAll, expect, test } from "vitest";
+import { root } from "../../../scripts/mutate/copy-of-project.ts";
+import { instrument, type Mutant } from "../../../scripts/mutate/instrument.ts";
+import { TestFile } from "../../../scripts/mutate/test-file.ts";
+
+const code = `
+export function isAdult(age: number): boolean { return age >= 18; }
+export function next(count: number): number { return count + 1; }
+let used = 0;
+export function first(): boolean { used += 1; return used === 1; }
+`;
+const tests = `
+import { expect, test } from "vitest";
+import { first, isAdult, next } from "./code.ts";
+test("strict", () => expect([isAdult(17), isAdult(18), isAdult(19)]).toEqual([false, true, true]));
+test("loose", () => expect(typeof next(1)).toBe("number"));
+test("only once", () => expect(first()).toBe(true));
+`;
+
+const copy = mkdtempSync(join(tmpdir(), "mutate-runner-"));
+let mutants: Mutant[];
+const verdicts = { noticed: new Set<string>(), tried: new Set<string>() };
+
+beforeAll(async () => {
+  cpSync(join(root, "scripts/mutate"), join(copy, "scripts/mutate"), { recursive: true });
+  symlinkSync(join(root, "node_modules"), join(copy, "node_modules"));
+  writeFileSync(join(copy, "package.json"), JSON.stringify({ type: "module" }));
+  writeFileSync(join(copy, "code.ts"), code);
+  writeFileSync(join(copy, "code.test.ts"), tests);
+  mutants = await instrument(copy, ["code.ts"]);
+  const file = new TestFile({ copy, config: "vitest.config.ts" }, "code.test.ts", verdicts);
+  await file.look();
+  await file.tryInPlace(60_000);
+}, 120_000);
+afterAll(() => rmSync(copy, { recursive: true, force: true }));
+
+const of = (line: number) => mutants.filter(({ what }) => what.startsWith(`code.ts:${line}:`));
+const noticed = (line: number) => of(line).filter(({ id }) => verdicts.noticed.has(id)).length;
+const tried = (line: number) => of(line).filter(({ id }) => verdicts.tried.has(id)).length;
+
+test("a strict test notices every change that it reaches", () => {
+  expect(of(2).length).toBeGreaterThan(3);
+  expect([noticed(2), tried(2)]).toEqual([of(2).length, of(2).length]);
+});
+
+test("a change that a test reaches and does not notice is tried and survives", () => {
+  const survivors = of(3).filter(({ id }) => verdicts.tried.has(id) && !verdicts.noticed.has(id));
+  expect(survivors.map(({ what }) => what)).toEqual([expect.stringContaining("count - 1")]);
+});
+
+test("nothing is said of a change whose only test cannot be repeated", () => {
+  expect([noticed(5), tried(5)]).toEqual([0, 0]);
+});
