@@ -26,6 +26,8 @@ export interface FaultyService {
   newProject(): Promise<FaultyProject>;
   /** Creates a build, uploads these files and returns the finished build. */
   deploy(project: FaultyProject, files: Record<string, string>): Promise<Answer["body"]>;
+  /** Rebuilds what serves and returns the finished build. */
+  rebuild(project: FaultyProject): Promise<Answer["body"]>;
   /** Lets the calls about a build's tasks be found. */
   owns(project: FaultyProject, buildId: string): void;
   stop(): Promise<void>;
@@ -45,12 +47,19 @@ export async function startFaulty(
   const projects = new Map<string, FaultyProject>();
   const owners = new Map<string, FaultyProject>();
   let lastLister: FaultyProject | undefined;
+  let lastRouteLister: FaultyProject | undefined;
   const ownerOf = ({ operation, input }: AwsCall): FaultyProject | undefined => {
     // A task's ARN does not name its project, but the call follows a ListTasks.
     if (operation === "DescribeTasks") return lastLister;
+    // The same holds for a route's ARN and ListGatewayRoutes.
+    if (operation === "DescribeGatewayRoute") return lastRouteLister;
     // The name of a service has a hyphen in the place of the underscore.
     const named = /prj[_-]([0-9a-z]{26})/.exec(input)?.[1];
-    if (named !== undefined) return projects.get(`prj_${named}`);
+    if (named !== undefined) {
+      const project = projects.get(`prj_${named}`);
+      if (operation === "ListGatewayRoutes") lastRouteLister = project;
+      return project;
+    }
     const build = /bld_[0-9a-z]{26}/.exec(operation === "SendTaskSuccess" ? tokenText(input) : input)?.[0];
     const owner = build === undefined ? undefined : owners.get(build);
     if (operation === "ListTasks") lastLister = owner;
@@ -87,6 +96,12 @@ export async function startFaulty(
       service.owns(project, id);
       expect((await uploadPatiently(created.body.url, await zipOf(files))).status).toBe(200);
       return finished(project, id);
+    },
+    async rebuild(project) {
+      const created = await project.call("POST", `${project.project}/rebuild`);
+      expect(created.status).toBe(201);
+      service.owns(project, created.body.build.id);
+      return finished(project, created.body.build.id);
     },
     owns: (project, buildId) => void owners.set(buildId, project),
     stop: () => guarded.stop(),
