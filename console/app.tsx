@@ -4,7 +4,7 @@ import { LocationProvider, Route, Router } from "preact-iso/router";
 import { AuthenticationError } from "../sdk/browser.ts";
 import { Button } from "./components/button.tsx";
 import { ErrorMessage } from "./components/error-message.tsx";
-import { Shell } from "./components/shell.tsx";
+import { focusNextTitle, Shell } from "./components/shell.tsx";
 import { SignInAgain } from "./components/sign-in-again.tsx";
 import { lazy } from "./lazy.tsx";
 import { forgetLoaded } from "./load.ts";
@@ -17,11 +17,6 @@ effect(() => {
 });
 
 const SignInPage = lazy(() => import("./pages/sign-in.tsx").then((page) => page.SignInPage));
-
-/** A person who follows links with the keyboard or a screen reader goes on at the new page's title. */
-function focusTitle(): void {
-  document.querySelector<HTMLElement>("h1")?.focus({ preventScroll: true });
-}
 
 /** The page of the address. An error in a page's code leaves the navigation usable. */
 function Pages() {
@@ -36,7 +31,7 @@ function Pages() {
     );
   }
   return (
-    <Router onRouteChange={focusTitle}>
+    <Router onRouteChange={focusNextTitle}>
       {pageRoutes.map(({ path, component }) => (
         <Route key={path} path={path} component={component} />
       ))}

@@ -115,8 +115,15 @@ export function LogView({ label, lines, isGrowing, empty }: LogViewProps) {
           </label>
         )}
       </div>
-      {/* biome-ignore lint/a11y/noNoninteractiveTabindex: it scrolls, so the keyboard must reach it */}
-      <section class="log-box" ref={box} tabIndex={0} aria-label={`Lines of: ${label}`} onScroll={onScroll}>
+      <section
+        class="log-box"
+        style={{ height: `min(60vh, ${Math.max(lines.length, 6) * rowHeight + 14}px)` }}
+        ref={box}
+        // biome-ignore lint/a11y/noNoninteractiveTabindex: it scrolls, so the keyboard must reach it
+        tabIndex={0}
+        aria-label={`Lines of: ${label}`}
+        onScroll={onScroll}
+      >
         {lines.length === 0 && <p class="muted log-empty">{empty}</p>}
         <div class="log-lines" style={{ height: `${totalHeight}px`, minWidth: `calc(${width}ch + 170px)` }}>
           {items.map(({ index, start }) => {

@@ -147,11 +147,9 @@ export function Shell({ children }: { children: ComponentChildren }) {
           <a class="crumb quiet wide-only" href="/docs" target="_blank" rel="noreferrer">
             API
           </a>
-          <a class="crumb quiet account" href={paths.account} aria-label={`Account of ${user.value?.name}`}>
-            <span class="avatar" aria-hidden="true">
-              {(user.value?.name ?? "?").slice(0, 1).toUpperCase()}
-            </span>
-            <span class="wide-only">
+          <a class="crumb quiet account" href={paths.account}>
+            <span class="avatar" data-initial={(user.value?.name ?? "?").slice(0, 1).toUpperCase()} />
+            <span class="account-name">
               <UserText>{user.value?.name ?? ""}</UserText>
             </span>
           </a>
@@ -186,8 +184,25 @@ interface PageProps {
   children: ComponentChildren;
 }
 
+let focusesTitle = false;
+
+/** The next page takes the focus: who follows a link with the keyboard or a screen reader goes on at its title. */
+export function focusNextTitle(): void {
+  focusesTitle = true;
+  // A page that stays, with another id, is not mounted again.
+  setTimeout(takeFocus);
+}
+
+function takeFocus(): void {
+  const title = document.querySelector<HTMLElement>("h1");
+  if (!focusesTitle || !title) return;
+  focusesTitle = false;
+  title.focus({ preventScroll: true });
+}
+
 /** A page's title, which is the tab's title too, and its content. */
 export function Page({ title, about, actions, children }: PageProps) {
+  useEffect(takeFocus, []);
   useEffect(() => {
     document.title = `${title} · Slipway`;
   }, [title]);

@@ -4,7 +4,7 @@ import { signal } from "@preact/signals";
 const now = signal(Date.now());
 setInterval(() => {
   if (document.visibilityState === "visible") now.value = Date.now();
-}, 10_000);
+}, 1_000);
 
 /** The current time; what is rendered with it is rendered again while the time goes on. */
 export const nowMs = (): number => now.value;
@@ -40,6 +40,7 @@ export function Time({ at }: { at: string }) {
 
 /** "42 s", "3 min 5 s", "1 h 2 min". */
 export function durationText(seconds: number): string {
+  if (seconds > 0 && seconds < 9.95) return `${seconds.toFixed(1)} s`;
   const whole = Math.max(0, Math.round(seconds));
   if (whole < 60) return `${whole} s`;
   const minutes = Math.floor(whole / 60);

@@ -1,0 +1,204 @@
+import { join } from "node:path";
+import type { Page } from "playwright-core";
+import { describe, expect, test } from "vitest";
+import { chromiumFile, expectAccessible, expectNoSidewaysScroll, useConsole } from "./harness.ts";
+
+const examples = join(import.meta.dirname, "../../examples");
+
+/** Chooses a folder in the page's file dialog, as a person does, and deploys it. */
+async function deployFolder(page: Page, folder: string, title: string): Promise<void> {
+  const opened = page.waitForEvent("filechooser");
+  await page.getByRole("button", { name: "Choose a folder" }).click();
+  await (await opened).setFiles(join(examples, folder));
+  await page.getByLabel("Title of the build (optional)").fill(title);
+  await page.getByRole("button", { name: "Deploy", exact: true }).click();
+  await page.getByRole("heading", { name: title }).waitFor().catch(async (e) => { console.log("DBG", page.url(), await page.locator("main").innerText()); throw e; });
+}
+
+describe.skipIf(!chromiumFile)("builds in the console", () => {
+  const get = useConsole();
+
+  test("a folder is deployed from the browser, a broken one says why, and what served can be rebuilt and redeployed", async () => {
+    const { open, organization, running } = get();
+    const page = await open(organization);
+    await page.getByRole("button", { name: "New project" }).click();
+    await expectAccessible(page);
+    await page.getByLabel("Name").fill("Shop");
+    await page.getByRole("button", { name: "Create project" }).click();
+    await page.getByText("Drop a folder or a zip here").waitFor();
+    await expectAccessible(page);
+    const project = page.url();
+
+    await page.getByRole("button", { name: "Make a key and fill it in" }).click();
+    const commands = (await page.locator(".snippet pre").textContent()) ?? "";
+    const [, access] = /SLIPWAY_ACCESS_KEY='([^']+)'/.exec(commands) ?? [];
+    const [, secret] = /SLIPWAY_SECRET_KEY='([^']+)'/.exec(commands) ?? [];
+    expect((await running.call("GET", "/ping", { bearer: `${access}:${secret}` })).body).toBe("pong");
+
+    await deployFolder(page, "node-hello", "First version");
+    const facts = page.getByRole("region", { name: "Build", exact: true });
+    await facts.getByText("Live", { exact: true }).waitFor({ timeout: 45_000 });
+    expect(await page.getByRole("list", { name: "Stages" }).textContent()).toMatch(
+      /Upload.*Analyze.*Build.*Deploy.*done/,
+    );
+    await page.getByText("Detected: nodejs24.x with npm", { exact: false }).waitFor();
+    await page.getByRole("region", { name: "Detected" }).getByText("node server.js").waitFor();
+    await expectAccessible(page);
+
+    await page.getByRole("link", { name: "Overview" }).click();
+    const address = await page
+      .getByRole("region", { name: "What serves" })
+      .getByRole("link", { name: /^http/ })
+      .textContent();
+    expect((await fetch(String(address))).status).toBe(200);
+    await expectAccessible(page);
+
+    await deployFolder(page, "crashes", "Broken version");
+    const failure = page.getByRole("region", { name: "Why it failed" });
+    await failure.getByText("the setting DATABASE_URL is missing").waitFor({ timeout: 45_000 });
+    await expect.poll(() => failure.textContent()).toMatch(/Exit code1/);
+    await page.getByRole("region", { name: "Compared with the live build" }).getByText("First version").waitFor();
+    await page.getByText("Only builds that became ready can be deployed again.").waitFor();
+    await expectAccessible(page);
+
+    await page.goto(`${project}/builds`);
+    const rows = page.getByRole("list", { name: "Builds, newest first" }).getByRole("listitem");
+    await expect
+      .poll(() => rows.allTextContents())
+      .toEqual([expect.stringMatching(/^FailedBroken version/), expect.stringMatching(/^ReadyFirst versionLive/)]);
+    await expectAccessible(page);
+    await page.getByRole("button", { name: "Rebuild" }).click();
+    await page.getByRole("dialog").getByRole("button", { name: "Rebuild" }).click();
+    await page.getByRole("heading", { name: "First version" }).waitFor();
+    await page
+      .getByRole("region", { name: "Build", exact: true })
+      .getByText("Live", { exact: true })
+      .waitFor({ timeout: 45_000 });
+
+    await page.goto(`${project}/builds`);
+    await page.getByRole("button", { name: "Redeploy First version" }).nth(1).click();
+    await page.getByRole("dialog").getByRole("button", { name: "Redeploy" }).click();
+    await page
+      .getByRole("region", { name: "Build", exact: true })
+      .getByText("Live", { exact: true })
+      .waitFor({ timeout: 45_000 });
+    await page.goto(project.replace(/\/projects\/.*/, ""));
+    await page.getByRole("listitem").filter({ hasText: "Shop" }).getByText("Live", { exact: true }).waitFor();
+    await expectAccessible(page);
+
+    await page.goto(`${project}/app`);
+    await page.getByText("VERSION unset listens", { exact: false }).first().waitFor();
+    await expectAccessible(page);
+    await page.context().close();
+  }, 180_000);
+
+  test("a second build is refused with a link to the running one, which can be canceled", async () => {
+    const { open, project, running } = get();
+    const made = await running.call("POST", `${running.project}/builds`, { body: { title: "Waits for its archive" } });
+    const page = await open(`${project}/builds`, { width: 360 });
+    await page.getByText("Waits for its archive").waitFor();
+    await expectNoSidewaysScroll(page);
+    await page.getByRole("button", { name: "Rebuild" }).click();
+    await page.getByRole("dialog").getByRole("button", { name: "Rebuild" }).click();
+    await page.getByRole("alert").getByText("Another build of this project is running.").waitFor();
+    await expectAccessible(page);
+    await page.getByRole("link", { name: "Show that build" }).click();
+    await page.getByRole("heading", { name: "Waits for its archive" }).waitFor();
+    expect(page.url()).toContain(made.body.build.id);
+    await page.getByRole("button", { name: /^Cancel/ }).click();
+    await page.getByRole("button", { name: "Cancel the build" }).click();
+    await page.getByText("Canceled", { exact: true }).waitFor();
+    await expectNoSidewaysScroll(page);
+    await page.context().close();
+  });
+
+  test("a list without a readable live build marks none, and says so", async () => {
+    const { open, project, running } = get();
+    const build = { ...sample, id: "bld_1", title: "Some build", status: "ready" };
+    const page = await open(`${project}/builds`, {
+      prepare: async (context) => {
+        await context.route(`**${running.project}/builds?*`, (route) =>
+          route.fulfill({
+            json: {
+              builds: [build],
+              nextCursor: null,
+              redeployAvailability: { status: "temporarily_unavailable", retryAfter: 5 },
+            },
+          }),
+        );
+      },
+    });
+    await page.getByText("Live? Could not tell").waitFor();
+    await page.getByText("Which build serves could not be read just now", { exact: false }).waitFor();
+    await expectAccessible(page);
+    await page.context().close();
+  });
+
+  test("1,000 builds and 100,000 lines are in the document only where they are seen, and the log can be searched", async () => {
+    const { open, project, running } = get();
+    const all = Array.from({ length: 1_000 }, (_, index) => ({
+      ...sample,
+      id: `bld_${String(1_000 - index).padStart(4, "0")}`,
+      title: `Build ${1_000 - index}`,
+      status: "ready",
+    }));
+    const one = { ...all[0], warning: null, canceledAt: null, findings: [], detected: null };
+    const page = await open(`${project}/builds`, {
+      prepare: async (context) => {
+        await context.route(`**${running.project}/builds?*`, (route) => {
+          const from = Number(new URL(route.request().url()).searchParams.get("cursor") ?? 0);
+          const nextCursor = from + 100 < all.length ? String(from + 100) : null;
+          const builds = all.slice(from, from + 100);
+          return route.fulfill({ json: { builds, nextCursor, redeployAvailability: { status: "available" } } });
+        });
+        await context.route(`**${running.project}/builds/bld_1000`, (route) => route.fulfill({ json: { build: one } }));
+        await context.route(`**${running.project}/builds/bld_1000/logs?*`, (route) => {
+          const from = Number(new URL(route.request().url()).searchParams.get("cursor") ?? 0);
+          const lines = Array.from({ length: 10_000 }, (_, index) => ({
+            at: sample.createdAt,
+            stage: "building",
+            text: `line ${from + index + 1}`,
+          }));
+          return route.fulfill({ json: { lines, nextCursor: from + 10_000 < 100_000 ? String(from + 10_000) : null } });
+        });
+      },
+    });
+    await page.getByText("Build 1000", { exact: true }).waitFor();
+    const rows = page.getByRole("list", { name: "Builds, newest first" }).getByRole("listitem");
+    for (let top = 5_000; top <= 60_000; top += 5_000) {
+      await page.evaluate(`scrollTo(0, ${top})`);
+      await expect.poll(() => page.evaluate("document.querySelectorAll('.builds > li').length")).toBeLessThan(60);
+    }
+    const lastSeen = async () => {
+      await page.evaluate("scrollTo(0, document.body.scrollHeight)");
+      return rows.last().getAttribute("aria-posinset");
+    };
+    await expect.poll(lastSeen).toBe("1000");
+
+    await page.goto(page.url().replace(/\/builds$/, "/builds/bld_1000"));
+    await page.getByText("100000 lines").waitFor();
+    expect(await page.locator(".log-line").count()).toBeLessThan(120);
+    await page.getByLabel("Search in: Build log").fill("LINE 9999");
+    await page.getByText("1 of 11").waitFor();
+    await page.keyboard.press("Shift+Enter");
+    await page.getByText("11 of 11").waitFor();
+    await page.getByText("line 99999", { exact: true }).waitFor();
+    expect(await page.locator("mark").first().textContent()).toBe("line 9999");
+    await page.context().close();
+  });
+});
+
+const sample = {
+  description: null,
+  commit: null,
+  version: null,
+  runtime: "nodejs24.x",
+  size: 1_000,
+  error: null,
+  suggestion: null,
+  createdAt: "2026-11-20T10:00:00.000Z",
+  updatedAt: "2026-11-20T10:00:09.000Z",
+  isLive: false,
+  canRedeploy: false,
+  redeployBlockedBy: null,
+};
