@@ -7,6 +7,7 @@ import { ErrorMessage } from "../components/error-message.tsx";
 import { SelectField, TextField } from "../components/field.tsx";
 import { Loading } from "../components/loading.tsx";
 import { LogView } from "../components/log-view.tsx";
+import { Metrics } from "../components/metrics.tsx";
 import { Page } from "../components/shell.tsx";
 import { useMutation } from "../mutation.ts";
 import { useProject } from "../paths.ts";
@@ -80,7 +81,10 @@ export function AppPage() {
               </LinkButton>
             </EmptyState>
           ) : (
-            <Output builds={builds} />
+            <>
+              <Metrics ids={ids} />
+              <Output builds={builds} />
+            </>
           )
         }
       </Loading>

@@ -312,7 +312,7 @@ function BuildView({ ids, build }: { ids: ProjectIds; build: SingleBuildReply })
         </p>
       )}
       <section class="panel" aria-label="Build">
-        <Facts build={build} isLive={build.isLive || liveId === build.id} />
+        <Facts build={build} isLive={!running && (build.isLive || liveId === build.id)} />
         <Timeline stages={stages} />
         <div class="actions">
           {running && canCancel(build.status) && <CancelButton ids={ids} build={build} />}

@@ -12,7 +12,7 @@ async function deployFolder(page: Page, folder: string, title: string): Promise<
   await (await opened).setFiles(join(examples, folder));
   await page.getByLabel("Title of the build (optional)").fill(title);
   await page.getByRole("button", { name: "Deploy", exact: true }).click();
-  await page.getByRole("heading", { name: title }).waitFor().catch(async (e) => { console.log("DBG", page.url(), await page.locator("main").innerText()); throw e; });
+  await page.getByRole("heading", { name: title }).waitFor({ timeout: 45_000 });
 }
 
 describe.skipIf(!chromiumFile)("builds in the console", () => {
@@ -88,6 +88,27 @@ describe.skipIf(!chromiumFile)("builds in the console", () => {
 
     await page.goto(`${project}/app`);
     await page.getByText("VERSION unset listens", { exact: false }).first().waitFor();
+    await expectAccessible(page);
+    const point = { latencyMsP50: 12, latencyMsP95: 40, memoryMiB: 61.2, cpuPercent: 3, restarts: 1 };
+    await page.route("**/metrics", (route) =>
+      route.fulfill({
+        json: {
+          from: sample.createdAt,
+          stepSeconds: 60,
+          points: [
+            { at: sample.createdAt, ...point, requests: 7, errors: 0 },
+            { at: "2026-11-20T10:01:00.000Z", ...point, requests: null, errors: null },
+            { at: "2026-11-20T10:02:00.000Z", ...point, requests: 1_234, errors: 5 },
+          ],
+        },
+      }),
+    );
+    await page.reload();
+    const requests = page.getByRole("figure").filter({ hasText: "Requests" });
+    await expect.poll(() => requests.textContent()).toMatch(/requests 1.2k.*errors 5.*highest 1.2k/);
+    // Nothing is drawn where nothing was measured.
+    expect((await requests.locator("path.plot-line").first().getAttribute("d"))?.match(/M/g)).toHaveLength(2);
+    await page.getByText("3 instances ended", { exact: false }).waitFor();
     await expectAccessible(page);
     await page.context().close();
   }, 180_000);
