@@ -32,8 +32,10 @@ export const modules = {
 
 type Module = (typeof modules)[keyof typeof modules];
 type RoutesOf<M> = M extends object ? Extract<M[keyof M], Route> : never;
+/** Every route with its own type. */
+export type AnyRoute = RoutesOf<Module>;
 /** The id of every route, so that what has to name each of them does not compile when one is missing. */
-export type RouteId = RoutesOf<Module>["id"];
+export type RouteId = AnyRoute["id"];
 
 function isRoute(value: unknown): value is Route<RouteId> {
   return typeof value === "object" && value !== null && "definition" in value && "method" in value;

@@ -74,25 +74,21 @@ function parametersOf({ definition, method }: Route): Json[] {
 /** Errors that follow from the method, `x-role` and `x-callers`: said once, for all routes. */
 const derived: readonly ErrorCode[] = ["token_scope", "forbidden", "users_only", "idempotency_mismatch"];
 
-/** The errors of this route alone: one shared response for each status, with the codes in its description. */
-function errorsOf(route: Route): Record<string, Json> {
+/** The errors of this route alone, by status: `{"409": "build_in_progress"}`. Their body is that of every error. */
+function errorsOf(route: Route): Record<string, string> {
   const byStatus = new Map<number, ErrorCode[]>();
   for (const code of route.definition.errors) {
     if (derived.includes(code)) continue;
     const { status } = errorTable[code];
     byStatus.set(status, [...(byStatus.get(status) ?? []), code]);
   }
-  return Object.fromEntries(
-    [...byStatus].map(([status, codes]) => [
-      String(status),
-      { $ref: "#/components/responses/Error", description: codes.join(", ") },
-    ]),
-  );
+  return Object.fromEntries([...byStatus].map(([status, codes]) => [String(status), codes.join(", ")]));
 }
 
 function operationOf(route: Route): Json {
   const { definition } = route;
   const parameters = parametersOf(route);
+  const errors = errorsOf(route);
   return {
     operationId: route.id,
     summary: definition.summary,
@@ -104,15 +100,15 @@ function operationOf(route: Route): Json {
     }),
     responses: {
       [definition.status]: { description: "OK", ...jsonBody(schemaOf(definition.reply, "output")) },
-      ...errorsOf(route),
       default: { $ref: "#/components/responses/Error" },
     },
+    ...(Object.keys(errors).length > 0 && { "x-errors": errors }),
     ...(definition.credential === "none" && { security: [] }),
   };
 }
 
 const listed = (codes: readonly ErrorCode[]) => codes.map((code) => `${code} (${errorTable[code].status})`).join(", ");
-const everywhere = `Every route can answer ${listed(commonErrors)}. One that changes something can also answer ${listed(derived)}: x-role is the least role that a user needs, x-callers "users" refuses keys.`;
+const everywhere = `Every route can answer ${listed(commonErrors)}. One that changes something can also answer ${listed(derived)}: x-role is the least role that a user needs, x-callers "users" refuses keys, x-errors names the errors of one route.`;
 
 /** The whole interface as an OpenAPI 3.1 document, derived from the route table. */
 export function openApi(): Json {

@@ -56,9 +56,7 @@ function operationOf(document: Json, path: string, method: string, operation: Js
     body: isJson(operation.requestBody) ? jsonAt(resolved(document, operation.requestBody), ...content) : undefined,
     reply: jsonAt(resolved(document, jsonAt(responses, status)), ...content),
     status,
-    errors: Object.entries(responses).flatMap(([code, response]) =>
-      /^[45]/.test(code) ? textAt(response, "description").split(", ") : [],
-    ),
+    errors: Object.values(jsonAt(operation, "x-errors")).flatMap((codes) => String(codes).split(", ")),
     sdkMethod: methodName(id),
   };
 }

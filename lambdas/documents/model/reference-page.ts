@@ -2,7 +2,7 @@ import { routes } from "../../../api/index.ts";
 import { openApi } from "../../../api/openapi.ts";
 import { escapeHtml as h } from "./escape-html.ts";
 import { type Operation, operationsOf } from "./operations.ts";
-import { curlSample, inputSample, sdkSample } from "./samples.ts";
+import { cliSample, curlSample, inputSample, sdkSample } from "./samples.ts";
 import { typeText } from "./type-text.ts";
 
 export const styles = `
@@ -43,6 +43,7 @@ function section(operation: Operation): string {
 ${part("Query", query && typeText(query))}${part("Body", body && typeText(body))}${part(`Answer ${status}`, typeText(reply))}
 ${codes === "" ? "" : `<p>Errors of this operation: ${codes}</p>`}
 <h4>curl</h4><pre>${h(curlSample(operation))}</pre>
+<h4>Command line</h4><pre>${h(cliSample(operation))}</pre>
 <h4>SDK</h4><pre>${h(sdkSample(operation))}</pre>
 <details><summary>Try it</summary><form data-method="${h(operation.sdkMethod)}">
 <label>Input <textarea rows="4" spellcheck="false">${h(inputSample(operation))}</textarea></label>

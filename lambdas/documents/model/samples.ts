@@ -10,11 +10,21 @@ export function curlSample(operation: Operation): string {
     operation.method === "GET" ? "curl" : `curl -X ${operation.method}`,
     `"$SLIPWAY_URL${path}${search}"`,
     `-H "Authorization: Bearer $SLIPWAY_TOKEN"`,
-    ...(body === undefined
-      ? []
-      : [`-H "Content-Type: application/json"`, `-d '${JSON.stringify(body).replaceAll("'", "'\\''")}'`]),
+    ...(body === undefined ? [] : [`-H "Content-Type: application/json"`, `-d ${quoted(JSON.stringify(body))}`]),
   ];
   return words.join(" \\\n  ");
+}
+
+const quoted = (text: string) => `'${text.replaceAll("'", "'\\''")}'`;
+
+/** The same call with the command line: the command for it, or else the raw call. */
+export function cliSample(operation: Operation): string {
+  const { query, body, cli } = exampleOf(operation.id);
+  if (cli !== undefined) return `slipway ${cli}`;
+  const path = operation.path.replace(/\{(\w+)\}/g, (_, name: string) => `$${name}`);
+  const search = query === undefined ? "" : `?${new URLSearchParams(query)}`;
+  const data = body === undefined ? "" : ` --data ${quoted(JSON.stringify(body))}`;
+  return `slipway api ${operation.method} "${path}${search}"${data}`;
 }
 
 function fields(operation: Operation): string[] {
