@@ -25,6 +25,14 @@ export const pages = [
     uses: [],
   },
   {
+    id: "get-settings-schema",
+    methods: ["GET"],
+    paths: ["/slipway.schema.json"],
+    resource: "documents",
+    summary: "The JSON Schema of slipway.json, for editors.",
+    uses: [],
+  },
+  {
     id: "get-docs",
     methods: ["GET"],
     paths: ["/docs"],

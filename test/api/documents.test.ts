@@ -2,6 +2,7 @@ import { gzipSync } from "node:zlib";
 import { afterAll, beforeAll, expect, test } from "vitest";
 import { openApi } from "../../api/openapi.ts";
 import { pages } from "../../api/pages.ts";
+import { settingNames } from "../../api/settings.ts";
 import { type Running, startRunning } from "../harness/service.ts";
 
 let running: Running;
@@ -61,6 +62,16 @@ test("the short text for language models names every route and how to deploy", a
     }
   }
   expect(text).toContain("Content-Type: application/zip");
+});
+
+test("the schema of slipway.json says what each setting is, and refuses unknown ones", async () => {
+  const response = await get("/slipway.schema.json");
+  expect(response.headers.get("content-type")).toBe("application/schema+json");
+  // biome-ignore lint/suspicious/noExplicitAny: a test reads whatever the service answered
+  const schema: any = await response.json();
+  expect(schema.additionalProperties).toBe(false);
+  for (const name of settingNames) expect([name, schema.properties[name]?.description]).not.toContain(undefined);
+  expect(schema.properties.memory.anyOf?.[0]?.enum ?? schema.properties.memory.enum).toContain(512);
 });
 
 test("other methods and paths below a page are the API's own 404", async () => {

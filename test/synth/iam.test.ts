@@ -119,6 +119,7 @@ it("the capabilities of each function", () => {
     get-organization: keys:record-use table:read
     get-project: keys:record-use table:read
     get-row: databases:run keys:record-use table:read
+    get-settings-schema: 
     grant-build-access: apps:read apps:watch image-builds:grant images:expire table:read
     list-app-logs: app-output:read build-values:read keys:record-use table:read
     list-build-logs: build-values:read keys:record-use logs:read table:read
