@@ -58,6 +58,7 @@ const examples: Examples = {
   "redeploy-build": {},
   "list-build-logs": { query: { limit: "100" }, cli: "logs $buildId" },
   "list-app-logs": { query: { text: "error" }, cli: "logs --app --search error" },
+  "get-metrics": {},
   "list-endpoints": { cli: "endpoints" },
   "list-credentials": { cli: "keys list" },
   "create-credential": { body: { description: "importer" }, cli: "keys create --description importer" },
