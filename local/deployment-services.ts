@@ -13,6 +13,7 @@ import type { Functions } from "./lambda/functions.ts";
 import type { Logs } from "./logs/server.ts";
 import { account, names, region, removalMachineArn, stateMachineArn, testHeader } from "./names.ts";
 import type { Ports } from "./ports.ts";
+import type { RebuiltImages } from "./rebuilt-images.ts";
 import type { S3Server } from "./s3/server.ts";
 import { createStepFunctions } from "./stepfunctions/server.ts";
 import type { CredentialStore } from "./sts/store.ts";
@@ -73,6 +74,7 @@ async function containerBuilder({ engine, functions }: EmbeddedBase, ecr: Ecr): 
 export function createContainers(
   { home, ports, logs, cloudWatch, behavior }: EmbeddedBase,
   tasks: TaskCredentials,
+  images: RebuiltImages,
   runner: TaskRunner | undefined,
 ) {
   return createEcs({
@@ -91,7 +93,8 @@ export function createContainers(
       const { rememberAddress } = await import("./moved-address.ts");
       await rememberAddress(names.table, serviceName, url);
     },
-    resolveImage: (reference) => resolveImage(join(home, "images"), reference),
+    resolveImage: (reference, definition) =>
+      images.find(reference, definition, (name) => resolveImage(join(home, "images"), name)),
     taskCredentials: (taskId) => tasks.variables(taskId),
   });
 }

@@ -6,6 +6,7 @@ import { startAwsServer } from "./aws/server.ts";
 import type { Behavior } from "./behavior.ts";
 import { cacheFolder } from "./cache-folder.ts";
 import { createCloudWatch } from "./cloudwatch/server.ts";
+import type { CodeBuild } from "./codebuild/server.ts";
 import type { ContainerLane } from "./containers/container-lane.ts";
 import type { Engine } from "./containers/engine.ts";
 import { createIntegrations } from "./deployment-machine.ts";
@@ -21,6 +22,7 @@ import { createLogs } from "./logs/server.ts";
 import { names, region, roleArn } from "./names.ts";
 import { openPorts, unlistedPort } from "./ports.ts";
 import { createRdsData } from "./rds/server.ts";
+import { createRebuiltImages, type RebuiltImages } from "./rebuilt-images.ts";
 import { type S3Server, startS3 } from "./s3/server.ts";
 import { startStsServer, stsService } from "./sts/server.ts";
 import { localRootArn, openCredentials } from "./sts/store.ts";
@@ -123,7 +125,12 @@ async function startImages({
 }
 
 /** Prepares the engine for tasks; its images come from ECR. */
-async function startContainers(base: EmbeddedBase, ecr: Ecr, tasks: TaskCredentials): Promise<ContainerLane> {
+async function startContainers(
+  base: EmbeddedBase,
+  ecr: Ecr,
+  tasks: TaskCredentials,
+  images: RebuiltImages,
+): Promise<ContainerLane> {
   const { home, credentials, behavior, engine, started } = base;
   if (engine.kind === "none") throw new Error("ECR was started without an engine");
   const { startContainerLane } = await import("./containers/container-lane.ts");
@@ -132,7 +139,7 @@ async function startContainers(base: EmbeddedBase, ecr: Ecr, tasks: TaskCredenti
     home,
     credentials: tasks,
     services: [tasks.service, stsService({ credentials, faults: behavior.faults })],
-    imageOf: (reference) => ecr.pull(reference, engine),
+    imageOf: (reference, definition) => images.find(reference, definition, (name) => ecr.pull(name, engine)),
   });
   started.defer(lane.close);
   return lane;
@@ -173,15 +180,18 @@ export async function startEmbeddedServices(
   const [dynamoDb, s3] = await Promise.all(starting);
   const sts = await startSts(base);
   const ecr = await startImages(base);
-  const lane = ecr && (await startContainers(base, ecr.ecr, sts.tasks));
-  const ecs = createContainers(base, sts.tasks, lane?.runner);
-  const codeBuild = await createBuilds(base, s3, ecs, ecr?.ecr);
+  let codeBuild: CodeBuild | undefined;
+  const images = createRebuiltImages(home, () => codeBuild);
+  const lane = ecr && (await startContainers(base, ecr.ecr, sts.tasks, images));
+  const ecs = createContainers(base, sts.tasks, images, lane?.runner);
+  const builds = await createBuilds(base, s3, ecs, ecr?.ecr);
+  codeBuild = builds;
   const rdsData = createRdsData({ dir: join(home, "postgres"), cacheDir: cacheFolder });
-  const stepFunctions = createDeployments(base, createIntegrations(functions, codeBuild));
+  const stepFunctions = createDeployments(base, createIntegrations(functions, builds));
   const aws = await startAwsServer({
     json: [
       withFaults("ECS", ecs.service, behavior.faults),
-      withFaults("CodeBuild", codeBuild.service, behavior.faults),
+      withFaults("CodeBuild", builds.service, behavior.faults),
       withFaults("StepFunctions", stepFunctions.service, behavior.faults),
       withFaults("CloudWatch", cloudWatch.service, behavior.faults),
       withFaults("Logs", logs.service, behavior.faults),
@@ -197,7 +207,7 @@ export async function startEmbeddedServices(
   });
   started.defer(aws.close);
   started.defer(async () => {
-    await Promise.all([ecs.close(), codeBuild.close(), stepFunctions.close(), rdsData.close()]);
+    await Promise.all([ecs.close(), builds.close(), stepFunctions.close(), rdsData.close()]);
   });
   return {
     functions,

@@ -3,7 +3,7 @@ import type { RawService } from "../aws/service.ts";
 import { StartRefused } from "../start-refused.ts";
 import { startStsServer } from "../sts/server.ts";
 import type { TaskCredentials } from "../sts/task-credentials.ts";
-import { type ContainerRunner, createContainerRunner } from "./container-runner.ts";
+import { type ContainerRunner, type ContainerRunnerOptions, createContainerRunner } from "./container-runner.ts";
 import { openDoorway } from "./doorway.ts";
 import type { DockerEngine } from "./engine.ts";
 import { createEngineApi } from "./engine-api.ts";
@@ -31,7 +31,7 @@ export async function startContainerLane(options: {
   credentials: TaskCredentials;
   /** STS and the credentials of tasks. */
   services: RawService[];
-  imageOf(reference: string): Promise<string>;
+  imageOf: ContainerRunnerOptions["imageOf"];
 }): Promise<ContainerLane> {
   const api = createEngineApi(new URL(options.engine.host).pathname);
   const home = homeName(options.home);

@@ -1,7 +1,7 @@
 import { text } from "node:stream/consumers";
 import { setTimeout as delay } from "node:timers/promises";
 import * as z from "zod";
-import { containerPortOf } from "../ecs/records.ts";
+import { containerPortOf, type TaskDefinitionRecord } from "../ecs/records.ts";
 import { CannotPull, type RunningTask, type RunRequest, type TaskRunner, type TaskSocket } from "../ecs/task-runner.ts";
 import { parseListening } from "../process/listening.ts";
 import { containerBody } from "./container-spec.ts";
@@ -18,7 +18,7 @@ export interface ContainerRunnerOptions {
   home: string;
   networks: ProjectNetworks;
   /** Makes sure that the engine has an image and gives its name there; a rejection is a failed image pull. */
-  imageOf(reference: string): Promise<string>;
+  imageOf(reference: string, definition: TaskDefinitionRecord): Promise<string>;
   /** Variables of a task: its credentials. The task definition overrides them. */
   credentials(taskId: string): Promise<Record<string, string>> | Record<string, string>;
   /** The address of the service for containers, in place of the one in the task definition. */
@@ -86,8 +86,8 @@ export function createContainerRunner(options: ContainerRunnerOptions): Containe
   /** The engine's names of images that it had; an image that is gone is pulled again. */
   const images = new Map<string, string>();
 
-  async function imageOf(reference: string): Promise<string> {
-    const found = images.get(reference) ?? (await options.imageOf(reference));
+  async function imageOf(reference: string, definition: TaskDefinitionRecord): Promise<string> {
+    const found = images.get(reference) ?? (await options.imageOf(reference, definition));
     images.set(reference, found);
     return found;
   }
@@ -95,7 +95,7 @@ export function createContainerRunner(options: ContainerRunnerOptions): Containe
   async function create(request: RunRequest, project: string): Promise<{ Id: string }> {
     const { taskId, definition, command } = request;
     const [container] = definition.containerDefinitions;
-    const image = await imageOf(container.image).catch((error: unknown) => {
+    const image = await imageOf(container.image, definition).catch((error: unknown) => {
       throw new CannotPull(error instanceof Error ? error.message : String(error));
     });
     const own = Object.fromEntries((container.environment ?? []).map(({ name, value }) => [name, value]));

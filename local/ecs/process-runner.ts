@@ -18,7 +18,7 @@ export interface ResolvedImage {
 
 export interface ProcessRunnerOptions {
   /** Finds the local image of a reference; a rejection is a failed image pull. */
-  resolveImage(imageRef: string): Promise<ResolvedImage>;
+  resolveImage(imageRef: string, definition: TaskDefinitionRecord): Promise<ResolvedImage>;
   /** Variables to add to a task's environment; the task definition overrides them. */
   taskCredentials?(taskId: string): Record<string, string> | Promise<Record<string, string>>;
   portMap: PortMap;
@@ -62,7 +62,8 @@ export function createProcessRunner({ resolveImage, taskCredentials, portMap }: 
   const usageOf = createUsageReader();
   return {
     async start(request): Promise<RunningTask> {
-      const image = await resolveImage(request.definition.containerDefinitions[0].image).catch((error: unknown) => {
+      const { definition } = request;
+      const image = await resolveImage(definition.containerDefinitions[0].image, definition).catch((error: unknown) => {
         throw new CannotPull(error instanceof Error ? error.message : String(error));
       });
       const place = await placeFor(request.definition);

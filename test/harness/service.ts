@@ -42,7 +42,8 @@ export interface Running {
   project: string;
   call(method: string, path: string, options?: CallOptions): Promise<Answer>;
   operator(command: string, input: object): Promise<Record<string, { id: string; [name: string]: unknown }>>;
-  stop(): Promise<void>;
+  /** Ends the service and deletes its data folder, unless `keep` is set. */
+  stop(keep?: "keep"): Promise<void>;
 }
 
 export interface RunningOptions
@@ -105,9 +106,9 @@ export async function startRunning(
       if (!answer.ok) throw Object.assign(new Error(answer.error?.message), answer.error);
       return answer.output;
     },
-    async stop() {
+    async stop(keep) {
       await service.stop();
-      rmSync(home, { recursive: true, force: true });
+      if (keep === undefined) rmSync(home, { recursive: true, force: true });
     },
   };
 }

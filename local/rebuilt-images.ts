@@ -1,0 +1,89 @@
+import { join } from "node:path";
+import { CodeBuildClient, StartBuildCommand } from "@aws-sdk/client-codebuild";
+import * as z from "zod";
+import { Build } from "../lambdas/builds/model/rows.ts";
+import { log } from "../lambdas/http/log.ts";
+import { documentClient } from "../lambdas/table/client.ts";
+import { tableReader } from "../lambdas/table/reader.ts";
+import type { CodeBuild } from "./codebuild/server.ts";
+import type { TaskDefinitionRecord } from "./ecs/records.ts";
+import { names } from "./names.ts";
+import { readStateFile, writeStateFile } from "./state-file.ts";
+
+const fileSchema = z.record(z.string(), z.string());
+const exported = z.object({
+  exportedEnvironmentVariables: z.array(z.object({ name: z.string(), value: z.string() })).default([]),
+});
+/** Log streams of an app begin with its project and its build. */
+const prefixPattern = /(prj_\w+)\/(bld_\w+)/;
+
+export interface RebuiltImages {
+  /**
+   * Finds the image of a task with `find`. An image that was built for the other way of running apps (folders for processes,
+   * ECR for containers) is built again from the build's archive, once.
+   */
+  find<T>(reference: string, definition: TaskDefinitionRecord, find: (reference: string) => Promise<T>): Promise<T>;
+}
+
+/** `codeBuild` is known only after ECS was created. The digests of new images are kept in `home`. */
+export function createRebuiltImages(home: string, codeBuild: () => CodeBuild | undefined): RebuiltImages {
+  const path = join(home, "rebuilt-images.json");
+  const known = readStateFile(path, fileSchema, "Delete it; live apps are then built again.") ?? {};
+  const running = new Map<string, Promise<string>>();
+
+  async function rebuild(reference: string, definition: TaskDefinitionRecord): Promise<string> {
+    const prefix = definition.containerDefinitions[0].logConfiguration?.options?.["awslogs-stream-prefix"] ?? "";
+    const [, projectId = "", buildId = ""] = prefixPattern.exec(prefix) ?? [];
+    const table = tableReader(documentClient(), names.table);
+    const { build } = await table.read({ build: Build.at({ projectId, id: buildId }) });
+    const builds = codeBuild();
+    if (!build?.archive || !builds) throw new Error("The build of this image does not exist any more");
+    log("info", "An app was built for another way of running apps, so it is built again", { projectId, buildId });
+    const variables = {
+      SOURCE_BUCKET: names.archives,
+      SOURCE_KEY: build.archive.key,
+      SOURCE_VERSION: build.archive.version,
+      ARTIFACT_BUCKET: names.artifacts,
+      ARTIFACT_PREFIX: `builds/${buildId}/`,
+      IMAGE_REPOSITORY: names.images,
+      IMAGE_TAG: buildId,
+      PROJECT_ID: projectId,
+    };
+    const started = await new CodeBuildClient({}).send(
+      new StartBuildCommand({
+        projectName: names.imageBuilds,
+        environmentVariablesOverride: Object.entries(variables).map(([name, value]) => ({ name, value })),
+      }),
+    );
+    const ended = await builds.finished(started.build?.id ?? "", new AbortController().signal);
+    const digest = exported
+      .parse(ended)
+      .exportedEnvironmentVariables.find(({ name }) => name === "IMAGE_DIGEST")?.value;
+    if (ended.buildStatus !== "SUCCEEDED" || !digest) throw new Error("The app could not be built again");
+    const found = `${reference.slice(0, reference.indexOf("@"))}@${digest}`;
+    known[reference] = found;
+    writeStateFile(path, known);
+    return found;
+  }
+
+  return {
+    async find(reference, definition, find) {
+      try {
+        return await find(reference);
+      } catch (error) {
+        const earlier = known[reference];
+        const again = earlier && (await find(earlier).catch(() => undefined));
+        if (again) return again;
+        const rebuilding = running.get(reference) ?? rebuild(reference, definition);
+        running.set(reference, rebuilding);
+        try {
+          return await find(await rebuilding);
+        } catch {
+          throw error;
+        } finally {
+          running.delete(reference);
+        }
+      }
+    },
+  };
+}
