@@ -19,7 +19,7 @@ export interface AppExits {
 const hourMs = 3_600_000;
 
 export function appExits({ CLUSTER_NAME: cluster }: { CLUSTER_NAME: string }): AppExits {
-  const ecs = new ECSClient(shortCallDefaults);
+  const ecs = new ECSClient(shortCallDefaults());
   return {
     async of(buildId, now) {
       const listed = await ecs.send(

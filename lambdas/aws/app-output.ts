@@ -38,7 +38,7 @@ export interface AppOutput {
 const eventsMax = 10_000;
 
 export function appOutput(environment: { APP_LOG_GROUP: string; OUTPUT_SETTLE_MS: string }): AppOutput {
-  const logs = new CloudWatchLogsClient(shortCallDefaults);
+  const logs = new CloudWatchLogsClient(shortCallDefaults());
   const settleMs = Number(environment.OUTPUT_SETTLE_MS);
 
   async function* events({ projectId, buildId, newestFirst, from, to, position, limit }: OutputQuery) {

@@ -12,7 +12,7 @@ const stored = z.array(z.string());
 
 export function buildValues({ ARTIFACTS_BUCKET }: { ARTIFACTS_BUCKET: string }): BuildValues {
   const s3 = new S3Client({
-    ...shortCallDefaults,
+    ...shortCallDefaults(),
     requestChecksumCalculation: "WHEN_REQUIRED",
     responseChecksumValidation: "WHEN_REQUIRED",
     forcePathStyle: process.env.AWS_ENDPOINT_URL_S3 !== undefined,
