@@ -95,6 +95,33 @@ test("several instances serve, at the health path that was set", async () => {
   expect(wrong.warning).toContain("healthPath");
 });
 
+test("settings of the project hold from its next build on; a rollback restores all instances, and fewer are left by the next", async () => {
+  const set = async (settings: object) =>
+    expect((await running.call("PUT", running.project, { body: { settings } })).status).toBe(200);
+  const pids = async () => {
+    const url = await address(running);
+    const found = new Set<string>();
+    for (let tries = 0; tries < 9; tries += 1) found.add(await (await fetch(`${url}/pid`)).text());
+    return found;
+  };
+  const app = nodeApp('res.end(req.url === "/pid" ? String(process.pid) : "up");');
+  await set({ instances: 3, healthPath: "/health" });
+  const three = await deploy(running, app);
+  expect(three).toMatchObject({ status: "ready", warning: null });
+  expect(three.findings.map(({ code }: { code: string }) => code)).toEqual(["setting", "setting"]);
+  const before = await pids();
+  expect(before.size).toBe(3);
+
+  await set({ instances: 1 });
+  const failed = await deploy(running, nodeApp("", "process.exit(4);"));
+  expect(failed).toMatchObject({ status: "error", isLive: false });
+  expect(await pids()).toEqual(before);
+
+  expect(await deploy(running, app)).toMatchObject({ status: "ready" });
+  expect((await pids()).size).toBe(1);
+  await set({ instances: null, healthPath: null });
+});
+
 const examples = join(import.meta.dirname, "..", "..", "examples");
 function exampleFiles(name: string): Record<string, string> {
   const paths = readdirSync(join(examples, name), { recursive: true, withFileTypes: true }).filter((one) =>
