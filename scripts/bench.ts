@@ -1,4 +1,5 @@
 import { benchAnalysis } from "./bench/analysis.ts";
+import { benchAppOutput } from "./bench/app-output.ts";
 import { benchCloud } from "./bench/cloud.ts";
 import { benchColdStart } from "./bench/cold-start.ts";
 import { benchDeploy } from "./bench/deploy.ts";
@@ -20,6 +21,7 @@ const benches: Record<string, () => Promise<Measured[]>> = {
   zip: benchZip,
   analysis: benchAnalysis,
   masking: benchMasking,
+  output: benchAppOutput,
   tables: benchTables,
   storage: benchStorage,
   mcp: benchMcp,
