@@ -59,6 +59,10 @@ export type MetricPoint = z.infer<typeof metricPoint>;
 export const getMetrics = route("get-metrics", `GET ${project}/metrics`, {
   summary: "What was measured of the project's app, oldest first; null where nothing was.",
   query: z.object({ since }),
+  tool: {
+    name: "get_metrics",
+    description: "Requests, errors, latency, memory, CPU and restarts of the app over time.",
+  },
   reply: z.object({ from: timestamp, stepSeconds: z.int(), points: z.array(metricPoint).max(limits.metricPointsMax) }),
   status: 200,
   errors: [],

@@ -31,6 +31,7 @@ const reading = [
   "get_app_logs",
   "get_build",
   "get_build_logs",
+  "get_metrics",
   "list_builds",
   "list_databases",
   "list_files",
