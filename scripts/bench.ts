@@ -2,6 +2,7 @@ import { benchAnalysis } from "./bench/analysis.ts";
 import { benchAppOutput } from "./bench/app-output.ts";
 import { benchCloud } from "./bench/cloud.ts";
 import { benchColdStart } from "./bench/cold-start.ts";
+import { benchContainers } from "./bench/containers.ts";
 import { benchDeploy } from "./bench/deploy.ts";
 import { benchLists } from "./bench/lists.ts";
 import { benchMasking } from "./bench/masking.ts";
@@ -14,6 +15,7 @@ import { benchZip } from "./bench/zip.ts";
 
 const benches: Record<string, () => Promise<Measured[]>> = {
   deploy: benchDeploy,
+  containers: benchContainers,
   cloud: benchCloud,
   coldstart: benchColdStart,
   service: benchService,

@@ -2,7 +2,7 @@ import { timingSafeEqual } from "node:crypto";
 import { createServer, type IncomingMessage, type ServerResponse } from "node:http";
 import type { AddressInfo } from "node:net";
 import { buffer } from "node:stream/consumers";
-import { pipeline } from "node:stream/promises";
+import { finished, pipeline } from "node:stream/promises";
 import { errorFields, log } from "../../lambdas/http/log.ts";
 import type { ImageStore } from "./store.ts";
 
@@ -61,7 +61,7 @@ async function answerUpload(call: Call, name: string, id: string): Promise<void>
     const location = `/v2/${name}/blobs/uploads/${store.begin()}`;
     return void response.writeHead(202, { location, range: "0-0", "content-length": 0 }).end();
   }
-  const size = await store.append(id, request);
+  const size = await store.append(id, request.iterator({ destroyOnReturn: false }));
   if (size === undefined) throw unknown("blob_upload");
   if (method === "PATCH") {
     const location = `/v2/${name}/blobs/uploads/${id}`;
@@ -138,9 +138,9 @@ export async function startRegistry(options: { store: ImageStore; password: stri
       if (!(error instanceof Refused) && !request.destroyed)
         log("error", "The embedded ECR failed", errorFields(error));
       if (response.headersSent) return void response.destroy();
-      const { status, code, message } =
-        error instanceof Refused ? error : { status: 500, code: "UNKNOWN", message: reasonOf(error) };
-      if (!request.complete) response.setHeader("connection", "close");
+      const { status, code, message } = error instanceof Refused ? error : failureOf(error);
+      // A client that still sends would see a broken connection instead of this answer.
+      if (!request.complete) await finished(request.resume()).catch(() => undefined);
       response.writeHead(status, { "content-type": "application/json" });
       response.end(JSON.stringify({ errors: [{ code, message }] }));
     }
@@ -162,8 +162,10 @@ export async function startRegistry(options: { store: ImageStore; password: stri
   };
 }
 
-/** What a builder shows to the user; only a full disk is something that the user can change. */
-function reasonOf(error: unknown): string {
+/** The answer to a failure of the registry. A full disk has a status of its own, because builders do not show messages. */
+function failureOf(error: unknown): { status: number; code: string; message: string } {
   const isFull = error instanceof Error && "code" in error && ["ENOSPC", "EDQUOT"].includes(String(error.code));
-  return isFull ? "The disk of the data folder is full" : "The registry failed";
+  return isFull
+    ? { status: 507, code: "DENIED", message: "The disk of the data folder is full" }
+    : { status: 500, code: "UNKNOWN", message: "The registry failed" };
 }

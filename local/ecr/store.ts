@@ -1,5 +1,6 @@
 import { createHash, randomUUID } from "node:crypto";
 import {
+  appendFileSync,
   closeSync,
   createReadStream,
   existsSync,
@@ -11,7 +12,6 @@ import {
   renameSync,
   rmSync,
   statSync,
-  writeSync,
 } from "node:fs";
 import { join } from "node:path";
 import type { Readable } from "node:stream";
@@ -140,14 +140,21 @@ export class ImageStore {
     return id;
   }
 
-  /** Appends to an upload and returns its size; undefined if there is no such upload. */
+  /** Appends to an upload and returns its size; undefined if there is no such upload. An upload that fails frees its disk space. */
   async append(id: string, content: AsyncIterable<Buffer>): Promise<number | undefined> {
     const upload = this.#uploads.get(id);
     if (!upload) return undefined;
-    for await (const chunk of content) {
-      writeSync(upload.file, chunk);
-      upload.hash.update(chunk);
-      upload.size += chunk.length;
+    try {
+      for await (const chunk of content) {
+        appendFileSync(upload.file, chunk);
+        upload.hash.update(chunk);
+        upload.size += chunk.length;
+      }
+    } catch (error) {
+      closeSync(upload.file);
+      this.#uploads.delete(id);
+      rmSync(join(this.#dir, "uploads", id), { force: true });
+      throw error;
     }
     return upload.size;
   }
@@ -176,7 +183,7 @@ export class ImageStore {
     const digest = `sha256:${createHash("sha256").update(bytes).digest("hex")}`;
     const id = this.begin();
     const upload = this.#uploads.get(id);
-    if (upload) writeSync(upload.file, bytes);
+    if (upload) appendFileSync(upload.file, bytes);
     upload?.hash.update(bytes);
     this.finish(id, digest);
     const found = this.#read(repository) ?? { manifests: {}, tags: {} };

@@ -14,7 +14,7 @@ const pollMs = 50;
  * Milliseconds from the start of the upload to the build's own time of becoming `ready`. It polls rarely, because polls
  * every few milliseconds would slow the service down; clients poll once a second (docs/api.md, Polling).
  */
-async function uploadToReady(service: ServiceProcess, archive: string): Promise<number> {
+export async function uploadToReady(service: ServiceProcess, archive: string): Promise<number> {
   const headers = { authorization: `Bearer ${service.key}` };
   const created = await jsonOf(fetch(`${service.project}/builds`, { method: "POST", headers }));
   const began = Date.now();

@@ -51,7 +51,7 @@ const machineFailures: readonly (readonly [pattern: RegExp, sentence: (detail: s
     /failed to solve: (\S+): failed to resolve source metadata|failed to resolve reference "(\S+)"/,
     (image) => `its base image ${image} could not be pulled.`,
   ],
-  [/no space left on device|disk quota exceeded|disk of the data folder is full/i, () => "the disk is full."],
+  [/no space left on device|disk quota exceeded|507 Insufficient Storage/i, () => "the disk is full."],
   [
     /Cannot connect to the Docker daemon|error reading from server: EOF|code = Unavailable|connection (?:refused|reset)/,
     () => "the Docker engine stopped during the build. Start it, and build again.",

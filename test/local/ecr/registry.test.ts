@@ -1,3 +1,4 @@
+import { execFileSync } from "node:child_process";
 import { createHash } from "node:crypto";
 import { existsSync, mkdtempSync, readdirSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
@@ -122,3 +123,23 @@ test("after a restart tagged images are there, and replaced caches and deleted i
   expect(readdirSync(join(dir, "ecr", "blobs")).sort()).toEqual(kept.sort());
   expect(existsSync(join(dir, "ecr", "uploads"))).toBe(true);
 });
+
+const canMount = process.platform === "linux" && process.getuid?.() === 0;
+
+test.skipIf(!canMount)(
+  "a layer for which the disk has no space is refused, and leaves the space to others",
+  async () => {
+    const uploads = join(dir, "ecr", "uploads");
+    execFileSync("mount", ["-t", "tmpfs", "-o", "size=64k", "tmpfs", uploads]);
+    try {
+      await create();
+      const begun = await send("POST", `${repository}/blobs/uploads/`);
+      const location = begun.headers.get("location")?.replace("/v2/", "") ?? "";
+      const answer = await send("PATCH", location, "x".repeat(2 ** 20));
+      expect([answer.status, answer.statusText]).toEqual([507, "Insufficient Storage"]);
+      expect(readdirSync(uploads)).toEqual([]);
+    } finally {
+      execFileSync("umount", [uploads]);
+    }
+  },
+);

@@ -236,7 +236,7 @@ test.each([
   ],
   ["#14 ERROR: failed to copy: write /var/lib/docker/x: no space left on device", "the disk is full."],
   [
-    "ERROR: failed to solve: unexpected status from PATCH request: 500: The disk of the data folder is full",
+    "ERROR: failed to solve: failed to push 127.0.0.1:20001/x: unexpected status from PUT request: 507 Insufficient Storage",
     "the disk is full.",
   ],
   [
