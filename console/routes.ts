@@ -61,6 +61,18 @@ export const pageRoutes: readonly PageRoute[] = [
     component: lazy(() => import("./pages/organization-events.tsx").then((page) => page.OrganizationEventsPage)),
   },
   { path: "/console/connect", component: lazy(() => import("./pages/connect.tsx").then((page) => page.ConnectPage)) },
+  {
+    path: "/console/orgs/:orgId/databases",
+    component: lazy(() => import("./pages/databases.tsx").then((page) => page.DatabasesPage)),
+  },
+  {
+    path: "/console/orgs/:orgId/storages",
+    component: lazy(() => import("./pages/storages.tsx").then((page) => page.StoragesPage)),
+  },
+  {
+    path: "/console/orgs/:orgId/storages/:storageId",
+    component: lazy(() => import("./pages/files.tsx").then((page) => page.FilesPage)),
+  },
 ];
 
 /** The page for an address that is none. */

@@ -19,8 +19,15 @@ export { isFinished } from "./wait-for-build.ts";
 /** What a browser can upload. */
 export type BrowserSource = Blob | ArrayBuffer | Uint8Array<ArrayBuffer>;
 
-/** XMLHttpRequest, because fetch does not report the progress of an upload. */
-function put(url: string, source: BrowserSource, { contentType, onProgress, signal }: PutOptions): Promise<void> {
+/**
+ * Sends bytes to the upload address of a file, without any credential of the service; rejects with SlipwayError (`network`,
+ * `upload_refused`) or the signal's reason. XMLHttpRequest, because fetch does not report the progress of an upload.
+ */
+export function put(
+  url: string,
+  source: BrowserSource,
+  { contentType, onProgress, signal }: PutOptions,
+): Promise<void> {
   signal?.throwIfAborted();
   return new Promise((resolve, reject) => {
     const request = new XMLHttpRequest();
