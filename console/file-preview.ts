@@ -19,16 +19,3 @@ export function previewOf({ name, mime, size }: { name: string; mime: string; si
   }
   return "none";
 }
-
-/** "0 bytes", "1.5 KB", "20 MB": of 1,024 each. */
-export function sizeText(bytes: number): string {
-  if (bytes < 1024) return `${bytes} ${bytes === 1 ? "byte" : "bytes"}`;
-  const units = ["KB", "MB", "GB", "TB"];
-  let value = bytes / 1024;
-  let unit = 0;
-  while (value >= 1023.95 && unit < units.length - 1) {
-    value /= 1024;
-    unit += 1;
-  }
-  return `${value >= 100 ? Math.round(value) : Number(value.toFixed(1))} ${units[unit]}`;
-}

@@ -66,6 +66,18 @@ export const pageRoutes: readonly PageRoute[] = [
     component: lazy(() => import("./pages/databases.tsx").then((page) => page.DatabasesPage)),
   },
   {
+    path: "/console/orgs/:orgId/databases/:dbId",
+    component: lazy(() => import("./pages/tables.tsx").then((page) => page.TablesPage)),
+  },
+  {
+    path: "/console/orgs/:orgId/databases/:dbId/tables/:tableName",
+    component: lazy(() => import("./pages/table.tsx").then((page) => page.TablePage)),
+  },
+  {
+    path: "/console/orgs/:orgId/databases/:dbId/tables/:tableName/columns",
+    component: lazy(() => import("./pages/table.tsx").then((page) => page.TablePage)),
+  },
+  {
     path: "/console/orgs/:orgId/storages",
     component: lazy(() => import("./pages/storages.tsx").then((page) => page.StoragesPage)),
   },

@@ -51,7 +51,10 @@ export function useUploads(ids: { orgId: string; storageId: string }): Uploads {
         if (prepared) work.prepared = { fileId: prepared.id, url: prepared.url };
       }
       const onProgress = ({ sentBytes }: { sentBytes: number }) => change(id, { sentBytes });
-      await put(work.prepared?.url ?? "", file, { contentType, onProgress, signal: stop.signal });
+      const { fileId = "", url = "" } = work.prepared ?? {};
+      await put(url, file, { contentType, onProgress, signal: stop.signal });
+      // The list learns of an upload by an event, which may come later; this read looks at the file itself.
+      await client.getFile({ ...ids, fileId });
       works.current.delete(id);
       change(id, { state: "done", sentBytes: file.size });
     } catch (error) {

@@ -24,7 +24,7 @@ export function AccessChoice({ value, onChange, most = "all" }: AccessProps) {
     <fieldset class="checks">
       <legend>Access</legend>
       {accesses.slice(0, accesses.indexOf(most) + 1).map((access) => (
-        <label class="check" key={access}>
+        <label class="choice" key={access}>
           <input type="radio" name="access" checked={value === access} onChange={() => onChange(access)} />
           <span>
             {accessTexts[access][0]} <span class="muted">{accessTexts[access][1]}</span>
@@ -51,19 +51,19 @@ export function OrganizationChoice({ organizations, value, onChange }: Organizat
   return (
     <fieldset class="checks">
       <legend>Organizations</legend>
-      <label class="check">
+      <label class="choice">
         <input type="radio" name="organizations" checked={value === null} onChange={() => onChange(null)} />
         <span>
           All <span class="muted">Also those that you join later.</span>
         </span>
       </label>
-      <label class="check">
+      <label class="choice">
         <input type="radio" name="organizations" checked={value !== null} onChange={() => onChange([])} />
         Only these:
       </label>
       {value !== null &&
         organizations.map(({ id, name }) => (
-          <label class="check nested" key={id}>
+          <label class="choice nested" key={id}>
             <input
               type="checkbox"
               checked={value.includes(id)}

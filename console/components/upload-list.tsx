@@ -1,6 +1,6 @@
 import { useState } from "preact/hooks";
+import { bytesText } from "../builds.ts";
 import { explain } from "../explain.ts";
-import { sizeText } from "../file-preview.ts";
 import type { Upload, Uploads } from "../uploads.ts";
 import { Button } from "./button.tsx";
 import { UserText } from "./user-text.tsx";
@@ -10,7 +10,7 @@ function stateText({ state, sentBytes, size }: Upload): string {
     case "waiting":
       return "Waiting";
     case "sending":
-      return `${sizeText(sentBytes)} of ${sizeText(size)}`;
+      return `${bytesText(sentBytes)} of ${bytesText(size)}`;
     case "done":
       return "Uploaded";
     case "failed":
@@ -60,7 +60,7 @@ export function UploadArea({ uploads }: { uploads: Uploads }) {
   return (
     <section class="prose" aria-label="Upload">
       <label
-        class={`drop${isOver ? " over" : ""}`}
+        class={`drop-files${isOver ? " over" : ""}`}
         onDragOver={(event) => {
           event.preventDefault();
           setOver(true);

@@ -1,9 +1,10 @@
 import { useState } from "preact/hooks";
 import type { FileReply } from "../../api/storage.ts";
 import { client } from "../api.ts";
+import { bytesText } from "../builds.ts";
 import { Dialog } from "../components/dialog.tsx";
 import { Loading } from "../components/loading.tsx";
-import { previewOf, sizeText } from "../file-preview.ts";
+import { previewOf } from "../file-preview.ts";
 import { useLoad } from "../load.ts";
 
 interface Shown {
@@ -45,7 +46,7 @@ export function PreviewDialog({ ids, file, onClose }: PreviewProps) {
     <Dialog title={file.name} onClose={onClose} wide>
       <div class="prose">
         {preview === "too_large" ? (
-          <p class="note">The file has {sizeText(file.size)}, which is too large to be shown. Download it.</p>
+          <p class="note">The file has {bytesText(file.size)}, which is too large to be shown. Download it.</p>
         ) : (
           <Loading of={content} what="the file">
             {({ url, text }) =>

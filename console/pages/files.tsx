@@ -2,6 +2,7 @@ import { useState } from "preact/hooks";
 import { useRoute } from "preact-iso/router";
 import type { FileReply } from "../../api/storage.ts";
 import { client } from "../api.ts";
+import { bytesText } from "../builds.ts";
 import { Button } from "../components/button.tsx";
 import { ConfirmByName } from "../components/dialog.tsx";
 import { EmptyState } from "../components/empty-state.tsx";
@@ -14,7 +15,7 @@ import { Table } from "../components/table.tsx";
 import { Time } from "../components/time.tsx";
 import { UploadArea } from "../components/upload-list.tsx";
 import { UserText } from "../components/user-text.tsx";
-import { previewOf, sizeText } from "../file-preview.ts";
+import { previewOf } from "../file-preview.ts";
 import { useLoad } from "../load.ts";
 import { useMutation } from "../mutation.ts";
 import { usePaged } from "../paged.ts";
@@ -75,7 +76,7 @@ function FileTable({ ids, files }: { ids: StorageIds; files: readonly FileReply[
           {
             head: "Size",
             cell: ({ size, status }) =>
-              status === "pending" ? <Status tone="busy">Not uploaded</Status> : sizeText(size),
+              status === "pending" ? <Status tone="busy">Not uploaded</Status> : bytesText(size),
             align: "end",
           },
           { head: "Added", cell: ({ createdAt }) => <Time at={createdAt} /> },

@@ -86,7 +86,7 @@ function Setting({ name, label, about, draft, onChange, error, detected, isInFil
           <TextField {...field} />
         )}
         {skippable.has(name) && (
-          <label class="check">
+          <label class="choice">
             <input
               type="checkbox"
               checked={draft.skipped}

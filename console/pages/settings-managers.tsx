@@ -34,7 +34,7 @@ export function Managers({ project, disabled }: { project: ProjectReply; disable
       }}
     >
       <h2>Who may deploy</h2>
-      <label class="check">
+      <label class="choice">
         <input
           type="checkbox"
           checked={isRestricted}
@@ -52,7 +52,7 @@ export function Managers({ project, disabled }: { project: ProjectReply; disable
             <fieldset class="checks" disabled={disabled}>
               <legend>Members</legend>
               {members.map(({ id, name, email }) => (
-                <label class="check" key={id}>
+                <label class="choice" key={id}>
                   <input
                     type="checkbox"
                     checked={chosen.has(id)}

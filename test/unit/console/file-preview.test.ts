@@ -1,5 +1,5 @@
 import { expect, test } from "vitest";
-import { previewOf, sizeText } from "../../../console/file-preview.ts";
+import { previewOf } from "../../../console/file-preview.ts";
 
 test.each([
   ["a.png", "image/png", 10, "image"],
@@ -15,16 +15,4 @@ test.each([
   ["a.pdf", "application/pdf", 10, "none"],
 ])("%s of type %s with %i bytes: %s", (name, mime, size, expected) => {
   expect(previewOf({ name, mime, size })).toBe(expected);
-});
-
-test.each([
-  [0, "0 bytes"],
-  [1, "1 byte"],
-  [1023, "1023 bytes"],
-  [1536, "1.5 KB"],
-  [1024 * 1024 - 1, "1 MB"],
-  [150 * 1024 * 1024, "150 MB"],
-  [3 * 1024 ** 4, "3 TB"],
-])("%i bytes are %s", (bytes, text) => {
-  expect(sizeText(bytes)).toBe(text);
 });
