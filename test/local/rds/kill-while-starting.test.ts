@@ -39,9 +39,9 @@ async function nextService(...statements: string[]) {
 async function startElsewhere(environment: Record<string, string>): Promise<NodeJS.Signals | number> {
   const module = new URL("../../../local/rds/server.ts", import.meta.url).href;
   const script = `
-    import { createRdsData, startWaitMsDefault } from ${JSON.stringify(module)};
+    import { createRdsData } from ${JSON.stringify(module)};
     const body = Buffer.from(${JSON.stringify(JSON.stringify({ ...target, sql: "select 1" }))});
-    const { status } = await createRdsData({ dir: ${JSON.stringify(dir)} }).service({ method: "POST", path: "/Execute",
+    const { status } = await createRdsData({ dir: ${JSON.stringify(dir)}, startWaitMs: ${startWaitMs} }).service({ method: "POST", path: "/Execute",
       query: new URLSearchParams(), headers: {}, body });
     process.exit(status === 200 ? 0 : 1);`;
   const preload = join(import.meta.dirname, "kill-at-write.cjs");

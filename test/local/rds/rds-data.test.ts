@@ -267,9 +267,13 @@ describe("durability", () => {
   it("keeps committed statements, and nothing of an open transaction, after a SIGKILL", async () => {
     const writer = `
       import { createRdsData } from ${JSON.stringify(new URL("../../../local/rds/server.ts", import.meta.url).href)};
-      const { service } = createRdsData({ dir: ${JSON.stringify(join(dir, "killed"))} });
-      const call = async (path, more) => JSON.parse((await service({ method: "POST", path, query: new URLSearchParams(),
-        headers: {}, body: Buffer.from(JSON.stringify({ ...${JSON.stringify(target)}, ...more })) })).body);
+      const { service } = createRdsData({ dir: ${JSON.stringify(join(dir, "killed"))}, startWaitMs: 100_000 });
+      const call = async (path, more) => {
+        const { status, body } = await service({ method: "POST", path, query: new URLSearchParams(), headers: {},
+          body: Buffer.from(JSON.stringify({ ...${JSON.stringify(target)}, ...more })) });
+        if (status !== 200) throw new Error(path + " answered " + status + ": " + body);
+        return JSON.parse(body);
+      };
       process.on("unhandledRejection", () => process.exit(1));
       await call("/Execute", { sql: "create table k (a int)" });
       for (let a = 0; a < 20; a += 1) await call("/Execute", { sql: "insert into k values (" + a + ")" });
