@@ -35,7 +35,7 @@ function UploadRow({ upload, uploads }: { upload: Upload; uploads: Uploads }) {
           )}
           <Button
             kind="quiet"
-            label={state === "done" ? `Remove ${name} from this list` : `Cancel ${name}`}
+            label={state === "done" ? `Hide ${name}` : `Cancel ${name}`}
             onClick={() => uploads.remove(id)}
           >
             {state === "done" ? "Hide" : "Cancel"}

@@ -53,12 +53,14 @@ class ConsoleSite {
   }
 
   #content(name: string, headers: Record<string, string>): PageContent | undefined {
-    const known = this.#contents.get(name);
+    // The policy of the index follows from the environment, which changes when several services run in one process.
+    const key = `${name} ${JSON.stringify(headers)}`;
+    const known = this.#contents.get(key);
     if (known) return known;
     const file = this.#files.get(name);
     if (!file) return undefined;
     const content = contentOf(file, headers);
-    this.#contents.set(name, content);
+    this.#contents.set(key, content);
     return content;
   }
 }

@@ -1,0 +1,150 @@
+import type { Page } from "playwright-core";
+import { beforeAll, describe, expect, test } from "vitest";
+import { chromiumFile, expectAccessible, expectNoSidewaysScroll, useConsole } from "./harness.ts";
+
+const hostile = "<img src=x onerror=alert(1)>\u202e";
+
+describe.skipIf(!chromiumFile)("databases, tables and rows", () => {
+  const get = useConsole();
+  let page: Page;
+  beforeAll(async () => {
+    if (chromiumFile) page = await get().open(`${get().organization}/databases`);
+  });
+  const button = (name: string) => page.getByRole("button", { name, exact: true });
+  const row = (text: string) => page.getByRole("row").filter({ hasText: text });
+  const dialog = () => page.getByRole("dialog");
+  const call = (method: string, path: string, body?: unknown) => {
+    const { organizationId, databaseId } = get().running.seed;
+    const tables = `/organizations/${organizationId}/databases/${databaseId}/tables`;
+    return get().running.call(method, tables + path, body === undefined ? {} : { body });
+  };
+
+  test("a database is created, renamed and deleted by typing its name", async () => {
+    await row("First database").waitFor();
+    await expectAccessible(page);
+    await button("Create database").click();
+    await dialog().getByLabel("Name").fill(hostile);
+    await dialog().getByRole("button", { name: "Create database" }).click();
+    await row(hostile).waitFor();
+    await button(`Rename ${hostile}`).click();
+    await dialog().getByLabel("Name").fill("Second");
+    await dialog().getByRole("button", { name: "Rename" }).click();
+    await row("Second").waitFor();
+    await button("Delete Second").click();
+    await dialog().getByLabel("Name").fill("Second");
+    await dialog().getByRole("button", { name: "Delete database" }).click();
+    await row("Second").waitFor({ state: "detached" });
+  });
+
+  test("a table is created with its columns", async () => {
+    await page.getByRole("link", { name: "First database" }).click();
+    // The first use of a database starts PostgreSQL.
+    await page.getByRole("heading", { name: "No tables yet" }).waitFor({ timeout: 50_000 });
+    await expectAccessible(page);
+    await button("Create table").click();
+    await dialog().getByLabel("Name of the table").fill("people");
+    await dialog().getByLabel("Comment of the table").fill(hostile);
+    await dialog().getByLabel("Column", { exact: true }).fill("1st");
+    await dialog().getByRole("button", { name: "Create table" }).click();
+    await dialog().getByText("must contain only letters", { exact: false }).first().waitFor();
+    await dialog().getByLabel("Column", { exact: true }).fill("name");
+    await dialog().getByLabel("Required").check();
+    await dialog().getByRole("button", { name: "Add column" }).click();
+    await dialog().getByLabel("Column", { exact: true }).nth(1).fill("details");
+    await dialog().getByLabel("Type").nth(1).selectOption("json");
+    await expectAccessible(page);
+    await dialog().getByRole("button", { name: "Create table" }).click();
+    await page.getByRole("heading", { name: "people" }).waitFor();
+    expect((await call("GET", "")).body.tables[0]).toMatchObject({
+      name: "people",
+      comment: hostile,
+      columns: [{ name: "id" }, { name: "name", nullable: false }, { name: "details", type: "json" }, {}, {}],
+    });
+  });
+
+  test("rows are added, edited where they stand, and deleted", async () => {
+    await page.getByRole("heading", { name: "No rows yet" }).waitFor();
+    await button("Add row").click();
+    await dialog().getByLabel("name", { exact: true }).fill(hostile);
+    await dialog().getByLabel("details is null").uncheck();
+    await dialog().getByLabel("details", { exact: true }).fill('{"n": 12345678901234567890}');
+    await dialog().getByRole("button", { name: "Add row" }).click();
+    await dialog().getByText("would be rounded", { exact: false }).waitFor();
+    await dialog().getByLabel("details", { exact: true }).fill('{"n": 1}');
+    await expectAccessible(page);
+    await dialog().getByRole("button", { name: "Add row" }).click();
+    await row(hostile).getByText('{"n":1}').waitFor();
+    await expectAccessible(page);
+
+    await page.getByRole("button", { name: "Change name of row 1", exact: false }).click();
+    await page.keyboard.press("Control+A");
+    await page.keyboard.type("Ada");
+    await expectAccessible(page);
+    await page.keyboard.press("Enter");
+    await row("Ada").waitFor();
+    await page.getByRole("button", { name: "Change details of row 1", exact: false }).click();
+    await page.getByLabel("details", { exact: true }).fill("{");
+    await button("Save").click();
+    await page.getByText("It must be JSON", { exact: false }).waitFor();
+    await page.keyboard.press("Escape");
+    expect((await call("GET", "/people/rows")).body.rows).toEqual([
+      expect.objectContaining({ id: 1, name: "Ada", details: { n: 1 } }),
+    ]);
+    await button("Delete row 1").click();
+    await dialog().getByLabel("Name").fill("1");
+    await dialog().getByRole("button", { name: "Delete row" }).click();
+    await page.getByRole("heading", { name: "No rows yet" }).waitFor();
+  });
+
+  test("rows have pages", async () => {
+    for (let count = 0; count < 51; count += 1) await call("POST", "/people/rows", { row: { name: `row ${count}` } });
+    await page.reload();
+    await row("row 0").waitFor();
+    await button("Next page").click();
+    await page.getByText("row 50", { exact: true }).waitFor();
+    expect(await button("Next page").isDisabled()).toBe(true);
+    await button("Previous page").click();
+    await page.getByText("row 0", { exact: true }).waitFor();
+    await page.setViewportSize({ width: 360, height: 800 });
+    await expectNoSidewaysScroll(page);
+    await page.setViewportSize({ width: 1280, height: 800 });
+  });
+
+  test("a change of columns shows the dry run's plan, and asks for the name before data is deleted", async () => {
+    await page.getByRole("link", { name: "Columns" }).click();
+    expect(await button("Review the change").isDisabled()).toBe(true);
+    await page.getByLabel("Column", { exact: true }).first().fill("full_name");
+    await page.getByLabel("Unique").first().check();
+    await button("Review the change").click();
+    await dialog().getByText("Rename column name to full_name").waitFor();
+    await dialog().getByText("Require the values of column full_name to be unique").waitFor();
+    await expectAccessible(page);
+    expect((await call("GET", "")).body.tables[0].columns[1].name).toBe("name");
+    await dialog().getByRole("button", { name: "Apply" }).click();
+    await dialog().waitFor({ state: "detached" });
+    expect((await call("GET", "")).body.tables[0].columns[1]).toMatchObject({ name: "full_name", unique: true });
+
+    await button("Remove details").click();
+    await button("Review the change").click();
+    await dialog().getByText("Drop column details and every value in it").waitFor();
+    expect(await dialog().getByRole("button", { name: "Apply" }).isDisabled()).toBe(true);
+    await dialog().getByLabel("Name of the table").fill("people");
+    await dialog().getByRole("button", { name: "Apply" }).click();
+    await dialog().waitFor({ state: "detached" });
+    await expectAccessible(page);
+    expect((await call("GET", "")).body.tables[0].columns).toHaveLength(4);
+  });
+
+  test("data in the way of a change is named, and nothing is changed", async () => {
+    await page.getByLabel("Type").first().selectOption("integer");
+    await button("Review the change").click();
+    await page.getByRole("alert").getByText("nothing was changed", { exact: false }).waitFor();
+    await page.setViewportSize({ width: 360, height: 800 });
+    await expectNoSidewaysScroll(page);
+    await page.setViewportSize({ width: 1280, height: 800 });
+    await button("Delete table…").click();
+    await dialog().getByLabel("Name").fill("people");
+    await dialog().getByRole("button", { name: "Delete table" }).click();
+    await page.getByRole("heading", { name: "No tables yet" }).waitFor();
+  });
+});

@@ -1,0 +1,117 @@
+import type { Page } from "playwright-core";
+import { beforeAll, describe, expect, test } from "vitest";
+import { chromiumFile, expectAccessible, expectNoSidewaysScroll, useConsole } from "./harness.ts";
+
+const hostile = "<img src=x onerror=alert(1)>\u202egpj.txt";
+const pixel = Buffer.from(
+  "iVBORw0KGgoAAAANSUhEUgAAAAEAAAABCAYAAAAfFcSJAAAADUlEQVR42mNk+M9QDwADhgGAWjR9awAAAABJRU5ErkJggg==",
+  "base64",
+);
+
+describe.skipIf(!chromiumFile)("storages and files", () => {
+  const get = useConsole();
+  let page: Page;
+  beforeAll(async () => {
+    if (chromiumFile) page = await get().open(`${get().organization}/storages`);
+  });
+  const button = (name: string) => page.getByRole("button", { name, exact: true });
+  const row = (text: string) => page.getByRole("row").filter({ hasText: text });
+  const dialog = () => page.getByRole("dialog");
+  const upload = (...files: { name: string; mimeType: string; buffer: Buffer }[]) =>
+    page.getByLabel("Choose files to upload").setInputFiles(files);
+
+  test("a storage is created, renamed, and deleted only if it is empty", async () => {
+    await row("First storage").waitFor();
+    await expectAccessible(page);
+    await button("Create storage").click();
+    await dialog().getByLabel("Name").fill("x".repeat(129));
+    await dialog().getByRole("button", { name: "Create storage" }).click();
+    await dialog().getByText("must have at most 128 characters", { exact: false }).first().waitFor();
+    await dialog().getByLabel("Name").fill(hostile);
+    await dialog().getByRole("button", { name: "Create storage" }).click();
+    await row(hostile).waitFor();
+    await button(`Rename ${hostile}`).click();
+    await dialog().getByLabel("Name").fill("Second");
+    await dialog().getByRole("button", { name: "Rename" }).click();
+    await row("Second").waitFor();
+    await button("Delete Second").click();
+    await dialog().getByLabel("Name").fill("Second");
+    await dialog().getByRole("button", { name: "Delete storage" }).click();
+    await row("Second").waitFor({ state: "detached" });
+  });
+
+  test("files are uploaded, shown as image and text, downloaded and deleted", async () => {
+    await page.getByRole("link", { name: "First storage" }).click();
+    await page.getByRole("heading", { name: "No files yet" }).waitFor();
+    await expectAccessible(page);
+    await upload(
+      { name: "pixel.png", mimeType: "image/png", buffer: pixel },
+      { name: hostile, mimeType: "text/plain", buffer: Buffer.from("<script>alert(1)</script> ✓") },
+      { name: "data.bin", mimeType: "application/octet-stream", buffer: Buffer.alloc(3000) },
+    );
+    await row("pixel.png").waitFor();
+    await row("data.bin").getByText("2.9 KiB").waitFor();
+    await row(hostile).getByText("29 B").waitFor();
+    expect(await page.getByText("Uploaded", { exact: true }).count()).toBe(3);
+    await expectAccessible(page);
+
+    await button("Show pixel.png").click();
+    await expect
+      .poll(() =>
+        dialog()
+          .locator("img")
+          .evaluate((image: { naturalWidth?: number }) => image.naturalWidth),
+      )
+      .toBe(1);
+    await expectAccessible(page);
+    await page.keyboard.press("Escape");
+    await button(`Show ${hostile}`).click();
+    await dialog().getByText("<script>alert(1)</script> ✓").waitFor();
+    await expectAccessible(page);
+    await page.keyboard.press("Escape");
+    expect(await button("Show data.bin").count()).toBe(0);
+
+    const [download] = await Promise.all([page.waitForEvent("download"), button("Download data.bin").click()]);
+    expect(Buffer.concat(await (await download.createReadStream()).toArray())).toEqual(Buffer.alloc(3000));
+
+    await button(`Delete ${hostile}`).click();
+    await dialog().getByLabel("Name").fill(hostile);
+    await dialog().getByRole("button", { name: "Delete file" }).click();
+    await dialog().waitFor({ state: "detached" });
+    await page.setViewportSize({ width: 360, height: 800 });
+    await expectNoSidewaysScroll(page);
+    await page.setViewportSize({ width: 1280, height: 800 });
+    const { organizationId, storageId } = get().running.seed;
+    const { body } = await get().running.call("GET", `/organizations/${organizationId}/storages/${storageId}/files`);
+    expect(body.files.map(({ name }: { name: string }) => name).sort()).toEqual(["data.bin", "pixel.png"]);
+  });
+
+  test("an upload that the network interrupts says so, and is sent again", async () => {
+    const isUpload = (url: URL) => url.search.includes("X-Amz-Signature");
+    await page.route(isUpload, (route) => (route.request().method() === "PUT" ? route.abort() : route.continue()));
+    await upload({ name: "again.txt", mimeType: "text/plain", buffer: Buffer.from("again") });
+    await page.getByRole("alert").getByText("The service could not be reached.", { exact: false }).waitFor();
+    await row("again.txt").getByText("Not uploaded").waitFor();
+    await page.unroute(isUpload);
+    await button("Try again.txt again").click();
+    await row("again.txt").getByText("5 B").waitFor();
+    const names = await page.getByRole("table", { name: "Files" }).getByRole("row").allTextContents();
+    expect(names.filter((text) => text.includes("again.txt"))).toHaveLength(1);
+  });
+
+  test("an upload that is canceled leaves nothing behind", async () => {
+    const isUpload = (url: URL) => url.search.includes("X-Amz-Signature");
+    await page.route(isUpload, () => undefined);
+    await upload({ name: "gone.txt", mimeType: "text/plain", buffer: Buffer.from("gone") });
+    await page.getByText("0 B of 4 B").waitFor();
+    await button("Cancel gone.txt").click();
+    await expect.poll(() => page.getByText("gone.txt").count()).toBe(0);
+    const { organizationId, storageId } = get().running.seed;
+    const files = async () =>
+      (await get().running.call("GET", `/organizations/${organizationId}/storages/${storageId}/files`)).body.files;
+    await expect
+      .poll(async () => (await files()).some(({ name }: { name: string }) => name === "gone.txt"))
+      .toBe(false);
+    await page.unroute(isUpload);
+  });
+});
