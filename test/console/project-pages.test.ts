@@ -181,7 +181,7 @@ describe.skipIf(!chromiumFile)("the pages of a project", () => {
     expect(await dialog.getByRole("button", { name: "Delete project" }).isDisabled()).toBe(true);
     await dialog.getByLabel("Name").fill(hostile);
     await dialog.getByRole("button", { name: "Delete project" }).click();
-    await page.getByRole("heading", { name: "Projects" }).waitFor();
+    await page.getByRole("heading", { name: "Projects", exact: true }).waitFor();
     expect((await call("GET", "")).status).toBe(404);
   });
 });

@@ -112,7 +112,8 @@ it("the image build runs the buildspec of the image rules, and is told every nam
     .parse(definition.States.BuildImage)
     .Arguments.EnvironmentVariablesOverride.map(({ Name }) => Name);
   const commands: string[] = Object.values<{ commands: string[] }>(buildspec.phases).flatMap((phase) => phase.commands);
-  const used = commands.join("\n").matchAll(/\$\{?((?:SOURCE|ARTIFACT|IMAGE|PROJECT)_[A-Z]+)/g);
+  // A name with a default may be left out; a local build sets it.
+  const used = commands.join("\n").matchAll(/\$(?:\{(?!\w+:-))?((?:SOURCE|ARTIFACT|IMAGE|PROJECT)_[A-Z]+)/g);
   const exported: string[] = buildspec.env["exported-variables"];
   const names = new Set([...used].map(([, name = ""]) => name).filter((name) => !exported.includes(name)));
   // The function that gives it access reads the others from what CodeBuild says the build was started with.
