@@ -1,5 +1,6 @@
 import { resolve } from "node:path";
-import { StartRefused } from "./start-refused.ts";
+import type { Engine } from "./containers/engine.ts";
+import { ContainersRefused, StartRefused } from "./start-refused.ts";
 
 function portOf(text: string | undefined): number {
   if (text === undefined || text === "") return 4000;
@@ -15,10 +16,21 @@ const port = portOf(process.env.PORT);
 // Loaded after the variables have been checked, so that a mistake is reported at once.
 const { startService } = await import("./service.ts");
 const { laneLine, requireEngine } = await import("./containers/engine.ts");
+
+/** Where containers cannot reach this machine, apps are processes, unless the user requires containers. */
+async function startIn(engine: Engine): ReturnType<typeof startService> {
+  try {
+    const service = await startService({ home, port, engine });
+    console.log(laneLine(engine));
+    return service;
+  } catch (error) {
+    if (!(error instanceof ContainersRefused) || process.env.SLIPWAY_CONTAINERS === "docker") throw error;
+    return startIn({ kind: "none", reason: error.message });
+  }
+}
+
 try {
-  const engine = await requireEngine(process.env);
-  console.log(laneLine(engine));
-  const service = await startService({ home, port, engine });
+  const service = await startIn(await requireEngine(process.env));
   let stopping = false;
   const stop = (exitCode: number) => {
     if (stopping) return;

@@ -1,6 +1,9 @@
 /** The service cannot start or continue; the message is for the user and is printed without a stack trace. */
 export class StartRefused extends Error {}
 
+/** Containers of the engine cannot reach this machine, as with a rootless engine. */
+export class ContainersRefused extends StartRefused {}
+
 const explanations: Record<string, string> = {
   EACCES: "this user may not write there",
   EPERM: "this user may not write there",

@@ -1,6 +1,6 @@
 import { setTimeout as delay } from "node:timers/promises";
 import type { RawService } from "../aws/service.ts";
-import { StartRefused } from "../start-refused.ts";
+import { ContainersRefused } from "../start-refused.ts";
 import { startStsServer } from "../sts/server.ts";
 import type { TaskCredentials } from "../sts/task-credentials.ts";
 import { type ContainerRunner, type ContainerRunnerOptions, createContainerRunner } from "./container-runner.ts";
@@ -23,7 +23,7 @@ export interface ContainerLane {
 
 /**
  * Prepares an engine for the tasks of one data folder: removes the containers that an earlier process left, and opens the
- * addresses that containers may reach. Throws StartRefused if an engine (a rootless one) gives this machine no such address.
+ * addresses that containers may reach. Throws ContainersRefused if an engine (a rootless one) gives this machine no such address.
  */
 export async function startContainerLane(options: {
   engine: DockerEngine;
@@ -38,9 +38,7 @@ export async function startContainerLane(options: {
   const networks = createNetworks(api, home);
   const [doorway] = await Promise.all([
     openDoorway(api, (port, address) => startStsServer(options.services, port, address)).catch((error: unknown) => {
-      throw new StartRefused(
-        `Containers cannot reach this machine (${String(error)}). Set SLIPWAY_CONTAINERS=none to run apps as processes.`,
-      );
+      throw new ContainersRefused(`containers of the Docker engine cannot reach this machine (${String(error)}).`);
     }),
     removeLeftovers(api, home),
     networks.adopt(),

@@ -129,8 +129,32 @@ export async function findEngine(environment: NodeJS.ProcessEnv): Promise<Engine
   return found;
 }
 
-/** As findEngine, but throws StartRefused if SLIPWAY_CONTAINERS has no valid value or requires an engine that cannot be used. */
-export async function requireEngine(environment: NodeJS.ProcessEnv): Promise<Engine> {
+/** Where the base images of apps come from. */
+const baseImages = { registry: "https://public.ecr.aws/v2/", reference: "public.ecr.aws/docker/library/*" };
+
+/** Any answer will do: without a token the registry answers 401. */
+async function answersAt(url: string): Promise<boolean> {
+  return fetch(url, { method: "HEAD", signal: AbortSignal.timeout(2_000) }).then(
+    () => true,
+    () => false,
+  );
+}
+
+/** Whether the engine has base images, or this machine can reach their registry: without them no app can be built. */
+async function hasBaseImages({ docker }: DockerEngine, isReachable: typeof answersAt): Promise<boolean> {
+  const list = ["image", "ls", "--quiet", "--filter", `reference=${baseImages.reference}`];
+  const found = await docker.run(list, { signal: AbortSignal.timeout(answerMs) }).catch(() => "");
+  return found !== "" || isReachable(baseImages.registry);
+}
+
+/**
+ * As findEngine, but throws StartRefused if SLIPWAY_CONTAINERS has no valid value or requires an engine that cannot be used.
+ * Where it decides itself, an engine without base images is not used.
+ */
+export async function requireEngine(
+  environment: NodeJS.ProcessEnv,
+  isReachable: typeof answersAt = answersAt,
+): Promise<Engine> {
   const setting = containersSetting.safeParse(environment.SLIPWAY_CONTAINERS || "auto");
   if (!setting.success)
     throw new StartRefused(
@@ -140,6 +164,8 @@ export async function requireEngine(environment: NodeJS.ProcessEnv): Promise<Eng
   const engine = await findEngine(environment);
   if (setting.data === "docker" && engine.kind === "none")
     throw new StartRefused(`SLIPWAY_CONTAINERS is docker, but apps cannot run in containers: ${engine.reason}`);
+  if (setting.data === "auto" && engine.kind === "docker" && !(await hasBaseImages(engine, isReachable)))
+    return none("the Docker engine has no base images, and public.ecr.aws does not answer.");
   return engine;
 }
 

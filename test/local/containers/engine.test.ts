@@ -25,6 +25,7 @@ function machine(
   context = "unix:///var/run/docker.sock",
   exitCode = 0,
   hasJq = true,
+  images = "0123456789ab",
 ): NodeJS.ProcessEnv {
   const bin = mkdtempSync(join(folder, "bin-"));
   const home = join(bin, "home");
@@ -32,7 +33,7 @@ function machine(
   for (const program of ["bash", "curl", "sed", "unzip", ...(hasJq ? ["jq"] : [])])
     writeFileSync(join(bin, program), "");
   if (info !== null) {
-    const script = `case $1 in context) echo '${context}' ;; info) echo '${JSON.stringify(info)}'; exit ${exitCode} ;; esac`;
+    const script = `case $1 in context) echo '${context}' ;; info) echo '${JSON.stringify(info)}'; exit ${exitCode} ;; image) printf '${images}' ;; esac`;
     writeFileSync(join(bin, "docker"), `#!/bin/sh\n${script}\n`);
     chmodSync(join(bin, "docker"), 0o755);
   }
@@ -95,6 +96,16 @@ describe("npm start says in one line how apps run, and why", () => {
       machine({ ...engine, ClientInfo: { Plugins: [{ ...buildx, Version: "v0.8.2" }] } }),
       asProcesses("docker buildx v0.8.2 is too old. Install 0.10 or newer."),
     ],
+    [
+      "no base images",
+      machine(engine, undefined, 0, true, ""),
+      asProcesses("the Docker engine has no base images, and public.ecr.aws does not answer."),
+    ],
+    [
+      "no base images, but SLIPWAY_CONTAINERS=docker",
+      { ...machine(engine, undefined, 0, true, ""), SLIPWAY_CONTAINERS: "docker" },
+      inContainers,
+    ],
     ["no jq", machine(engine, undefined, 0, false), asProcesses("builds in containers need jq. Install it.")],
     [
       "another program named docker",
@@ -102,7 +113,14 @@ describe("npm start says in one line how apps run, and why", () => {
       asProcesses("docker info gives no information that Slipway understands."),
     ],
   ])("%s", async (_, environment, line) => {
-    expect(laneLine(await requireEngine(environment))).toBe(line);
+    expect(laneLine(await requireEngine(environment, async () => false))).toBe(line);
+  });
+
+  test("an engine without base images is used where their registry answers", async () => {
+    const asked: string[] = [];
+    const isReachable = async (url: string) => asked.push(url) > 0;
+    const found = await requireEngine(machine(engine, undefined, 0, true, ""), isReachable);
+    expect([laneLine(found), asked]).toEqual([inContainers, ["https://public.ecr.aws/v2/"]]);
   });
 
   test("an engine that is required but cannot be used, and a value that does not exist, refuse the start", async () => {
