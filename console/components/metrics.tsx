@@ -42,8 +42,8 @@ function Plots({ points }: { points: readonly MetricPoint[] }) {
     <>
       {restarts > 0 && (
         <p class="note warn">
-          In this time, {restarts === 1 ? "an instance" : `${restarts} instances`} ended and{" "}
-          {restarts === 1 ? "was" : "were"} started again. The output below has the last lines before.
+          In this time, {restarts === 1 ? "an instance ended by itself" : `${restarts} instances ended by themselves`},
+          those of failed deployments included. The output below has their last lines.
         </p>
       )}
       <div class="plots">
