@@ -76,7 +76,7 @@ describe.skipIf(!chromiumFile)("the organization's pages", () => {
     await dialog.getByRole("checkbox").check();
     await expectAccessible(page);
     await dialog.getByRole("button", { name: "Create token" }).click();
-    const value = (await dialog.locator("pre").textContent()) ?? "";
+    const value = (await dialog.locator("pre").first().textContent()) ?? "";
     const { organizationId } = get().running.seed;
     const path = `/organizations/${organizationId}/projects`;
     expect((await get().running.call("GET", path, { bearer: value })).status).toBe(200);

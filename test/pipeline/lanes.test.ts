@@ -5,7 +5,11 @@ import { deploymentTests } from "./lanes/deployment.ts";
 import { loopbackOnlyTests } from "./lanes/loopback-only.ts";
 import { ownIdentityTests } from "./lanes/own-identity.ts";
 
-/** The tests of the process lane once more in containers, with one service for all. */
+/**
+ * The tests of the process lane once more in containers, with one service for all. SLIPWAY_FAULTS=all runs all of them;
+ * otherwise those that `containers.test.ts` does not run in both lanes anyway.
+ */
+const isEverything = process.env.SLIPWAY_FAULTS === "all";
 describe.skipIf(!(await engineHasBaseImages()))("with a Docker engine", () => {
   let running: Promise<Running> | undefined;
   const start = async (): Promise<Running> => {
@@ -14,7 +18,9 @@ describe.skipIf(!(await engineHasBaseImages()))("with a Docker engine", () => {
   };
   afterAll(async () => (await running)?.stop());
 
-  describe("a deployment", () => deploymentTests(start));
-  describe("the identity of an app", () => ownIdentityTests(start));
+  if (isEverything) {
+    describe("a deployment", () => deploymentTests(start));
+    describe("the identity of an app", () => ownIdentityTests(start));
+  }
   describe("a version that listens only on the loopback address", () => loopbackOnlyTests(start));
 });

@@ -73,8 +73,19 @@ export async function startRds(): Promise<RdsServer> {
       rmSync(dir, { recursive: true });
     },
   };
-  await rds.sql("select 1");
+  await started(rds);
   return rds;
+}
+
+/** PostgreSQL starts with the first call, which is refused if that takes long. */
+async function started(rds: RdsServer): Promise<void> {
+  for (;;) {
+    try {
+      return void (await rds.sql("select 1"));
+    } catch (error) {
+      if (!(error instanceof Error && error.message.includes("is starting"))) throw error;
+    }
+  }
 }
 
 export interface Tables extends Running {

