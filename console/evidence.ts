@@ -74,3 +74,9 @@ export function stagesOf(build: SingleBuildReply, lines: readonly { at: string; 
     return { name, state, startedAt: state === "ahead" ? undefined : startOf(name), endedAt };
   });
 }
+
+/** `file:line` of a finding, as far as it names them. */
+export function placeOf({ file, line }: { file: string | null; line: number | null }): string {
+  if (file === null) return "";
+  return line === null ? file : `${file}:${line}`;
+}
