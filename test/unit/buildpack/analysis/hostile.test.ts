@@ -2,6 +2,7 @@ import { expect, test } from "vitest";
 import { analyze, analyzeWithSecrets } from "../../../../buildpack/analysis/analyze.ts";
 import { analysisReport } from "../../../../buildpack/analysis/report.ts";
 import { decodeText, type SourceFile, type SourceTree, wants } from "../../../../buildpack/analysis/tree.ts";
+import { cpuTimer } from "../../../harness/cpu-time.ts";
 import { fc } from "../../../harness/fast-check.ts";
 import { analysisOf, errorOf, outcomeOf, tree } from "./tree.ts";
 
@@ -98,10 +99,10 @@ test.each([
     `${"port: a || ".repeat(40_000)}\n${"app.listen(port)\n".repeat(2000)}`,
   ],
 ])("a source of thousands of %s is soon read", (_, source) => {
-  const began = performance.now();
+  const spent = cpuTimer();
   const files = { "package.json": { scripts: { start: "node server.js" } }, "server.js": source };
   expect(analysisOf(files).suggestions).toEqual([]);
-  expect(performance.now() - began).toBeLessThan(2000);
+  expect(spent()).toBeLessThan(2000);
 });
 
 test("a package.json of ten megabytes and a version file of one are read", () => {
@@ -352,7 +353,7 @@ test.each<[string, Record<string, string | object>]>([
   ["settings that do not end", { "main.py": "BaseSettings\n".repeat(75_000) }],
   ["an environment that is not taken apart", { "server.js": `{${"PORT\n".repeat(60_000)}` }],
 ])("%s cost no more than their length", (_, files) => {
-  const started = performance.now();
+  const spent = cpuTimer();
   outcomeOf(files);
-  expect(performance.now() - started).toBeLessThan(3000);
+  expect(spent()).toBeLessThan(3000);
 });

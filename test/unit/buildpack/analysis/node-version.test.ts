@@ -1,4 +1,5 @@
 import { expect, test } from "vitest";
+import { cpuTimer } from "../../../harness/cpu-time.ts";
 import { analysisOf } from "./tree.ts";
 
 const app = { "package.json": { scripts: { start: "node server.js" } }, "server.js": "" };
@@ -193,9 +194,9 @@ test("sources that can both be met do not disagree", () => {
 });
 
 test("a mise.toml with only empty lines is read quickly", () => {
-  const began = performance.now();
+  const spent = cpuTimer();
   expect(analysisOf(withFile({ "mise.toml": "\n".repeat(200_000) })).runtime).toBe("nodejs24.x");
-  expect(performance.now() - began).toBeLessThan(3000);
+  expect(spent()).toBeLessThan(3000);
 });
 
 test.each<[string, Record<string, string | object>, Record<string, string>]>([

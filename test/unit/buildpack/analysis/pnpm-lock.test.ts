@@ -1,5 +1,6 @@
 import { expect, test } from "vitest";
 import { pnpmLock } from "../../../../buildpack/analysis/node/pnpm-lock.ts";
+import { cpuTimer } from "../../../harness/cpu-time.ts";
 
 test.each<[string, string, string, [string, string][] | undefined]>([
   [
@@ -88,7 +89,7 @@ test("a lock file of 5 MB costs no more than its root", () => {
     `\n  'a${index}@1.0.0':\n    resolution: {integrity: sha512-${"x".repeat(86)}}\n    engines: {node: '>=18'}\n`;
   const text = `${root}${Array.from({ length: 5_000 }, (_, index) => member(index)).join("")}\npackages:\n${Array.from({ length: 32_000 }, (_, index) => entry(index)).join("")}`;
   expect(text.length).toBeGreaterThan(5_000_000);
-  const began = performance.now();
+  const spent = cpuTimer();
   expect([...(pnpmLock(text).specifiers ?? [])]).toEqual([["a", "1"]]);
-  expect(performance.now() - began).toBeLessThan(1_000);
+  expect(spent()).toBeLessThan(1_000);
 });

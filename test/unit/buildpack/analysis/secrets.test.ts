@@ -2,6 +2,7 @@ import { expect, test } from "vitest";
 import { analyzeWithSecrets } from "../../../../buildpack/analysis/analyze.ts";
 import { scanSecrets } from "../../../../buildpack/analysis/secrets/scan.ts";
 import { wants } from "../../../../buildpack/analysis/tree.ts";
+import { cpuTimer } from "../../../harness/cpu-time.ts";
 import { tree } from "./tree.ts";
 
 // Split in two, so that secret scanners do not report this file.
@@ -107,7 +108,7 @@ test("secrets come first among the suggestions of an archive", async () => {
 test("ten megabytes of source are scanned within a second", async () => {
   const line = "export const handler = async (event) => ({ statusCode: 200, body: JSON.stringify(event.records) });\n";
   const files = Object.fromEntries(Array.from({ length: 100 }, (_, index) => [`src/${index}.js`, line.repeat(1000)]));
-  const started = performance.now();
+  const spent = cpuTimer();
   await scanSecrets(tree(files));
-  expect(performance.now() - started).toBeLessThan(1000);
+  expect(spent()).toBeLessThan(1000);
 });
