@@ -7,7 +7,7 @@ import { type FaultyProject, type FaultyService, holdsInvariants, startFaulty } 
 
 /** SLIPWAY_FAULTS=all gives every fault to every call; otherwise a spread of them keeps the set short enough for CI. */
 const isEverything = process.env.SLIPWAY_FAULTS === "all";
-const sampled = 13;
+const sampled = 8;
 
 const says = (text: string) => nodeApp(`res.end(${JSON.stringify(text)})`);
 const exits = nodeApp("", "console.log('no luck'); process.exit(3);");
