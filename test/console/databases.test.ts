@@ -27,13 +27,13 @@ describe.skipIf(!chromiumFile)("databases, tables and rows", () => {
     await dialog().getByRole("button", { name: "Create database" }).click();
     await row(hostile).waitFor();
     await button(`Rename ${hostile}`).click();
-    await dialog().getByLabel("Name").fill("Second");
+    await dialog().getByLabel("Name").fill("Drafts");
     await dialog().getByRole("button", { name: "Rename" }).click();
-    await row("Second").waitFor();
-    await button("Delete Second").click();
-    await dialog().getByLabel("Name").fill("Second");
+    await row("Drafts").waitFor();
+    await button("Delete Drafts").click();
+    await dialog().getByLabel("Name").fill("Drafts");
     await dialog().getByRole("button", { name: "Delete database" }).click();
-    await row("Second").waitFor({ state: "detached" });
+    await row("Drafts").waitFor({ state: "detached" });
   });
 
   test("a table is created with its columns", async () => {

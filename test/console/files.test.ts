@@ -31,13 +31,13 @@ describe.skipIf(!chromiumFile)("storages and files", () => {
     await dialog().getByRole("button", { name: "Create storage" }).click();
     await row(hostile).waitFor();
     await button(`Rename ${hostile}`).click();
-    await dialog().getByLabel("Name").fill("Second");
+    await dialog().getByLabel("Name").fill("Drafts");
     await dialog().getByRole("button", { name: "Rename" }).click();
-    await row("Second").waitFor();
-    await button("Delete Second").click();
-    await dialog().getByLabel("Name").fill("Second");
+    await row("Drafts").waitFor();
+    await button("Delete Drafts").click();
+    await dialog().getByLabel("Name").fill("Drafts");
     await dialog().getByRole("button", { name: "Delete storage" }).click();
-    await row("Second").waitFor({ state: "detached" });
+    await row("Drafts").waitFor({ state: "detached" });
   });
 
   test("files are uploaded, shown as image and text, downloaded and deleted", async () => {
