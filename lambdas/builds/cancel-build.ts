@@ -1,12 +1,11 @@
 import { cancelBuild } from "../../api/builds.ts";
 import { endpoint } from "../http/endpoint.ts";
-import { notFound, Problem, unavailable } from "../http/problem.ts";
+import { notFound, Problem } from "../http/problem.ts";
+import { retryConflicts } from "../http/retry.ts";
 import { absent, type Delete, type Update } from "../table/entity.ts";
 import type { Outcome } from "../table/writer.ts";
 import { canceledBuildReply } from "./model/replies.ts";
 import { Build, type BuildRow, Lock, type LockRow } from "./model/rows.ts";
-
-const triesMax = 5;
 
 type CancelWrites = { build: Update<BuildRow>; lock: Delete<LockRow> | undefined };
 
@@ -43,7 +42,7 @@ export const handler = endpoint(
     const { projectId, buildId } = params;
     const id = { projectId, id: buildId };
     let holdsLock = true;
-    for (let tries = 0; tries < triesMax; tries += 1) {
+    return retryConflicts("The build", async () => {
       const { build } = await access.read({ build: Build.at(id) });
       if (!build) throw notFound();
       if (build.canceledAt !== undefined) return { build: canceledBuildReply(build) };
@@ -55,8 +54,8 @@ export const handler = endpoint(
       const outcome: Outcome<CancelWrites> = await access.commit(cancelWrites(build, canceledAt, holdsLock), reply);
       if (outcome.ok) return reply;
       holdsLock = !outcome.failed.lock;
-    }
-    throw unavailable(new Error("The cancel kept losing to the build's own progress"));
+      return undefined;
+    });
   },
   { exists: ({ projectId, buildId }) => ({ build: Build.at({ projectId, id: buildId }) }) },
 );

@@ -3,11 +3,10 @@ import { limits } from "../../api/limits.ts";
 import { endpoint } from "../http/endpoint.ts";
 import { AccessKey, ProjectKeys } from "../http/model/credentials.ts";
 import { newKeyPair, secretHash } from "../http/presented-credential.ts";
-import { Problem, unavailable } from "../http/problem.ts";
+import { Problem } from "../http/problem.ts";
+import { retryConflicts } from "../http/retry.ts";
 import { absent } from "../table/entity.ts";
 import { firstCredentialId, projectKeysReply } from "./model/project-keys.ts";
-
-const triesMax = 8;
 
 export const handler = endpoint(createCredential, async ({ params, body, access, now }) => {
   const { projectId } = params;
@@ -15,7 +14,7 @@ export const handler = endpoint(createCredential, async ({ params, body, access,
   const createdAt = now.toISOString();
   const { description } = body;
   let id = firstCredentialId(now);
-  for (let tries = 0; tries < triesMax; tries += 1) {
+  return retryConflicts("The project's keys", async () => {
     const credential = { id, access: accessKey, description, expiredAt: null, createdAt };
     const outcome = await access.commit(
       {
@@ -57,6 +56,6 @@ export const handler = endpoint(createCredential, async ({ params, body, access,
       );
     }
     id = Math.max(id, stored?.lastId ?? 0) + 1;
-  }
-  throw unavailable(new Error("The project's keys kept changing"));
+    return undefined;
+  });
 });

@@ -1,13 +1,11 @@
 import { createEnvironment } from "../../api/environments.ts";
 import { endpoint } from "../http/endpoint.ts";
-import { unavailable } from "../http/problem.ts";
+import { retryConflicts } from "../http/retry.ts";
 import { absent } from "../table/entity.ts";
 import { newId } from "../table/ids.ts";
 import { Variable, VariableName } from "./model/rows.ts";
 import { addToTotals, bytesOf, checkTotals } from "./model/totals.ts";
 import { nameTaken } from "./model/variables.ts";
-
-const triesMax = 5;
 
 export const handler = endpoint(createEnvironment, async ({ params, body, access, now }, { table }) => {
   const { projectId } = params;
@@ -15,7 +13,7 @@ export const handler = endpoint(createEnvironment, async ({ params, body, access
   const at = now.toISOString();
   const environment = { id, name: body.name, value: body.value, createdAt: at, updatedAt: at };
   const added = { count: 1, bytes: bytesOf(environment) };
-  for (let tries = 0; tries < triesMax; tries += 1) {
+  return retryConflicts("The project's variables", async () => {
     const outcome = await access.commit(
       {
         name: VariableName.put({ projectId, name: body.name }, { id }, { pk: absent }),
@@ -27,6 +25,6 @@ export const handler = endpoint(createEnvironment, async ({ params, body, access
     if (outcome.ok) return { environment };
     if (outcome.failed.name) throw nameTaken(body.name);
     await checkTotals(table, projectId, outcome.failed.totals?.old, added);
-  }
-  throw unavailable(new Error("The project's variables kept changing"));
+    return undefined;
+  });
 });

@@ -1,17 +1,16 @@
 import { deleteEnvironment } from "../../api/environments.ts";
 import { endpoint } from "../http/endpoint.ts";
-import { notFound, unavailable } from "../http/problem.ts";
+import { notFound } from "../http/problem.ts";
+import { retryConflicts } from "../http/retry.ts";
 import { Variable, VariableName } from "./model/rows.ts";
 import { addToTotals, bytesOf, checkTotals } from "./model/totals.ts";
-
-const triesMax = 5;
 
 export const handler = endpoint(
   deleteEnvironment,
   async ({ params, access }, { table }) => {
     const { projectId } = params;
     const id = { projectId, id: params.envId };
-    for (let tries = 0; tries < triesMax; tries += 1) {
+    return retryConflicts("The variable", async () => {
       const { stored } = await access.read({ stored: Variable.at(id) });
       if (!stored) throw notFound();
       const removed = { count: -1, bytes: -bytesOf(stored) };
@@ -23,8 +22,8 @@ export const handler = endpoint(
       });
       if (outcome.ok) return { environment: stored.id };
       await checkTotals(table, projectId, outcome.failed.totals?.old, removed);
-    }
-    throw unavailable(new Error("The variable kept changing"));
+      return undefined;
+    });
   },
   { exists: ({ projectId, envId }) => ({ variable: Variable.at({ projectId, id: envId }) }) },
 );

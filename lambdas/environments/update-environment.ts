@@ -1,12 +1,11 @@
 import { updateEnvironment } from "../../api/environments.ts";
 import { endpoint } from "../http/endpoint.ts";
-import { notFound, unavailable } from "../http/problem.ts";
+import { notFound } from "../http/problem.ts";
+import { retryConflicts } from "../http/retry.ts";
 import { absent } from "../table/entity.ts";
 import { Variable, VariableName } from "./model/rows.ts";
 import { addToTotals, bytesOf, checkTotals } from "./model/totals.ts";
 import { nameTaken } from "./model/variables.ts";
-
-const triesMax = 5;
 
 /** Always later than before: two changes in one millisecond must differ for the condition below. */
 function laterThan(updatedAt: string, now: Date): string {
@@ -18,7 +17,7 @@ export const handler = endpoint(
   async ({ params, body, access, now }, { table }) => {
     const { projectId } = params;
     const id = { projectId, id: params.envId };
-    for (let tries = 0; tries < triesMax; tries += 1) {
+    return retryConflicts("The variable", async () => {
       const { stored } = await access.read({ stored: Variable.at(id) });
       if (!stored) throw notFound();
       const environment = {
@@ -40,11 +39,11 @@ export const handler = endpoint(
       });
       if (outcome.ok) return { environment };
       // If the variable itself has changed, that change may have taken the name, so it is read again.
-      if (outcome.failed.variable) continue;
+      if (outcome.failed.variable) return undefined;
       if (outcome.failed.newName) throw nameTaken(environment.name);
       await checkTotals(table, projectId, outcome.failed.totals?.old, added);
-    }
-    throw unavailable(new Error("The variable kept changing"));
+      return undefined;
+    });
   },
   { exists: ({ projectId, envId }) => ({ variable: Variable.at({ projectId, id: envId }) }) },
 );

@@ -2,7 +2,8 @@ import { limits } from "../../api/limits.ts";
 import { createMember } from "../../api/members.ts";
 import type { Role } from "../../api/role.ts";
 import { endpoint } from "../http/endpoint.ts";
-import { notFound, Problem, unavailable } from "../http/problem.ts";
+import { notFound, Problem } from "../http/problem.ts";
+import { retryConflicts } from "../http/retry.ts";
 import { addressOf, memberReply, memberWrites, newUser } from "../organizations/model/members.ts";
 import { organizationAt } from "../organizations/model/organizations.ts";
 import { UserEmail } from "../organizations/model/rows.ts";
@@ -10,8 +11,6 @@ import { limitReached } from "../organizations/model/totals.ts";
 import { newSignInLink } from "../sign-in/model/link.ts";
 import type { Writes } from "../table/writer.ts";
 import { requireRole, roleFor, roleNamed, stillHasRole } from "./model/change.ts";
-
-const triesMax = 8;
 
 interface Wanted {
   organization: { id: string; name: string };
@@ -35,7 +34,7 @@ function nameIn(email: string): string {
 
 export const handler = endpoint(createMember, async ({ params, text, body, access, now, refusal }, { console }) => {
   const refused = refusal([]);
-  for (let tries = 0; tries < triesMax; tries += 1) {
+  return retryConflicts("The member", async () => {
     const { organization, known } = await access.read({
       organization: organizationAt(params),
       known: refused ? undefined : UserEmail.at({ address: addressOf(body.email) }),
@@ -63,6 +62,6 @@ export const handler = endpoint(createMember, async ({ params, text, body, acces
     const { failed } = outcome;
     if (failed.membership) throw new Problem("already_member", `${email} is a member of the organization already.`);
     if (failed.totals && !failed.email && !failed.caller) throw limitReached("members");
-  }
-  throw unavailable(new Error("The member kept changing"));
+    return undefined;
+  });
 });

@@ -1,13 +1,13 @@
 import { deleteMember } from "../../api/members.ts";
 import { endpoint } from "../http/endpoint.ts";
-import { notFound, unavailable } from "../http/problem.ts";
+import { notFound } from "../http/problem.ts";
+import { retryConflicts } from "../http/retry.ts";
 import { lastOwner } from "../organizations/model/members.ts";
 import { OrganizationTotals } from "../organizations/model/rows.ts";
 import type { Writes } from "../table/writer.ts";
 import { memberAt, requireRole, roleFor, stillHasRole } from "./model/change.ts";
 import { projectsManagedBy, removalOf, withoutManager } from "./model/removal.ts";
 
-const triesMax = 8;
 /** Two writes each, in a transaction of at most 100 with the membership's own. */
 const projectsAtOnce = 40;
 
@@ -16,7 +16,8 @@ export const handler = endpoint(
   deleteMember,
   async ({ params, access, now }, { table }) => {
     const { orgId: organizationId } = params;
-    for (let tries = 0; tries < triesMax; tries += 1) {
+    /** Changes a page of projects; with the last page, it removes the membership too. */
+    async function leave() {
       const { member, totals } = await access.read({
         member: memberAt(params),
         totals: OrganizationTotals.at({ organizationId }),
@@ -33,16 +34,18 @@ export const handler = endpoint(
         ...managed.slice(0, projectsAtOnce).map((project) => withoutManager(project, member.id, now)),
       );
       const isLast = managed.length <= projectsAtOnce;
-      const outcome = await access.commit<Writes>({
+      const { ok } = await access.commit<Writes>({
         caller: isOwn ? undefined : stillHasRole(caller, organizationId, least),
         ...leaving,
         ...(isLast && removalOf(member, totals)),
       });
-      if (outcome.ok && isLast) return { member: member.id };
-      // This try does not count, because a page of projects was changed.
-      if (outcome.ok) tries -= 1;
+      return { ok, isLast };
     }
-    throw unavailable(new Error("The member kept changing"));
+    return retryConflicts("The member", async () => {
+      let page = await leave();
+      while (page.ok && !page.isLast) page = await leave();
+      return page.ok ? { member: params.userId } : undefined;
+    });
   },
   { exists: (params) => ({ member: memberAt(params) }) },
 );

@@ -1,16 +1,15 @@
 import { updateMember } from "../../api/members.ts";
 import { endpoint } from "../http/endpoint.ts";
-import { notFound, unavailable } from "../http/problem.ts";
+import { notFound } from "../http/problem.ts";
+import { retryConflicts } from "../http/retry.ts";
 import { lastOwner, memberReply, roleChange } from "../organizations/model/members.ts";
 import type { Writes } from "../table/writer.ts";
 import { memberAt, requireRole, roleFor, roleNamed, stillHasRole } from "./model/change.ts";
 
-const triesMax = 8;
-
 export const handler = endpoint(
   updateMember,
   async ({ params, text, body, access, refusal }) => {
-    for (let tries = 0; tries < triesMax; tries += 1) {
+    return retryConflicts("The member", async () => {
       const { member } = await access.read({ member: memberAt(params) });
       if (!member) throw notFound();
       const caller = access.caller();
@@ -30,8 +29,8 @@ export const handler = endpoint(
       });
       if (outcome.ok) return reply;
       if (outcome.failed.totals && !outcome.failed.member && !outcome.failed.caller) throw lastOwner();
-    }
-    throw unavailable(new Error("The member kept changing"));
+      return undefined;
+    });
   },
   { exists: (params) => ({ member: memberAt(params) }) },
 );

@@ -3,7 +3,8 @@ import { limits } from "../../api/limits.ts";
 import { role } from "../../api/organizations.ts";
 import { tokenBounds } from "../../api/tokens.ts";
 import { Token, TokenOwner } from "../http/model/credentials.ts";
-import { notFound, unavailable } from "../http/problem.ts";
+import { notFound } from "../http/problem.ts";
+import { retryConflicts } from "../http/retry.ts";
 import { newTokenOf } from "../me/model/new-token.ts";
 import { memberWrites, newUser, roleChange } from "../organizations/model/members.ts";
 import { newOrganization } from "../organizations/model/organizations.ts";
@@ -13,8 +14,6 @@ import { newSignInLink } from "../sign-in/model/link.ts";
 import { present } from "../table/entity.ts";
 import type { Writes } from "../table/writer.ts";
 import { command, description, name } from "./command.ts";
-
-const triesMax = 8;
 
 /** Two users of the operator's may have one address: invitations then mean the first. */
 export const createUser = command(z.object({ email: z.email(), name }), async (input, { commit, now }) => {
@@ -71,7 +70,7 @@ export const addMember = command(
   z.object({ organizationId: z.string(), userId: z.string(), role }),
   async (input, { table, commit, now }) => {
     const { organizationId, userId } = input;
-    for (let tries = 0; tries < triesMax; tries += 1) {
+    return retryConflicts("The member", async () => {
       const { organization, user, member } = await table.read({
         organization: Organization.at({ id: organizationId }),
         user: User.at({ id: userId }),
@@ -83,7 +82,7 @@ export const addMember = command(
       const outcome = await commit<Writes>({ ownerId: organizationId, ids: { userId } }, writes);
       if (outcome.ok) return { member: input };
       if (outcome.failed.totals && !outcome.failed.member) throw limitReached("members");
-    }
-    throw unavailable(new Error("The member kept changing"));
+      return undefined;
+    });
   },
 );

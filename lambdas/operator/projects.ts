@@ -6,7 +6,8 @@ import { firstCredentialId } from "../credentials/model/project-keys.ts";
 import { AccessKey } from "../http/model/credentials.ts";
 import { Project, type ProjectRow } from "../http/model/project.ts";
 import { newKeyPair, secretHash } from "../http/presented-credential.ts";
-import { invalid, notFound, unavailable } from "../http/problem.ts";
+import { invalid, notFound } from "../http/problem.ts";
+import { retryConflicts } from "../http/retry.ts";
 import { Organization, User } from "../organizations/model/rows.ts";
 import { limitReached } from "../organizations/model/totals.ts";
 import {
@@ -20,8 +21,6 @@ import { changedProject, newProject, projectReply } from "../projects/model/proj
 import { absent, present } from "../table/entity.ts";
 import type { Writes } from "../table/writer.ts";
 import { type Command, command, description, name, type OperatorTools } from "./command.ts";
-
-const triesMax = 8;
 
 const replyOf = (row: ProjectRow) => ({ ...projectReply(row), organizationId: row.organizationId });
 
@@ -54,14 +53,14 @@ export const setManagers = command(
   z.object({ projectId: z.string(), userIds: z.array(z.string()).max(limits.membersPerOrganizationMax).nullable() }),
   async ({ projectId, userIds }, tools) => {
     const managerIds = userIds === null ? undefined : [...new Set(userIds)];
-    for (let tries = 0; tries < triesMax; tries += 1) {
+    return retryConflicts("The project", async () => {
       const stored = await projectOf(projectId, tools);
       const managers = managerIds && (await managersOf(managerIds, tools));
       const { row, writes } = changedProject(stored, { managerIds, managers }, tools.now);
       const of = { ownerId: row.organizationId, ids: { projectId } };
       if ((await tools.commit(of, writes)).ok) return { project: replyOf(row) };
-    }
-    throw unavailable(new Error("The project kept changing"));
+      return undefined;
+    });
   },
 );
 
@@ -100,7 +99,7 @@ type DomainChange = (of: DomainsOfProject, domain: string, now: Date) => Writes;
 /** Changes a project's domains; tries again if another change was first. */
 function domainCommand(change: DomainChange, status: DomainStatus) {
   return command(domainInput, async ({ projectId, domain }, tools) => {
-    for (let tries = 0; tries < triesMax; tries += 1) {
+    return retryConflicts("The project's domains", async () => {
       const { createdAt, organizationId: ownerId } = await projectOf(projectId, tools);
       const { row } = await tools.table.read({ row: Addresses.at({ projectId }) });
       const project = Project.check({ id: projectId }, { pk: present });
@@ -109,8 +108,8 @@ function domainCommand(change: DomainChange, status: DomainStatus) {
       if (outcome.ok) return { domain: { projectId, name: domain, status } };
       const { name: taken, addresses } = outcome.failed as Record<string, unknown>;
       if (taken && !addresses) throw domainTaken(domain);
-    }
-    throw unavailable(new Error("The project's domains kept changing"));
+      return undefined;
+    });
   });
 }
 

@@ -2,15 +2,14 @@ import { createDomain } from "../../api/projects.ts";
 import { Addresses } from "../builds/model/rows.ts";
 import { endpoint } from "../http/endpoint.ts";
 import { Project } from "../http/model/project.ts";
-import { notFound, unavailable } from "../http/problem.ts";
+import { notFound } from "../http/problem.ts";
+import { retryConflicts } from "../http/retry.ts";
 import { addedDomain, domainTaken } from "./model/domains.ts";
-
-const triesMax = 8;
 
 export const handler = endpoint(createDomain, async ({ params, body, access, now }) => {
   const { projectId } = params;
   const { domain } = body;
-  for (let tries = 0; tries < triesMax; tries += 1) {
+  return retryConflicts("The project's domains", async () => {
     const { project, row } = await access.read({
       project: Project.at({ id: projectId }),
       row: Addresses.at({ projectId }),
@@ -21,6 +20,6 @@ export const handler = endpoint(createDomain, async ({ params, body, access, now
     const outcome = await access.commit(writes, reply);
     if (outcome.ok) return reply;
     if (outcome.failed.name && !outcome.failed.addresses) throw domainTaken(domain);
-  }
-  throw unavailable(new Error("The project's domains kept changing"));
+    return undefined;
+  });
 });

@@ -2,11 +2,10 @@ import { deleteDomain } from "../../api/projects.ts";
 import { Addresses } from "../builds/model/rows.ts";
 import { endpoint } from "../http/endpoint.ts";
 import { Project } from "../http/model/project.ts";
-import { notFound, unavailable } from "../http/problem.ts";
+import { notFound } from "../http/problem.ts";
+import { retryConflicts } from "../http/retry.ts";
 import type { Item } from "../table/entity.ts";
 import { removedDomain } from "./model/domains.ts";
-
-const triesMax = 8;
 
 /** The project's addresses, if the domain that the path names is among them. */
 function addressesWith({ projectId, domain }: { projectId: string; domain: string }) {
@@ -25,7 +24,7 @@ export const handler = endpoint(
   async ({ params, access }) => {
     const { projectId } = params;
     const domain = params.domain.toLowerCase();
-    for (let tries = 0; tries < triesMax; tries += 1) {
+    return retryConflicts("The project's domains", async () => {
       const { project, row } = await access.read({
         project: Project.at({ id: projectId }),
         row: Addresses.at({ projectId }),
@@ -33,8 +32,8 @@ export const handler = endpoint(
       if (!project) throw notFound();
       const writes = removedDomain({ projectId, createdAt: project.createdAt, row }, domain);
       if ((await access.commit(writes)).ok) return { domain };
-    }
-    throw unavailable(new Error("The project's domains kept changing"));
+      return undefined;
+    });
   },
   { exists: (params) => ({ addresses: addressesWith(params) }) },
 );

@@ -1,11 +1,10 @@
 import { deleteFile } from "../../api/storage.ts";
 import { endpoint } from "../http/endpoint.ts";
-import { notFound, unavailable } from "../http/problem.ts";
+import { notFound } from "../http/problem.ts";
+import { retryConflicts } from "../http/retry.ts";
 import { objectKey } from "./model/files.ts";
 import { fileAt, storageAt } from "./model/keys.ts";
 import { File } from "./model/rows.ts";
-
-const triesMax = 5;
 
 /**
  * Deletes the object first, and then the entry, unless something was uploaded in between. A deletion that stops half-way
@@ -16,7 +15,7 @@ export const handler = endpoint(
   deleteFile,
   async ({ params, access }, { files }) => {
     const { orgId: organizationId, storageId, fileId } = params;
-    for (let tries = 0; tries < triesMax; tries += 1) {
+    return retryConflicts("The file", async () => {
       const { storage, file } = await access.read({ storage: storageAt(params), file: fileAt(params) });
       if (!storage || !file) throw notFound();
       await files.remove(objectKey({ organizationId, storageId, fileId }));
@@ -24,8 +23,8 @@ export const handler = endpoint(
         file: File.delete({ storageId, id: fileId }, { revision: file.revision }),
       });
       if (outcome.ok) return { file: file.id };
-    }
-    throw unavailable(new Error("The file kept being uploaded"));
+      return undefined;
+    });
   },
   { exists: (params) => ({ storage: storageAt(params), file: fileAt(params) }) },
 );

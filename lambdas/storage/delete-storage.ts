@@ -33,7 +33,7 @@ export const handler = endpoint(
       storage: Storage.delete(storage, { emptyUntil }),
       totals: countDown(storage, "storages"),
     });
-    if (!outcome.ok) throw unavailable(new Error("The storage kept changing"));
+    if (!outcome.ok) throw unavailable(new Error("The storage was changed while it was deleted"));
     return { storage: id };
   },
   { exists: (params) => ({ storage: storageAt(params) }) },

@@ -1,11 +1,10 @@
 import type { Access } from "../../http/access.ts";
 import { Project, type ProjectRow } from "../../http/model/project.ts";
-import { notFound, unavailable } from "../../http/problem.ts";
+import { notFound } from "../../http/problem.ts";
+import { retryConflicts } from "../../http/retry.ts";
 import type { Places, Rows } from "../../table/reader.ts";
 import type { Writes } from "../../table/writer.ts";
 import { changedProject } from "./project.ts";
-
-const triesMax = 8;
 
 /** The fields that a change sets, and the rows that are written with it. */
 interface Change {
@@ -20,7 +19,7 @@ export async function changeProject<const P extends Places>(
   change: (project: ProjectRow, rows: Rows<P>) => Change,
 ): Promise<ProjectRow> {
   const { access, params, now } = call;
-  for (let tries = 0; tries < triesMax; tries += 1) {
+  return retryConflicts("The project", async () => {
     const rows: Rows<P & { project: ReturnType<typeof Project.at> }> = await access.read({
       ...places,
       project: Project.at({ id: params.projectId }),
@@ -31,6 +30,6 @@ export async function changeProject<const P extends Places>(
     const changed = changedProject(stored, set, now);
     const outcome = await access.commit({ ...writes, ...changed.writes });
     if (outcome.ok) return changed.row;
-  }
-  throw unavailable(new Error("The project kept changing"));
+    return undefined;
+  });
 }

@@ -1,10 +1,8 @@
 import type { StoredFiles } from "../../aws/files.ts";
-import { unavailable } from "../../http/problem.ts";
+import { retryConflicts } from "../../http/retry.ts";
 import type { RowUpdater } from "../../table/updater.ts";
 import { type FileOwner, followed, objectKey } from "./files.ts";
 import { File, type FileRow } from "./rows.ts";
-
-const triesMax = 8;
 
 interface Following {
   owner: FileOwner;
@@ -26,8 +24,8 @@ export async function followObject(
 ): Promise<FileRow | undefined> {
   const id = { storageId: owner.storageId, id: owner.fileId };
   let row = first;
-  for (let tries = 0; tries < triesMax; tries += 1) {
-    if (!row) return undefined;
+  const found = await retryConflicts("The file", async () => {
+    if (!row) return null;
     const next = followed(row, await files.find(objectKey(owner)), now);
     if (next === row && !always) return row;
     const { size, status, object, updatedAt } = next;
@@ -36,6 +34,7 @@ export async function followObject(
     const outcome = await entries.update(File.update(id, change, { revision: row.revision }));
     if (outcome.ok) return outcome.row;
     row = outcome.old;
-  }
-  throw unavailable(new Error("The file kept changing"));
+    return undefined;
+  });
+  return found ?? undefined;
 }

@@ -125,7 +125,7 @@ describe("fifty requests at once", () => {
           : made;
       }),
     );
-    expect(mixed.every(({ status }) => [200, 409, 503].includes(status))).toBe(true);
+    expect(mixed.every(({ status }) => [200, 409].includes(status))).toBe(true);
     expect(await guarded.broken()).toEqual([]);
   });
 
@@ -147,8 +147,7 @@ describe("fifty requests at once", () => {
     const { id } = body.environments[0];
     const path = `${project.project}/environments/${id}`;
     const same = await Promise.all(times(12, () => project.call("PUT", path, { body: { name: "RENAMED" } })));
-    expect(same.filter(({ status }) => ![200, 503].includes(status))).toEqual([]);
-    expect(withStatus(same, 200).length).toBeGreaterThan(0);
+    expect(withStatus(same, 200)).toHaveLength(12);
     await Promise.all([
       ...times(10, (index) => project.call("PUT", path, { body: { name: `NAME_${index % 3}` } })),
       ...times(6, (index) =>
