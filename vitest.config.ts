@@ -3,7 +3,7 @@ import { configDefaults, defineConfig } from "vitest/config";
 import { chooseSeed } from "./test/harness/property-seed.ts";
 import { WaitingFirst } from "./test/harness/waiting-first.ts";
 
-/** What CI has no time for (docs/testing.md): crashes of the embedded services, random models, and the pages of the console for data and people. */
+/** Only `npm run test:all` has time for these files (docs/testing.md). */
 const long = [
   "test/api/tables/model.test.ts",
   "test/console/databases.test.ts",
@@ -14,7 +14,10 @@ const long = [
   "test/local/stepfunctions/crash.test.ts",
   "test/pipeline/faults/random-scenarios.test.ts",
 ];
-const left = process.env.SLIPWAY_FAULTS === "all" ? [] : long;
+/** `npm test` leaves these files to CI, so that it takes five minutes. */
+const slow = ["test/console/**"];
+/** vitest itself leaves out nothing, so that any file can be run by its name. */
+const left = { short: [...long, ...slow], ci: long }[process.env.SLIPWAY_TESTS ?? "all"] ?? [];
 
 const project = (name: string, options: Record<string, unknown> = {}) => ({
   test: {

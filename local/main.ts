@@ -53,7 +53,8 @@ try {
   console.log(`Slipway is ready at ${service.baseUrl}`);
   // Browsers allow passkeys on localhost, but not on an IP address.
   console.log(`Console: http://localhost:${new URL(service.baseUrl).port}/console`);
-  const link = await service.newSignInLink();
+  // The service runs without the link too, for example while the embedded DynamoDB is being restarted.
+  const link = await service.newSignInLink().catch(() => "`npm run slipway console` prints the link");
   if (link) console.log(`Sign in, once within 15 minutes: ${link}`);
 } catch (error) {
   console.error(error instanceof StartRefused ? error.message : error);

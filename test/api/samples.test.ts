@@ -216,8 +216,8 @@ test("every operation has samples", () => {
   expect(operations.map(({ id }) => id).toSorted()).toEqual(routes.map(({ id }) => id).toSorted());
 });
 
-/** SLIPWAY_FAULTS=all runs the samples of all three; otherwise those of one in turn. */
-const isEverything = process.env.SLIPWAY_FAULTS === "all";
+/** SLIPWAY_TESTS=all runs the samples of all three; otherwise those of one in turn. */
+const isEverything = process.env.SLIPWAY_TESTS === "all";
 
 // Deleting all sessions ends the one that the others use.
 const inOrder = operations.toSorted(

@@ -6,10 +6,10 @@ import { loopbackOnlyTests } from "./lanes/loopback-only.ts";
 import { ownIdentityTests } from "./lanes/own-identity.ts";
 
 /**
- * The tests of the process lane once more in containers, with one service for all. SLIPWAY_FAULTS=all runs all of them;
+ * The tests of the process lane once more in containers, with one service for all. SLIPWAY_TESTS=all runs all of them;
  * otherwise those that `containers.test.ts` does not run in both lanes anyway.
  */
-const isEverything = process.env.SLIPWAY_FAULTS === "all";
+const isEverything = process.env.SLIPWAY_TESTS === "all";
 describe.skipIf(!(await engineHasBaseImages()))("with a Docker engine", () => {
   let running: Promise<Running> | undefined;
   const start = async (): Promise<Running> => {

@@ -5,8 +5,8 @@ import { nodeApp } from "../../harness/app.ts";
 import { propertySeed } from "../../harness/property-seed.ts";
 import { type FaultyProject, type FaultyService, holdsInvariants, startFaulty } from "./faulty-projects.ts";
 
-/** SLIPWAY_FAULTS=all gives every fault to every call; otherwise a spread of them keeps the set short enough for CI. */
-const isEverything = process.env.SLIPWAY_FAULTS === "all";
+/** SLIPWAY_TESTS=all gives every fault to every call; otherwise a spread of them keeps the set short enough for CI. */
+const isEverything = process.env.SLIPWAY_TESTS === "all";
 const sampled = 8;
 
 const says = (text: string) => nodeApp(`res.end(${JSON.stringify(text)})`);

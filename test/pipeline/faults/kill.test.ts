@@ -10,8 +10,8 @@ import { nodeApp, upload, zipOf } from "../../harness/app.ts";
 import type { Answer } from "../../harness/service.ts";
 import { type MortalService, startMortal } from "./mortal-service.ts";
 
-/** SLIPWAY_FAULTS=all kills at every write; otherwise at one of them for each scenario, which is short enough for each change. */
-const everyWrite = process.env.SLIPWAY_FAULTS === "all";
+/** SLIPWAY_TESTS=all kills at every write; otherwise at one of them for each scenario, which is short enough for each change. */
+const everyWrite = process.env.SLIPWAY_TESTS === "all";
 const settleSeconds = 60;
 
 const says = (text: string) => nodeApp(`res.end(${JSON.stringify(text)})`);

@@ -17,8 +17,8 @@ import {
   startFaulty,
 } from "./faulty-projects.ts";
 
-/** SLIPWAY_FAULTS=all runs many scenarios; otherwise a few keep the test short enough for CI. */
-const runs = process.env.SLIPWAY_FAULTS === "all" ? 25 : 2;
+/** SLIPWAY_TESTS=all runs many scenarios; otherwise a few keep the test short enough for CI. */
+const runs = process.env.SLIPWAY_TESTS === "all" ? 25 : 2;
 const healthTimeoutSeconds = 3;
 
 const says = (text: string) => nodeApp(`res.end(${JSON.stringify(text)})`);

@@ -5,8 +5,8 @@ import type { Fault } from "../../api/faults/table-gate.ts";
 import { address, deploy, finished, nodeApp, upload, zipOf } from "../../harness/app.ts";
 import type { Running } from "../../harness/service.ts";
 
-/** SLIPWAY_FAULTS=all makes every single call fail; otherwise every fourth, with a different first call for each fault. */
-const everyCall = process.env.SLIPWAY_FAULTS === "all";
+/** SLIPWAY_TESTS=all makes every single call fail; otherwise every fourth, with a different first call for each fault. */
+const everyCall = process.env.SLIPWAY_TESTS === "all";
 const stride = everyCall ? 1 : 4;
 
 const faults: [string, Fault, RegExp][] = [
