@@ -1,51 +1,61 @@
 import { join } from "node:path";
 import type { Page } from "playwright-core";
 import { describe, expect, test } from "vitest";
-import { chromiumFile, expectAccessible, expectNoSidewaysScroll, useConsole } from "./harness.ts";
+import { chromiumFile, expectAccessible, expectFitsPhone, partsOf, useConsole } from "./harness.ts";
 
 const examples = join(import.meta.dirname, "../../examples");
 
-/** Chooses a folder in the page's file dialog, as a person does, and deploys it. */
-async function deployFolder(page: Page, folder: string, title: string): Promise<void> {
-  const opened = page.waitForEvent("filechooser");
-  await page.getByRole("button", { name: "Choose a folder" }).click();
-  await (await opened).setFiles(join(examples, folder));
-  await page.getByLabel("Title of the build (optional)").fill(title);
-  await page.getByRole("button", { name: "Deploy", exact: true }).click();
-  await page.getByRole("heading", { name: title }).waitFor({ timeout: 45_000 });
-}
-
 describe.skipIf(!chromiumFile)("builds in the console", () => {
   const get = useConsole();
+  let page: Page;
+  const { button, dialogButton, dialogField } = partsOf(() => page);
+  const tab = (name: string) => page.getByRole("navigation").getByRole("link", { name, exact: true }).click();
+
+  /** Chooses a folder in the page's file dialog, as a person does, and deploys it. */
+  async function deployFolder(folder: string, title: string): Promise<void> {
+    const opened = page.waitForEvent("filechooser");
+    await button("Choose a folder").click();
+    await (await opened).setFiles(join(examples, folder));
+    await page.getByLabel("Title of the build (optional)").fill(title);
+    await button("Deploy").click();
+    await page.getByRole("heading", { name: title, level: 1 }).waitFor({ timeout: 45_000 });
+  }
+  const waitUntilLive = () =>
+    page
+      .getByRole("region", { name: "Build", exact: true })
+      .getByText("Live", { exact: true })
+      .waitFor({ timeout: 45_000 });
 
   test("a folder is deployed from the browser, a broken one says why, and what served can be rebuilt and redeployed", async () => {
-    const { open, organization, running } = get();
-    const page = await open(organization);
-    await page.getByRole("button", { name: "New project" }).click();
+    const { visit, organization, running } = get();
+    page = await visit(organization);
+    await button("New project").click();
     await expectAccessible(page);
-    await page.getByLabel("Name").fill("Shop");
-    await page.getByRole("button", { name: "Create project" }).click();
+    await dialogField("Name").fill("Shop");
+    await dialogButton("Create project").click();
     await page.getByText("Drop a folder or a zip here").waitFor();
     await expectAccessible(page);
-    const project = page.url();
 
-    await page.getByRole("button", { name: "Make a key and fill it in" }).click();
-    const commands = (await page.locator(".snippet pre").textContent()) ?? "";
-    const [, access] = /SLIPWAY_ACCESS_KEY='([^']+)'/.exec(commands) ?? [];
-    const [, secret] = /SLIPWAY_SECRET_KEY='([^']+)'/.exec(commands) ?? [];
-    expect((await running.call("GET", "/ping", { bearer: `${access}:${secret}` })).body).toBe("pong");
+    await button("Make a key and fill it in").click();
+    const snippet = page.locator(".snippet pre");
+    const keyIn = async () => {
+      const commands = (await snippet.textContent()) ?? "";
+      const [, access] = /SLIPWAY_ACCESS_KEY='([^']+)'/.exec(commands) ?? [];
+      const [, secret] = /SLIPWAY_SECRET_KEY='([^']+)'/.exec(commands) ?? [];
+      return `${access}:${secret}`;
+    };
+    expect((await running.call("GET", "/ping", { bearer: await keyIn() })).body).toBe("pong");
 
-    await deployFolder(page, "node-hello", "First version");
-    const facts = page.getByRole("region", { name: "Build", exact: true });
-    await facts.getByText("Live", { exact: true }).waitFor({ timeout: 45_000 });
-    expect(await page.getByRole("list", { name: "Stages" }).textContent()).toMatch(
-      /Upload.*Analyze.*Build.*Deploy.*done/,
-    );
+    await deployFolder("node-hello", "First version");
+    await waitUntilLive();
+    await expect
+      .poll(() => page.getByRole("list", { name: "Stages" }).textContent())
+      .toMatch(/Upload.*Analyze.*Build.*Deploy.*done/);
     await page.getByText("Detected: nodejs24.x with npm", { exact: false }).waitFor();
     await page.getByRole("region", { name: "Detected" }).getByText("node server.js").waitFor();
     await expectAccessible(page);
 
-    await page.getByRole("link", { name: "Overview" }).click();
+    await tab("Overview");
     const address = await page
       .getByRole("region", { name: "What serves" })
       .getByRole("link", { name: /^http/ })
@@ -53,42 +63,36 @@ describe.skipIf(!chromiumFile)("builds in the console", () => {
     expect((await fetch(String(address))).status).toBe(200);
     await expectAccessible(page);
 
-    await deployFolder(page, "crashes", "Broken version");
+    await deployFolder("crashes", "Broken version");
     const failure = page.getByRole("region", { name: "Why it failed" });
     await failure.getByText("the setting DATABASE_URL is missing").waitFor({ timeout: 45_000 });
     await expect.poll(() => failure.textContent()).toMatch(/Exit code1/);
-    await page.getByRole("region", { name: "Compared with the live build" }).getByText("First version").waitFor();
+    await page
+      .getByRole("region", { name: "Compared with the live build" })
+      .getByText("First version", { exact: true })
+      .waitFor();
     await page.getByText("Only builds that became ready can be deployed again.").waitFor();
     await expectAccessible(page);
 
-    await page.goto(`${project}/builds`);
+    await tab("Builds");
     const rows = page.getByRole("list", { name: "Builds, newest first" }).getByRole("listitem");
     await expect
       .poll(() => rows.allTextContents())
       .toEqual([expect.stringMatching(/^FailedBroken version/), expect.stringMatching(/^ReadyFirst versionLive/)]);
     await expectAccessible(page);
-    await page.getByRole("button", { name: "Rebuild" }).click();
-    await page.getByRole("dialog").getByRole("button", { name: "Rebuild" }).click();
-    await page.getByRole("heading", { name: "First version" }).waitFor();
-    await page
-      .getByRole("region", { name: "Build", exact: true })
-      .getByText("Live", { exact: true })
-      .waitFor({ timeout: 45_000 });
+    await button("Rebuild").click();
+    await dialogButton("Rebuild").click();
+    await page.getByRole("heading", { name: "First version", level: 1 }).waitFor();
+    await waitUntilLive();
 
-    await page.goto(`${project}/builds`);
-    await page.getByRole("button", { name: "Redeploy First version" }).nth(1).click();
-    await page.getByRole("dialog").getByRole("button", { name: "Redeploy" }).click();
-    await page
-      .getByRole("region", { name: "Build", exact: true })
-      .getByText("Live", { exact: true })
-      .waitFor({ timeout: 45_000 });
-    await page.goto(project.replace(/\/projects\/.*/, ""));
+    await tab("Builds");
+    await button("Redeploy First version").nth(1).click();
+    await dialogButton("Redeploy").click();
+    await waitUntilLive();
+    await page.getByRole("link", { name: "Slipway, home" }).click();
     await page.getByRole("listitem").filter({ hasText: "Shop" }).getByText("Live", { exact: true }).waitFor();
     await expectAccessible(page);
 
-    await page.goto(`${project}/app`);
-    await page.getByText("VERSION unset listens", { exact: false }).first().waitFor();
-    await expectAccessible(page);
     const point = { latencyMsP50: 12, latencyMsP95: 40, memoryMiB: 61.2, cpuPercent: 3, restarts: 1 };
     await page.route("**/metrics", (route) =>
       route.fulfill({
@@ -103,42 +107,42 @@ describe.skipIf(!chromiumFile)("builds in the console", () => {
         },
       }),
     );
-    await page.reload();
+    await page.getByRole("link", { name: "Shop", exact: true }).click();
+    await tab("App");
+    await page.getByText("VERSION unset listens", { exact: false }).first().waitFor();
     const requests = page.getByRole("figure").filter({ hasText: "Requests" });
     await expect.poll(() => requests.textContent()).toMatch(/requests 1.2k.*errors 5.*highest 1.2k/);
     // Nothing is drawn where nothing was measured.
     expect((await requests.locator("path.plot-line").first().getAttribute("d"))?.match(/M/g)).toHaveLength(2);
     await page.getByText("3 instances ended", { exact: false }).waitFor();
     await expectAccessible(page);
-    await page.context().close();
   }, 180_000);
 
   test("a second build is refused with a link to the running one, which can be canceled", async () => {
-    const { open, project, running } = get();
+    const { visit, project, running } = get();
     const made = await running.call("POST", `${running.project}/builds`, { body: { title: "Waits for its archive" } });
-    const page = await open(`${project}/builds`, { width: 360 });
-    await page.getByText("Waits for its archive").waitFor();
-    await expectNoSidewaysScroll(page);
-    await page.getByRole("button", { name: "Rebuild" }).click();
-    await page.getByRole("dialog").getByRole("button", { name: "Rebuild" }).click();
+    page = await visit(`${project}/builds`);
+    await page.getByText("Waits for its archive", { exact: true }).waitFor();
+    await expectFitsPhone(page);
+    await button("Rebuild").click();
+    await dialogButton("Rebuild").click();
     await page.getByRole("alert").getByText("Another build of this project is running.").waitFor();
     await expectAccessible(page);
     await page.getByRole("link", { name: "Show that build" }).click();
-    await page.getByRole("heading", { name: "Waits for its archive" }).waitFor();
+    await page.getByRole("heading", { name: "Waits for its archive", level: 1 }).waitFor();
     expect(page.url()).toContain(made.body.build.id);
-    await page.getByRole("button", { name: /^Cancel/ }).click();
-    await page.getByRole("button", { name: "Cancel the build" }).click();
+    await button("Cancel Waits for its archive").click();
+    await dialogButton("Cancel the build").click();
     await page.getByText("Canceled", { exact: true }).waitFor();
-    await expectNoSidewaysScroll(page);
-    await page.context().close();
+    await expectFitsPhone(page);
   });
 
   test("a list without a readable live build marks none, and says so", async () => {
-    const { open, project, running } = get();
+    const { visit, project, running } = get();
     const build = { ...sample, id: "bld_1", title: "Some build", status: "ready" };
-    const page = await open(`${project}/builds`, {
-      prepare: async (context) => {
-        await context.route(`**${running.project}/builds?*`, (route) =>
+    page = await visit(`${project}/builds`, {
+      prepare: async (unloaded) => {
+        await unloaded.route(`**${running.project}/builds?*`, (route) =>
           route.fulfill({
             json: {
               builds: [build],
@@ -152,11 +156,10 @@ describe.skipIf(!chromiumFile)("builds in the console", () => {
     await page.getByText("Live? Could not tell").waitFor();
     await page.getByText("Which build serves could not be read just now", { exact: false }).waitFor();
     await expectAccessible(page);
-    await page.context().close();
   });
 
   test("1,000 builds and 100,000 lines are in the document only where they are seen, and the log can be searched", async () => {
-    const { open, project, running } = get();
+    const { visit, project, running } = get();
     const all = Array.from({ length: 1_000 }, (_, index) => ({
       ...sample,
       id: `bld_${String(1_000 - index).padStart(4, "0")}`,
@@ -164,16 +167,18 @@ describe.skipIf(!chromiumFile)("builds in the console", () => {
       status: "ready",
     }));
     const one = { ...all[0], warning: null, canceledAt: null, findings: [], detected: null };
-    const page = await open(`${project}/builds`, {
-      prepare: async (context) => {
-        await context.route(`**${running.project}/builds?*`, (route) => {
+    page = await visit(`${project}/builds`, {
+      prepare: async (unloaded) => {
+        await unloaded.route(`**${running.project}/builds?*`, (route) => {
           const from = Number(new URL(route.request().url()).searchParams.get("cursor") ?? 0);
           const nextCursor = from + 100 < all.length ? String(from + 100) : null;
           const builds = all.slice(from, from + 100);
           return route.fulfill({ json: { builds, nextCursor, redeployAvailability: { status: "available" } } });
         });
-        await context.route(`**${running.project}/builds/bld_1000`, (route) => route.fulfill({ json: { build: one } }));
-        await context.route(`**${running.project}/builds/bld_1000/logs?*`, (route) => {
+        await unloaded.route(`**${running.project}/builds/bld_1000`, (route) =>
+          route.fulfill({ json: { build: one } }),
+        );
+        await unloaded.route(`**${running.project}/builds/bld_1000/logs?*`, (route) => {
           const from = Number(new URL(route.request().url()).searchParams.get("cursor") ?? 0);
           const lines = Array.from({ length: 10_000 }, (_, index) => ({
             at: sample.createdAt,
@@ -197,15 +202,14 @@ describe.skipIf(!chromiumFile)("builds in the console", () => {
     await expect.poll(lastSeen).toBe("1000");
 
     await page.goto(page.url().replace(/\/builds$/, "/builds/bld_1000"));
-    await page.getByText("100000 lines").waitFor();
+    await page.getByText("100000 lines", { exact: true }).waitFor();
     expect(await page.locator(".log-line").count()).toBeLessThan(120);
     await page.getByLabel("Search in: Build log").fill("LINE 9999");
-    await page.getByText("1 of 11").waitFor();
+    await page.getByText("1 of 11", { exact: true }).waitFor();
     await page.keyboard.press("Shift+Enter");
-    await page.getByText("11 of 11").waitFor();
+    await page.getByText("11 of 11", { exact: true }).waitFor();
     await page.getByText("line 99999", { exact: true }).waitFor();
-    expect(await page.locator("mark").first().textContent()).toBe("line 9999");
-    await page.context().close();
+    await expect.poll(() => page.locator("mark").first().textContent()).toBe("line 9999");
   });
 });
 

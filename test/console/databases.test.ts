@@ -1,6 +1,6 @@
 import type { Page } from "playwright-core";
 import { beforeAll, describe, expect, test } from "vitest";
-import { chromiumFile, expectAccessible, expectNoSidewaysScroll, useConsole } from "./harness.ts";
+import { chromiumFile, expectAccessible, expectFitsPhone, partsOf, useConsole } from "./harness.ts";
 
 const hostile = "<img src=x onerror=alert(1)>\u202e";
 
@@ -8,11 +8,9 @@ describe.skipIf(!chromiumFile)("databases, tables and rows", () => {
   const get = useConsole();
   let page: Page;
   beforeAll(async () => {
-    if (chromiumFile) page = await get().open(`${get().organization}/databases`);
+    if (chromiumFile) page = await get().visit(`${get().organization}/databases`);
   });
-  const button = (name: string) => page.getByRole("button", { name, exact: true });
-  const row = (text: string) => page.getByRole("row").filter({ hasText: text });
-  const dialog = () => page.getByRole("dialog");
+  const { button, row, dialog, dialogButton, dialogField, field } = partsOf(() => page);
   const call = (method: string, path: string, body?: unknown) => {
     const { organizationId, databaseId } = get().running.seed;
     const tables = `/organizations/${organizationId}/databases/${databaseId}/tables`;
@@ -23,16 +21,16 @@ describe.skipIf(!chromiumFile)("databases, tables and rows", () => {
     await row("First database").waitFor();
     await expectAccessible(page);
     await button("Create database").click();
-    await dialog().getByLabel("Name").fill(hostile);
-    await dialog().getByRole("button", { name: "Create database" }).click();
+    await dialogField("Name").fill(hostile);
+    await dialogButton("Create database").click();
     await row(hostile).waitFor();
     await button(`Rename ${hostile}`).click();
-    await dialog().getByLabel("Name").fill("Drafts");
-    await dialog().getByRole("button", { name: "Rename" }).click();
+    await dialogField("Name").fill("Drafts");
+    await dialogButton("Rename").click();
     await row("Drafts").waitFor();
     await button("Delete Drafts").click();
-    await dialog().getByLabel("Name").fill("Drafts");
-    await dialog().getByRole("button", { name: "Delete database" }).click();
+    await dialogField("Name").fill("Drafts");
+    await dialogButton("Delete database").click();
     await row("Drafts").waitFor({ state: "detached" });
   });
 
@@ -42,18 +40,18 @@ describe.skipIf(!chromiumFile)("databases, tables and rows", () => {
     await page.getByRole("heading", { name: "No tables yet" }).waitFor({ timeout: 50_000 });
     await expectAccessible(page);
     await button("Create table").click();
-    await dialog().getByLabel("Name of the table").fill("people");
-    await dialog().getByLabel("Comment of the table").fill(hostile);
-    await dialog().getByLabel("Column", { exact: true }).fill("1st");
-    await dialog().getByRole("button", { name: "Create table" }).click();
+    await dialogField("Name of the table").fill("people");
+    await dialogField("Comment of the table").fill(hostile);
+    await dialogField("Column").fill("1st");
+    await dialogButton("Create table").click();
     await dialog().getByText("must contain only letters", { exact: false }).first().waitFor();
-    await dialog().getByLabel("Column", { exact: true }).fill("name");
-    await dialog().getByLabel("Required").check();
-    await dialog().getByRole("button", { name: "Add column" }).click();
-    await dialog().getByLabel("Column", { exact: true }).nth(1).fill("details");
-    await dialog().getByLabel("Type").nth(1).selectOption("json");
+    await dialogField("Column").fill("name");
+    await dialogField("Required").check();
+    await dialogButton("Add column").click();
+    await dialogField("Column").nth(1).fill("details");
+    await dialogField("Type").nth(1).selectOption("json");
     await expectAccessible(page);
-    await dialog().getByRole("button", { name: "Create table" }).click();
+    await dialogButton("Create table").click();
     await page.getByRole("heading", { name: "people" }).waitFor();
     expect((await call("GET", "")).body.tables[0]).toMatchObject({
       name: "people",
@@ -65,14 +63,14 @@ describe.skipIf(!chromiumFile)("databases, tables and rows", () => {
   test("rows are added, edited where they stand, and deleted", async () => {
     await page.getByRole("heading", { name: "No rows yet" }).waitFor();
     await button("Add row").click();
-    await dialog().getByLabel("name", { exact: true }).fill(hostile);
-    await dialog().getByLabel("details is null").uncheck();
-    await dialog().getByLabel("details", { exact: true }).fill('{"n": 12345678901234567890}');
-    await dialog().getByRole("button", { name: "Add row" }).click();
+    await dialogField("name").fill(hostile);
+    await dialogField("details is null").uncheck();
+    await dialogField("details").fill('{"n": 12345678901234567890}');
+    await dialogButton("Add row").click();
     await dialog().getByText("would be rounded", { exact: false }).waitFor();
-    await dialog().getByLabel("details", { exact: true }).fill('{"n": 1}');
+    await dialogField("details").fill('{"n": 1}');
     await expectAccessible(page);
-    await dialog().getByRole("button", { name: "Add row" }).click();
+    await dialogButton("Add row").click();
     await row(hostile).getByText('{"n":1}').waitFor();
     await expectAccessible(page);
 
@@ -83,7 +81,7 @@ describe.skipIf(!chromiumFile)("databases, tables and rows", () => {
     await page.keyboard.press("Enter");
     await row("Ada").waitFor();
     await page.getByRole("button", { name: "Change details of row 1", exact: false }).click();
-    await page.getByLabel("details", { exact: true }).fill("{");
+    await field("details").fill("{");
     await button("Save").click();
     await page.getByText("It must be JSON", { exact: false }).waitFor();
     await page.keyboard.press("Escape");
@@ -91,8 +89,8 @@ describe.skipIf(!chromiumFile)("databases, tables and rows", () => {
       expect.objectContaining({ id: 1, name: "Ada", details: { n: 1 } }),
     ]);
     await button("Delete row 1").click();
-    await dialog().getByLabel("Name").fill("1");
-    await dialog().getByRole("button", { name: "Delete row" }).click();
+    await dialogField("Name").fill("1");
+    await dialogButton("Delete row").click();
     await page.getByRole("heading", { name: "No rows yet" }).waitFor();
   });
 
@@ -102,49 +100,45 @@ describe.skipIf(!chromiumFile)("databases, tables and rows", () => {
     await row("row 0").waitFor();
     await button("Next page").click();
     await page.getByText("row 50", { exact: true }).waitFor();
-    expect(await button("Next page").isDisabled()).toBe(true);
+    await expect.poll(() => button("Next page").isDisabled()).toBe(true);
     await button("Previous page").click();
     await page.getByText("row 0", { exact: true }).waitFor();
-    await page.setViewportSize({ width: 360, height: 800 });
-    await expectNoSidewaysScroll(page);
-    await page.setViewportSize({ width: 1280, height: 800 });
+    await expectFitsPhone(page);
   });
 
   test("a change of columns shows the dry run's plan, and asks for the name before data is deleted", async () => {
     await page.getByRole("link", { name: "Columns" }).click();
-    expect(await button("Review the change").isDisabled()).toBe(true);
-    await page.getByLabel("Column", { exact: true }).first().fill("full_name");
-    await page.getByLabel("Unique").first().check();
+    await expect.poll(() => button("Review the change").isDisabled()).toBe(true);
+    await field("Column").first().fill("full_name");
+    await field("Unique").first().check();
     await button("Review the change").click();
     await dialog().getByText("Rename column name to full_name").waitFor();
     await dialog().getByText("Require the values of column full_name to be unique").waitFor();
     await expectAccessible(page);
     expect((await call("GET", "")).body.tables[0].columns[1].name).toBe("name");
-    await dialog().getByRole("button", { name: "Apply" }).click();
+    await dialogButton("Apply").click();
     await dialog().waitFor({ state: "detached" });
     expect((await call("GET", "")).body.tables[0].columns[1]).toMatchObject({ name: "full_name", unique: true });
 
     await button("Remove details").click();
     await button("Review the change").click();
     await dialog().getByText("Drop column details and every value in it").waitFor();
-    expect(await dialog().getByRole("button", { name: "Apply" }).isDisabled()).toBe(true);
-    await dialog().getByLabel("Name of the table").fill("people");
-    await dialog().getByRole("button", { name: "Apply" }).click();
+    await expect.poll(() => dialogButton("Apply").isDisabled()).toBe(true);
+    await dialogField("Name of the table").fill("people");
+    await dialogButton("Apply").click();
     await dialog().waitFor({ state: "detached" });
     await expectAccessible(page);
     expect((await call("GET", "")).body.tables[0].columns).toHaveLength(4);
   });
 
   test("data in the way of a change is named, and nothing is changed", async () => {
-    await page.getByLabel("Type").first().selectOption("integer");
+    await field("Type").first().selectOption("integer");
     await button("Review the change").click();
     await page.getByRole("alert").getByText("nothing was changed", { exact: false }).waitFor();
-    await page.setViewportSize({ width: 360, height: 800 });
-    await expectNoSidewaysScroll(page);
-    await page.setViewportSize({ width: 1280, height: 800 });
+    await expectFitsPhone(page);
     await button("Delete table…").click();
-    await dialog().getByLabel("Name").fill("people");
-    await dialog().getByRole("button", { name: "Delete table" }).click();
+    await dialogField("Name").fill("people");
+    await dialogButton("Delete table").click();
     await page.getByRole("heading", { name: "No tables yet" }).waitFor();
   });
 });

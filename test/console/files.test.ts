@@ -1,6 +1,6 @@
 import type { Page } from "playwright-core";
 import { beforeAll, describe, expect, test } from "vitest";
-import { chromiumFile, expectAccessible, expectNoSidewaysScroll, useConsole } from "./harness.ts";
+import { chromiumFile, expectAccessible, expectFitsPhone, partsOf, useConsole } from "./harness.ts";
 
 const hostile = "<img src=x onerror=alert(1)>\u202egpj.txt";
 const pixel = Buffer.from(
@@ -12,31 +12,29 @@ describe.skipIf(!chromiumFile)("storages and files", () => {
   const get = useConsole();
   let page: Page;
   beforeAll(async () => {
-    if (chromiumFile) page = await get().open(`${get().organization}/storages`);
+    if (chromiumFile) page = await get().visit(`${get().organization}/storages`);
   });
-  const button = (name: string) => page.getByRole("button", { name, exact: true });
-  const row = (text: string) => page.getByRole("row").filter({ hasText: text });
-  const dialog = () => page.getByRole("dialog");
+  const { button, row, dialog, dialogButton, dialogField, field } = partsOf(() => page);
   const upload = (...files: { name: string; mimeType: string; buffer: Buffer }[]) =>
-    page.getByLabel("Choose files to upload").setInputFiles(files);
+    field("Choose files to upload").setInputFiles(files);
 
   test("a storage is created, renamed, and deleted only if it is empty", async () => {
     await row("First storage").waitFor();
     await expectAccessible(page);
     await button("Create storage").click();
-    await dialog().getByLabel("Name").fill("x".repeat(129));
-    await dialog().getByRole("button", { name: "Create storage" }).click();
+    await dialogField("Name").fill("x".repeat(129));
+    await dialogButton("Create storage").click();
     await dialog().getByText("must have at most 128 characters", { exact: false }).first().waitFor();
-    await dialog().getByLabel("Name").fill(hostile);
-    await dialog().getByRole("button", { name: "Create storage" }).click();
+    await dialogField("Name").fill(hostile);
+    await dialogButton("Create storage").click();
     await row(hostile).waitFor();
     await button(`Rename ${hostile}`).click();
-    await dialog().getByLabel("Name").fill("Drafts");
-    await dialog().getByRole("button", { name: "Rename" }).click();
+    await dialogField("Name").fill("Drafts");
+    await dialogButton("Rename").click();
     await row("Drafts").waitFor();
     await button("Delete Drafts").click();
-    await dialog().getByLabel("Name").fill("Drafts");
-    await dialog().getByRole("button", { name: "Delete storage" }).click();
+    await dialogField("Name").fill("Drafts");
+    await dialogButton("Delete storage").click();
     await row("Drafts").waitFor({ state: "detached" });
   });
 
@@ -52,7 +50,7 @@ describe.skipIf(!chromiumFile)("storages and files", () => {
     await row("pixel.png").waitFor();
     await row("data.bin").getByText("2.9 KiB").waitFor();
     await row(hostile).getByText("29 B").waitFor();
-    expect(await page.getByText("Uploaded", { exact: true }).count()).toBe(3);
+    await expect.poll(() => page.getByText("Uploaded", { exact: true }).count()).toBe(3);
     await expectAccessible(page);
 
     await button("Show pixel.png").click();
@@ -69,18 +67,16 @@ describe.skipIf(!chromiumFile)("storages and files", () => {
     await dialog().getByText("<script>alert(1)</script> ✓").waitFor();
     await expectAccessible(page);
     await page.keyboard.press("Escape");
-    expect(await button("Show data.bin").count()).toBe(0);
+    await expect.poll(() => button("Show data.bin").count()).toBe(0);
 
     const [download] = await Promise.all([page.waitForEvent("download"), button("Download data.bin").click()]);
     expect(Buffer.concat(await (await download.createReadStream()).toArray())).toEqual(Buffer.alloc(3000));
 
     await button(`Delete ${hostile}`).click();
-    await dialog().getByLabel("Name").fill(hostile);
-    await dialog().getByRole("button", { name: "Delete file" }).click();
+    await dialogField("Name").fill(hostile);
+    await dialogButton("Delete file").click();
     await dialog().waitFor({ state: "detached" });
-    await page.setViewportSize({ width: 360, height: 800 });
-    await expectNoSidewaysScroll(page);
-    await page.setViewportSize({ width: 1280, height: 800 });
+    await expectFitsPhone(page);
     const { organizationId, storageId } = get().running.seed;
     const { body } = await get().running.call("GET", `/organizations/${organizationId}/storages/${storageId}/files`);
     expect(body.files.map(({ name }: { name: string }) => name).sort()).toEqual(["data.bin", "pixel.png"]);

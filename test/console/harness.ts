@@ -1,5 +1,5 @@
 import axe from "axe-core";
-import { type Browser, type BrowserContext, chromium, type Page } from "playwright-core";
+import { type Browser, chromium, type Page } from "playwright-core";
 import { afterAll, beforeAll, expect } from "vitest";
 import { userOfToken } from "../../local/seed.ts";
 import { findChromium } from "../harness/browser.ts";
@@ -8,81 +8,97 @@ import { type Running, startRunning } from "../harness/service.ts";
 /** Chromium's program; without it, the tests of the console are skipped with a reason: `describe.skipIf(!chromiumFile)`. */
 export const chromiumFile = findChromium();
 
-/** One service and one browser of a test file. */
+/** A service of a test file, and the browser of the process. */
 export interface Console {
   readonly running: Running;
-  readonly browser: Browser;
   /** `http://localhost:<port>`: browsers allow passkeys there, but not on 127.0.0.1. */
   readonly origin: string;
   /** `/console/orgs/…` and `/console/orgs/…/projects/…` of what is seeded. */
   readonly organization: string;
   readonly project: string;
-  /** A page of a new browser context, signed in as the seeded user (or another), at this path of the console. */
-  open(path: string, options?: OpenOptions): Promise<Page>;
+  /** The file's page, loaded at this path of the console and signed in as the seeded user. Nothing of an earlier visit is left. */
+  visit(path: string, options?: VisitOptions): Promise<Page>;
+  /** A page of a new browser context without a session. Close its context. */
+  newPage(): Promise<Page>;
   /** The code of a new one-time link. */
-  signInCode(userId?: string): Promise<string>;
+  signInCode(): Promise<string>;
   readonly userId: string;
 }
 
-interface OpenOptions {
-  userId?: string;
+interface VisitOptions {
   width?: number;
-  colorScheme?: "light" | "dark";
-  /** Runs before the page is opened. */
-  prepare?: (context: BrowserContext) => Promise<void>;
+  /** Runs before the page is loaded. */
+  prepare?: (page: Page) => Promise<void>;
 }
 
 /** Errors that a page of the console must never log: broken code and refusals of the content security policy. */
 const pageErrors = new WeakMap<Page, string[]>();
 
+declare global {
+  var chromiumOfProcess: Promise<Browser> | undefined;
+}
+
+/** The browser of all files that this process runs. It ends with the process, because then its pipe is closed. */
+function sharedBrowser(): Promise<Browser> {
+  globalThis.chromiumOfProcess ??= chromium.launch({ executablePath: String(chromiumFile), args: ["--no-sandbox"] });
+  return globalThis.chromiumOfProcess;
+}
+
 async function startConsole(): Promise<Console & { stop(): Promise<void> }> {
-  const running = await startRunning();
+  const [running, browser] = await Promise.all([startRunning(), sharedBrowser()]);
   const { baseUrl, organizationId, projectId, token } = running.seed;
   const origin = `http://localhost:${new URL(baseUrl).port}`;
-  const browser = await chromium.launch({ executablePath: String(chromiumFile), args: ["--no-sandbox"] });
-  const seededUser = userOfToken(token) ?? "";
-  const signInCode = async (userId = seededUser) => {
+  const userId = userOfToken(token) ?? "";
+  const signInCode = async () => {
     const { url } = await running.operator("create-sign-in-link", { userId });
     return String(url).split("#code=")[1] ?? "";
   };
+  async function newPage(): Promise<Page> {
+    const context = await browser.newContext({ viewport: { width: 1280, height: 800 }, reducedMotion: "reduce" });
+    context.setDefaultTimeout(30_000);
+    const page = await context.newPage();
+    const errors: string[] = [];
+    pageErrors.set(page, errors);
+    page.on("pageerror", (error) => errors.push(error.message));
+    page.on("console", (message) => {
+      if (/Content Security Policy|TrustedHTML|TrustedScript/.test(message.text())) errors.push(message.text());
+    });
+    return page;
+  }
+  // One page for all tests of a file: a new context costs a second of processor time.
+  let own: Page | undefined;
   return {
     running,
-    browser,
     origin,
     organization: `/console/orgs/${organizationId}`,
     project: `/console/orgs/${organizationId}/projects/${projectId}`,
-    userId: seededUser,
+    userId,
     signInCode,
-    async open(path, { userId, width = 1280, colorScheme = "light", prepare } = {}) {
-      const context = await browser.newContext({
-        viewport: { width, height: 800 },
-        colorScheme,
-        reducedMotion: "reduce",
-      });
-      context.setDefaultTimeout(15_000);
-      await prepare?.(context);
-      const answer = await context.request.post(`${origin}/console/session`, {
-        data: { code: await signInCode(userId) },
-      });
-      expect(answer.status()).toBe(201);
-      const page = await context.newPage();
-      const errors: string[] = [];
-      pageErrors.set(page, errors);
-      page.on("pageerror", (error) => errors.push(error.message));
-      page.on("console", (message) => {
-        if (/Content Security Policy|TrustedHTML|TrustedScript/.test(message.text())) errors.push(message.text());
-      });
+    newPage,
+    async visit(path, { width = 1280, prepare } = {}) {
+      const page = own ?? (await newPage());
+      own = page;
+      const { request } = page.context();
+      pageErrors.get(page)?.splice(0);
+      await page.unrouteAll({ behavior: "ignoreErrors" });
+      await page.context().setOffline(false);
+      await page.setViewportSize({ width, height: 800 });
+      if ((await request.get(`${origin}/console/session`)).status() !== 200) {
+        const answer = await request.post(`${origin}/console/session`, { data: { code: await signInCode() } });
+        expect(answer.status()).toBe(201);
+      }
+      await prepare?.(page);
       await page.goto(origin + path);
       return page;
     },
     async stop() {
-      await browser.close();
+      await own?.context().close();
       await running.stop();
     },
   };
 }
 
-/** Starts a service and a browser for the tests of a file; the function gives them inside of tests. */
+/** Starts a service for the tests of a file; the function gives it inside of tests. */
 export function useConsole(): () => Console {
   let started: (Console & { stop(): Promise<void> }) | undefined;
   beforeAll(async () => {
@@ -92,6 +108,23 @@ export function useConsole(): () => Console {
   return () => {
     if (!started) throw new Error("The console has not been started.");
     return started;
+  };
+}
+
+/** How tests name what is on the page: by role and by the whole text, so that "Second" is not found in "11 seconds ago". */
+export function partsOf(page: () => Page) {
+  return {
+    button: (name: string) => page().getByRole("button", { name, exact: true }),
+    dialog: () => page().getByRole("dialog"),
+    dialogButton: (name: string) => page().getByRole("dialog").getByRole("button", { name, exact: true }),
+    dialogField: (label: string) => page().getByRole("dialog").getByLabel(label, { exact: true }),
+    /** The row of a table that contains an element with exactly this text. */
+    row: (text: string) =>
+      page()
+        .getByRole("row")
+        .filter({ has: page().getByText(text, { exact: true }) }),
+    /** A field by its whole label. */
+    field: (label: string) => page().getByLabel(label, { exact: true }),
   };
 }
 
@@ -116,10 +149,15 @@ export async function expectAccessible(page: Page): Promise<void> {
   expect(pageErrors.get(page) ?? []).toEqual([]);
 }
 
-/** Whether something is wider than the window: then a page scrolls sideways. */
-export async function expectNoSidewaysScroll(page: Page): Promise<void> {
-  const [content, view] = (await page.evaluate(
-    "[document.documentElement.scrollWidth, document.documentElement.clientWidth]",
-  )) as [number, number];
-  expect(content).toBeLessThanOrEqual(view);
+/** Expects that nothing is wider than the window: then a page scrolls sideways. */
+async function expectNoSidewaysScroll(page: Page): Promise<void> {
+  const isWider = "document.documentElement.scrollWidth > document.documentElement.clientWidth";
+  await expect.poll(() => page.evaluate(isWider)).toBe(false);
+}
+
+/** Expects that the page fits a phone. */
+export async function expectFitsPhone(page: Page): Promise<void> {
+  await page.setViewportSize({ width: 360, height: 800 });
+  await expectNoSidewaysScroll(page);
+  await page.setViewportSize({ width: 1280, height: 800 });
 }

@@ -4,7 +4,7 @@ import { createServer } from "node:http";
 import type { AddressInfo } from "node:net";
 import type { Page } from "playwright-core";
 import { beforeAll, describe, expect, test } from "vitest";
-import { chromiumFile, expectAccessible, expectNoSidewaysScroll, useConsole } from "./harness.ts";
+import { chromiumFile, expectAccessible, expectFitsPhone, partsOf, useConsole } from "./harness.ts";
 
 const hostile = '<b onclick="x">Bob</b>\u202e';
 
@@ -14,12 +14,11 @@ describe.skipIf(!chromiumFile)("the organization's pages", () => {
   let token: string;
   beforeAll(async () => {
     if (!chromiumFile) return;
-    page = await get().open(`${get().organization}/members`);
+    page = await get().visit(`${get().organization}/members`);
     token = get().running.seed.token;
   });
   const show = (path: string) => page.goto(get().origin + path);
-  const button = (name: string) => page.getByRole("button", { name, exact: true });
-  const row = (text: string) => page.getByRole("row").filter({ hasText: text });
+  const { button, row, dialog, dialogButton, dialogField, field } = partsOf(() => page);
   const call = (method: string, path: string, body?: unknown) =>
     get().running.call(method, path, { bearer: token, ...(body !== undefined && { body }) });
   const members = async () =>
@@ -29,26 +28,25 @@ describe.skipIf(!chromiumFile)("the organization's pages", () => {
     await row("Local user").waitFor();
     await expectAccessible(page);
     await button("Invite").click();
-    const dialog = page.getByRole("dialog");
-    await dialog.getByLabel("Email").fill("bob@example.com");
-    await dialog.getByLabel("Name").fill(hostile);
-    await dialog.getByRole("button", { name: "Invite" }).click();
-    const link = await dialog.locator("pre").textContent();
+    await dialogField("Email").fill("bob@example.com");
+    await dialogField("Name").fill(hostile);
+    await dialogButton("Invite").click();
+    const link = await dialog().locator("pre").textContent();
     expect(link).toContain(`/console/sign-in#code=`);
     await expectAccessible(page);
-    await dialog.getByRole("button", { name: "Done" }).click();
+    await dialogButton("Done").click();
     await row("bob@example.com").getByText(hostile).waitFor();
     await row("bob@example.com").getByRole("combobox").selectOption("admin");
     await expect.poll(members).toContainEqual(expect.objectContaining({ email: "bob@example.com", role: "admin" }));
 
     await button("Invite").click();
-    await dialog.getByLabel("Email").fill("bob@example.com");
-    await dialog.getByRole("button", { name: "Invite" }).click();
-    await dialog.getByRole("alert").waitFor();
+    await dialogField("Email").fill("bob@example.com");
+    await dialogButton("Invite").click();
+    await dialog().getByRole("alert").waitFor();
     await page.keyboard.press("Escape");
     await button(`Remove ${hostile}`).click();
-    await dialog.getByLabel("Name").fill("bob@example.com");
-    await dialog.getByRole("button", { name: "Remove member" }).click();
+    await dialogField("Name").fill("bob@example.com");
+    await dialogButton("Remove member").click();
     await row("bob@example.com").waitFor({ state: "detached" });
     expect(await members()).toHaveLength(1);
   });
@@ -56,11 +54,11 @@ describe.skipIf(!chromiumFile)("the organization's pages", () => {
   test("the last owner cannot step down, and the reason stands beside the role", async () => {
     await row("Local user").getByRole("combobox").selectOption("member");
     await row("Local user").getByRole("alert").waitFor();
-    expect(await row("Local user").getByRole("combobox").inputValue()).toBe("owner");
+    await expect.poll(() => row("Local user").getByRole("combobox").inputValue()).toBe("owner");
   });
 
   test("the organization is renamed", async () => {
-    await page.getByLabel("Name of the organization").fill(hostile);
+    await field("Name of the organization").fill(hostile);
     await button("Rename").click();
     await page.getByRole("banner").getByText(hostile).first().waitFor();
   });
@@ -68,26 +66,25 @@ describe.skipIf(!chromiumFile)("the organization's pages", () => {
   test("a token's value is shown once, works within its access, and is deleted by its name", async () => {
     await page.getByRole("link", { name: "Tokens" }).click();
     await button("Create token").click();
-    const dialog = page.getByRole("dialog");
-    await dialog.getByLabel("Description").fill("my editor");
-    await dialog.getByRole("radio", { name: /^Read/ }).check();
-    await dialog.getByLabel("Only these:").check();
-    expect(await dialog.getByRole("button", { name: "Create token" }).isDisabled()).toBe(true);
-    await dialog.getByRole("checkbox").check();
+    await dialogField("Description").fill("my editor");
+    await dialog().getByRole("radio", { name: /^Read/ }).check();
+    await dialogField("Only these:").check();
+    await expect.poll(() => dialogButton("Create token").isDisabled()).toBe(true);
+    await dialog().getByRole("checkbox").check();
     await expectAccessible(page);
-    await dialog.getByRole("button", { name: "Create token" }).click();
-    const value = (await dialog.locator("pre").first().textContent()) ?? "";
+    await dialogButton("Create token").click();
+    const value = (await dialog().locator("pre").first().textContent()) ?? "";
     const { organizationId } = get().running.seed;
     const path = `/organizations/${organizationId}/projects`;
     expect((await get().running.call("GET", path, { bearer: value })).status).toBe(200);
     expect((await get().running.call("POST", path, { bearer: value, body: { name: "x" } })).status).toBe(403);
-    await dialog.getByRole("button", { name: "I have copied it" }).click();
+    await dialogButton("I have copied it").click();
     await page.getByText("Claude Code").click();
     await page.getByText("claude mcp add", { exact: false }).waitFor();
     await expectAccessible(page);
     await button("Delete my editor").click();
-    await dialog.getByLabel("Name").fill("my editor");
-    await dialog.getByRole("button", { name: "Delete token" }).click();
+    await dialogField("Name").fill("my editor");
+    await dialogButton("Delete token").click();
     await row("my editor").waitFor({ state: "detached" });
     expect((await get().running.call("GET", path, { bearer: value })).status).toBe(401);
   });
@@ -103,9 +100,7 @@ describe.skipIf(!chromiumFile)("the organization's pages", () => {
     await expect.poll(() => page.getByRole("row").count()).toBeGreaterThan(before);
     await row("Create member").waitFor();
     await expectAccessible(page);
-    await page.setViewportSize({ width: 360, height: 800 });
-    await expectNoSidewaysScroll(page);
-    await page.setViewportSize({ width: 1280, height: 800 });
+    await expectFitsPhone(page);
   });
 
   const verifier = randomBytes(32).toString("base64url");
@@ -119,7 +114,7 @@ describe.skipIf(!chromiumFile)("the organization's pages", () => {
     await show(connect({ redirect: "https://evil.example.com/" }));
     await page.getByText("Test tool").waitFor();
     await expectAccessible(page);
-    expect(await page.getByRole("radio", { name: /^Everything/ }).count()).toBe(0);
+    await expect.poll(() => page.getByRole("radio", { name: /^Everything/ }).count()).toBe(0);
     await page.getByRole("radio", { name: /^Read/ }).check();
     await button("Agree").click();
     const code = String(await page.locator("pre").textContent());

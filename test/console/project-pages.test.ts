@@ -1,6 +1,6 @@
 import type { Page } from "playwright-core";
 import { beforeAll, describe, expect, test } from "vitest";
-import { chromiumFile, expectAccessible, expectNoSidewaysScroll, useConsole } from "./harness.ts";
+import { chromiumFile, expectAccessible, expectFitsPhone, partsOf, useConsole } from "./harness.ts";
 
 /** Markup and a right-to-left override, which must be shown as text. */
 const hostile = '<img src=x onerror="alert(1)">\u202etxt.exe';
@@ -9,11 +9,10 @@ describe.skipIf(!chromiumFile)("the pages of a project", () => {
   const get = useConsole();
   let page: Page;
   beforeAll(async () => {
-    if (chromiumFile) page = await get().open(`${get().project}/variables`);
+    if (chromiumFile) page = await get().visit(`${get().project}/variables`);
   });
-  const show = (path: string) => page.goto(get().origin + get().project + path);
-  const button = (name: string) => page.getByRole("button", { name, exact: true });
-  const row = (text: string) => page.getByRole("row").filter({ hasText: text });
+  const show = (tab: string) => page.getByRole("link", { name: tab, exact: true }).click();
+  const { button, row, dialog, dialogButton, dialogField, field } = partsOf(() => page);
   const call = (method: string, path: string, body?: unknown) =>
     get().running.call(method, get().running.project + path, body === undefined ? {} : { body });
   const variables = async () => {
@@ -25,30 +24,29 @@ describe.skipIf(!chromiumFile)("the pages of a project", () => {
     await page.getByRole("heading", { name: "No variables yet" }).waitFor();
     await expectAccessible(page);
     await button("Add variable").click();
-    const dialog = page.getByRole("dialog");
-    await dialog.getByLabel("Name").fill("1_BAD");
-    await dialog.getByLabel("Value").fill(hostile);
-    await dialog.getByRole("button", { name: "Add variable" }).click();
-    await dialog.getByText("must contain only letters, digits and underscores", { exact: false }).first().waitFor();
-    await dialog.getByLabel("Name").fill("GREETING");
+    await dialogField("Name").fill("1_BAD");
+    await dialogField("Value").fill(hostile);
+    await dialogButton("Add variable").click();
+    await dialog().getByText("must contain only letters, digits and underscores", { exact: false }).first().waitFor();
+    await dialogField("Name").fill("GREETING");
     await expectAccessible(page);
-    await dialog.getByRole("button", { name: "Add variable" }).click();
+    await dialogButton("Add variable").click();
     await row("GREETING").waitFor();
-    expect(await row("GREETING").textContent()).not.toContain("onerror");
+    await expect.poll(() => row("GREETING").textContent()).not.toContain("onerror");
     await button("Show GREETING").click();
-    expect(await row("GREETING").textContent()).toContain(hostile);
+    await expect.poll(() => row("GREETING").textContent()).toContain(hostile);
     await expectAccessible(page);
 
     await button("Change GREETING").click();
-    await dialog.getByLabel("Value").fill("two\nlines");
-    await dialog.getByRole("button", { name: "Save" }).click();
-    await dialog.waitFor({ state: "detached" });
+    await dialogField("Value").fill("two\nlines");
+    await dialogButton("Save").click();
+    await dialog().waitFor({ state: "detached" });
     expect(await variables()).toEqual({ GREETING: "two\nlines" });
 
     await button("Delete GREETING").click();
-    expect(await dialog.getByRole("button", { name: "Delete variable" }).isDisabled()).toBe(true);
-    await dialog.getByLabel("Name").fill("GREETING");
-    await dialog.getByRole("button", { name: "Delete variable" }).click();
+    await expect.poll(() => dialogButton("Delete variable").isDisabled()).toBe(true);
+    await dialogField("Name").fill("GREETING");
+    await dialogButton("Delete variable").click();
     await page.getByRole("heading", { name: "No variables yet" }).waitFor();
     expect(await variables()).toEqual({});
   });
@@ -56,56 +54,57 @@ describe.skipIf(!chromiumFile)("the pages of a project", () => {
   test("a pasted .env file shows what it does before it is stored", async () => {
     await call("POST", "/environments", { name: "KEPT", value: "1" });
     await call("POST", "/environments", { name: "CHANGED", value: "old" });
-    await show("/variables");
+    await show("Keys");
+    await show("Variables");
     await row("KEPT").waitFor();
     await button("Paste a .env file").click();
-    const dialog = page.getByRole("dialog");
-    await dialog.getByLabel("Content of the file").fill('KEPT=1\nCHANGED="new # value"\nnonsense\nexport ADDED=2\n');
-    expect(await dialog.getByRole("row").allTextContents()).toEqual([
-      "LineNameValueEffect",
-      "1KEPT1 characterStays the same",
-      "2CHANGED11 charactersChanges",
-      "4ADDED1 characterNew",
-    ]);
-    expect(await dialog.getByText("Line 3 holds no NAME=value").count()).toBe(1);
+    await dialogField("Content of the file").fill('KEPT=1\nCHANGED="new # value"\nnonsense\nexport ADDED=2\n');
+    await expect
+      .poll(() => dialog().getByRole("row").allTextContents())
+      .toEqual([
+        "LineNameValueEffect",
+        "1KEPT1 characterStays the same",
+        "2CHANGED11 charactersChanges",
+        "4ADDED1 characterNew",
+      ]);
+    await expect.poll(() => dialog().getByText("Line 3 holds no NAME=value").count()).toBe(1);
     await expectAccessible(page);
-    await dialog.getByRole("button", { name: "Store 2 variables" }).click();
-    await dialog.waitFor({ state: "detached" });
+    await dialogButton("Store 2 variables").click();
+    await dialog().waitFor({ state: "detached" });
     await row("ADDED").waitFor();
     expect(await variables()).toEqual({ KEPT: "1", CHANGED: "new # value", ADDED: "2" });
   });
 
   test("a key's secret is shown once, a fourth key is not offered, and a key is deleted by its name", async () => {
-    await show("/keys");
+    await show("Keys");
     await page.getByRole("heading", { name: "No keys yet" }).waitFor();
     await expectAccessible(page);
-    const dialog = page.getByRole("dialog");
     for (const name of ["ci", hostile, ""]) {
       await button("Create key").click();
-      await dialog.getByLabel("Description").fill(name);
-      await dialog.getByRole("button", { name: "Create key" }).click();
-      await dialog.getByText("it is shown only once", { exact: false }).waitFor();
+      await dialogField("Description").fill(name);
+      await dialogButton("Create key").click();
+      await dialog().getByText("it is shown only once", { exact: false }).waitFor();
       if (name === "ci") {
         await expectAccessible(page);
-        const [, bearer = ""] = await dialog.locator("pre").allTextContents();
+        const [, bearer = ""] = await dialog().locator("pre").allTextContents();
         expect((await get().running.call("GET", "/ping", { bearer })).status).toBe(200);
       }
-      await dialog.getByRole("button", { name: "I have copied it" }).click();
+      await dialogButton("I have copied it").click();
     }
     await page.getByText("The project has 3 keys.", { exact: false }).waitFor();
-    expect(await button("Create key").isDisabled()).toBe(true);
-    expect(await page.locator("main").textContent()).toContain(hostile);
-    expect(await page.locator("main").innerHTML()).not.toContain("<img");
+    await expect.poll(() => button("Create key").isDisabled()).toBe(true);
+    await expect.poll(() => page.locator("main").textContent()).toContain(hostile);
+    await expect.poll(() => page.locator("main").innerHTML()).not.toContain("<img");
     await row("ci").getByText("just now").or(row("ci").getByText("ago")).first().waitFor();
     await button("Delete ci").click();
-    await dialog.getByLabel("Name").fill("ci");
-    await dialog.getByRole("button", { name: "Delete key" }).click();
-    await dialog.waitFor({ state: "detached" });
+    await dialogField("Name").fill("ci");
+    await dialogButton("Delete key").click();
+    await dialog().waitFor({ state: "detached" });
     expect((await call("GET", "/credentials")).body.credentials).toHaveLength(2);
   });
 
   test("domains are added and removed, and a taken one says so", async () => {
-    await show("/domains");
+    await show("Domains");
     await page.getByRole("heading", { name: "No domains yet" }).waitFor();
     await page.getByRole("textbox", { name: "Domain" }).fill("not a host");
     await button("Add domain").click();
@@ -117,26 +116,24 @@ describe.skipIf(!chromiumFile)("the pages of a project", () => {
     await page.getByRole("textbox", { name: "Domain" }).fill("www.example.com");
     await button("Add domain").click();
     await page.getByRole("alert").waitFor();
-    await page.setViewportSize({ width: 360, height: 800 });
-    await expectNoSidewaysScroll(page);
+    await expectFitsPhone(page);
     await expectAccessible(page);
-    await page.setViewportSize({ width: 1280, height: 800 });
     await button("Remove www.example.com").click();
-    await page.getByRole("dialog").getByLabel("Name").fill("www.example.com");
-    await page.getByRole("dialog").getByRole("button", { name: "Remove domain" }).click();
+    await dialogField("Name").fill("www.example.com");
+    await dialogButton("Remove domain").click();
     await page.getByRole("heading", { name: "No domains yet" }).waitFor();
   });
 
   test("settings are changed, one field at a time, beside what detection says", async () => {
-    await show("/settings");
-    await page.getByLabel("Start command").fill("node server.js");
-    await page.getByLabel("Instances").fill("11");
+    await show("Settings");
+    await field("Start command").fill("node server.js");
+    await field("Instances").fill("11");
     await button("Save settings").click();
     await page.getByText("must be an integer from 1 to 10", { exact: false }).first().waitFor();
     await expectAccessible(page);
-    await page.getByLabel("Instances").fill("2");
-    await page.getByLabel("Build nothing").check();
-    await page.getByLabel("Memory in MiB").selectOption("1024");
+    await field("Instances").fill("2");
+    await field("Build nothing").check();
+    await field("Memory in MiB").selectOption("1024");
     await button("Save settings").click();
     await page.getByText("They show with the next build", { exact: false }).waitFor();
     expect((await call("GET", "")).body.project.settings).toMatchObject({
@@ -153,34 +150,31 @@ describe.skipIf(!chromiumFile)("the pages of a project", () => {
       .or(page.getByRole("alert"))
       .first()
       .waitFor();
-    await page.getByLabel("Start command").fill("");
-    await page.getByLabel("Instances").fill("");
+    await field("Start command").fill("");
+    await field("Instances").fill("");
     await button("Save settings").click();
     await expect.poll(async () => (await call("GET", "")).body.project.settings.startCommand).toBe(null);
     expect((await call("GET", "")).body.project.settings).toMatchObject({ instances: null, memory: 1024 });
   });
 
   test("the project is renamed, restricted to managers, and deleted by typing its name", async () => {
-    await page.getByLabel("Name of the project").fill(hostile);
+    await field("Name of the project").fill(hostile);
     await button("Rename").click();
     await page.getByRole("banner").getByText(hostile).waitFor();
-    await page.getByLabel("Only the chosen members").check();
+    await field("Only the chosen members").check();
     await page.getByRole("checkbox", { name: "Local user" }).check();
     await expectAccessible(page);
     await button("Save").click();
     const managers = async () => (await call("GET", "")).body.project.managers;
     await expect.poll(managers).toEqual([expect.objectContaining({ id: get().userId })]);
-    await page.setViewportSize({ width: 360, height: 800 });
-    await expectNoSidewaysScroll(page);
-    await page.setViewportSize({ width: 1280, height: 800 });
+    await expectFitsPhone(page);
 
     await button("Delete project…").click();
-    const dialog = page.getByRole("dialog");
     await expectAccessible(page);
-    await dialog.getByLabel("Name").fill("another name");
-    expect(await dialog.getByRole("button", { name: "Delete project" }).isDisabled()).toBe(true);
-    await dialog.getByLabel("Name").fill(hostile);
-    await dialog.getByRole("button", { name: "Delete project" }).click();
+    await dialogField("Name").fill("another name");
+    await expect.poll(() => dialogButton("Delete project").isDisabled()).toBe(true);
+    await dialogField("Name").fill(hostile);
+    await dialogButton("Delete project").click();
     await page.getByRole("heading", { name: "Projects", exact: true }).waitFor();
     expect((await call("GET", "")).status).toBe(404);
   });
