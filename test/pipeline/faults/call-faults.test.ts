@@ -58,6 +58,8 @@ const calls: [operation: string, times: number, reads: boolean, scenarios: Scena
   ["S3.HeadObject", 1, false, ["a good version"]],
   ["S3.GetObject", 3, false, ["a good version"]],
   ["S3.PutObject", 2, false, ["a good version"]],
+  // By the route, before it writes: the client gets a 503 and repeats its request.
+  ["STS.AssumeRole", 1, false, ["a good version", "a first deployment"]],
   // By the route; what it fails to start is started by reconcile-locks.
   ["StepFunctions.StartExecution", 1, false, ["a good version"]],
   ["S3.CopyObject", 1, false, ["a rebuild"]],
@@ -102,6 +104,7 @@ const alwaysChosen = new Set([
   "a version that exits: ECS.DescribeServices number 1 answered with an earlier state",
   "a good version: CodeBuild.StartBuild number 1 throttled for a while",
   "a good version: ECS.DescribeServiceDeployments number 1 throttled for a while",
+  "a good version: STS.AssumeRole number 1 throttled for a while",
 ]);
 const chosen = isEverything ? all : all.filter((one) => alwaysChosen.has(one.name) || spread.includes(one));
 /** More projects at a time would wait for the processors. */

@@ -48,9 +48,13 @@ export async function startFaulty(
   const owners = new Map<string, FaultyProject>();
   let lastLister: FaultyProject | undefined;
   let lastRouteLister: FaultyProject | undefined;
+  /** The project whose build is created; one at a time, because a call of AssumeRole names no project. */
+  let creating: FaultyProject | undefined;
+  let creations: Promise<unknown> = Promise.resolve();
   const ownerOf = ({ operation, input }: AwsCall): FaultyProject | undefined => {
     // A task's ARN does not name its project, but the call follows a ListTasks.
     if (operation === "DescribeTasks") return lastLister;
+    if (operation === "AssumeRole") return creating;
     // The same holds for a route's ARN and ListGatewayRoutes.
     if (operation === "DescribeGatewayRoute") return lastRouteLister;
     // The name of a service has a hyphen in the place of the underscore.
@@ -81,6 +85,28 @@ export async function startFaulty(
       },
     },
   });
+  /** Creates a build, as often as the answer is a 503, which must leave nothing behind. */
+  async function created(project: FaultyProject): Promise<Answer> {
+    for (;;) {
+      const answer = await project.call("POST", `${project.project}/builds`);
+      if (answer.status !== 503) return answer;
+      expect(answer.headers.get("retry-after")).toMatch(/^\d+$/);
+      expect((await guarded.direct.rowsOf(project.id)).filter(({ sk }) => sk === "LOCK")).toEqual([]);
+      expect(await guarded.broken(project)).toEqual([]);
+    }
+  }
+  function createInTurn(project: FaultyProject): Promise<Answer> {
+    const own = creations.then(() => {
+      creating = project;
+      return created(project);
+    });
+    creations = own
+      .catch(() => undefined)
+      .then(() => {
+        creating = undefined;
+      });
+    return own;
+  }
   const service: FaultyService = {
     guarded,
     async newProject() {
@@ -90,11 +116,11 @@ export async function startFaulty(
       return project;
     },
     async deploy(project, files) {
-      const created = await project.call("POST", `${project.project}/builds`);
-      expect(created.status).toBe(201);
-      const { id } = created.body.build;
+      const { status, body } = await createInTurn(project);
+      expect(status).toBe(201);
+      const { id } = body.build;
       service.owns(project, id);
-      expect((await uploadPatiently(created.body.url, await zipOf(files))).status).toBe(200);
+      expect((await uploadPatiently(body.url, await zipOf(files))).status).toBe(200);
       return finished(project, id);
     },
     async rebuild(project) {
@@ -152,7 +178,7 @@ export async function holdsInvariants(
     const live = body.builds.filter(({ isLive }: { isLive: boolean }) => isLive);
     expect(live.map(({ status }: { status: string }) => status)).toEqual(serves === null ? [] : ["ready"]);
     // ECS may still describe the state before its last change.
-    await vi.waitFor(async () => expect(await servedBuild(project)).toBe(live[0]?.id ?? null), { timeout: 5_000 });
+    await vi.waitFor(async () => expect(await servedBuild(project)).toBe(live[0]?.id ?? null), { timeout: 30_000 });
     if (build) expect(live[0]?.id === build.id).toBe(build.status === "ready");
     // At most one lock, and it is released: the next build can be created at once.
     expect(await service.guarded.broken(project)).toEqual([]);
