@@ -24,7 +24,8 @@ const project = (name: string, options: Record<string, unknown> = {}) => ({
     name,
     include: [`test/${name}/**/*.test.ts`],
     exclude: [...configDefaults.exclude, ...left],
-    testTimeout: 20_000,
+    // It ends a test that hangs. A busy machine takes several times as long as an idle one.
+    testTimeout: 60_000,
     hookTimeout: 120_000,
     // The default of one second is too short for an event of another process on a busy machine.
     expect: { poll: { timeout: 15_000 } },

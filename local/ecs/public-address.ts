@@ -5,14 +5,14 @@ import type { Journal } from "./journal.ts";
 
 const retryMs = 1000;
 const closeMsMax = 500;
-/** After this time a port that another program uses is given up and another one is chosen. */
-const takenMsMax = 10_000;
 
 /** Chooses the ports of public addresses and announces changes. */
 export interface AddressBook {
   /** The port that is reserved for a service, or else a free port that is then reserved for it. */
   freePortFor(serviceName: string): Promise<number>;
   onMoved(serviceName: string, url: string): Promise<void>;
+  /** After this time a port that another program uses is given up and another one is chosen. */
+  portTakenMs: number;
 }
 
 /** A changed address: the port that is in use, the program that uses it, and the new port. */
@@ -96,7 +96,7 @@ export class PublicAddress {
 
   async #openWhenFree(): Promise<void> {
     const { signal } = this.#closing;
-    const deadline = performance.now() + takenMsMax;
+    const deadline = performance.now() + this.#book.portTakenMs;
     while (!signal.aborted) {
       try {
         await this.#inTurn(() => this.#bind());

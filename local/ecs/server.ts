@@ -36,6 +36,8 @@ export interface EcsOptions {
   portFor(serviceName: string): number | Promise<number>;
   /** Like `portFor`, but another free port if that one is in use; the port is saved. Default: any free port. */
   freePortFor?(serviceName: string): Promise<number>;
+  /** How long another program may use the port of a service until the service gets another one. Default: 10 s. */
+  portTakenMs?: number;
   /** Called when a service's address has changed; called again after a restart until it resolves once. */
   onMoved?(serviceName: string, url: string): Promise<void>;
   /** Finds the local image of a reference; a rejection is a failed image pull. */
@@ -75,6 +77,7 @@ export function createEcs(options: EcsOptions): Ecs {
     addresses: {
       freePortFor: async (name) => (await options.freePortFor?.(name)) ?? 0,
       onMoved: async (name, url) => options.onMoved?.(name, url),
+      portTakenMs: options.portTakenMs ?? 10_000,
     },
     host: {
       runner: options.runner ?? createProcessRunner({ ...options, portMap: installPortMap(options.dir) }),

@@ -2,6 +2,8 @@ import { Agent, request } from "node:http";
 import { setTimeout as sleep } from "node:timers/promises";
 
 export interface Traffic {
+  /** Resolves when an answer had this body. */
+  sees(body: string): Promise<void>;
   /** Stops the requests and returns their results. */
   stop(): Promise<{ total: number; failures: string[]; bodies: Set<string> }>;
 }
@@ -46,6 +48,9 @@ export function startTraffic(url: string, everyMs = 20): Traffic {
     }
   })();
   return {
+    async sees(body) {
+      while (!bodies.has(body)) await sleep(everyMs);
+    },
     async stop() {
       running = false;
       await loop;

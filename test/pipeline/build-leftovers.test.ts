@@ -1,5 +1,4 @@
 import { readdirSync, readFileSync } from "node:fs";
-import { setTimeout as sleep } from "node:timers/promises";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import { openTable } from "../api/faults/guarded-service.ts";
 import { begin, deploy, nodeApp } from "../harness/app.ts";
@@ -21,8 +20,7 @@ function sleepers(seconds: number): string[] {
 }
 
 async function until(condition: () => boolean): Promise<void> {
-  for (let tries = 0; tries < 800 && !condition(); tries++) await sleep(25);
-  expect(condition()).toBe(true);
+  await expect.poll(condition, { timeout: 80_000, interval: 50 }).toBe(true);
 }
 
 /** An app whose build starts a process outside its process group and then runs `more`. */

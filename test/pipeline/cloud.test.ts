@@ -1,3 +1,6 @@
+import { mkdtempSync, rmSync, writeFileSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
 import { setTimeout as sleep } from "node:timers/promises";
 import { SFNClient, StopExecutionCommand } from "@aws-sdk/client-sfn";
 import { afterAll, beforeAll, describe, expect, test, vi } from "vitest";
@@ -19,6 +22,7 @@ const drainMs = 500;
 
 describe.concurrent("on services with the delays, refusals and faults of AWS", () => {
   let running: Running;
+  const folder = mkdtempSync(join(tmpdir(), "cloud-"));
   /** The task definitions that were registered. */
   const registered: string[] = [];
   const deletion = openGate();
@@ -43,12 +47,23 @@ describe.concurrent("on services with the delays, refusals and faults of AWS", (
     };
     running = await startRunning(undefined, { behavior, healthTimeoutSeconds });
   });
-  afterAll(() => running.stop());
+  afterAll(async () => {
+    await running.stop();
+    rmSync(folder, { recursive: true });
+  });
 
   async function newProject(name: string): Promise<Running> {
     const { organizationId } = running.seed;
     const { project } = await running.operator("create-project", { organizationId, name });
     return { ...running, project: `/organizations/${organizationId}/projects/${project?.id}` };
+  }
+
+  /** An app whose build waits until `go` is called, so that a test meets it in this stage. */
+  function held(text: string) {
+    const file = join(folder, text);
+    const scripts = { start: "node server.js", build: `while [ ! -e ${file} ]; do sleep 0.05; done` };
+    const files = { ...says(text), "package.json": JSON.stringify({ name: "app", private: true, scripts }) };
+    return { files, go: () => writeFileSync(file, "") };
   }
 
   const waits = expect.stringContaining("Waiting for the project's earlier deployment");
@@ -97,7 +112,7 @@ describe.concurrent("on services with the delays, refusals and faults of AWS", (
     });
     draining.open();
     const third = await finished(project, begun);
-    await sleep(100);
+    await traffic.sees("three");
     const seen = await traffic.stop();
     expect([two.status, third.status]).toEqual(["ready", "ready"]);
     expect(registered.filter((input) => input.includes(third.id))).toHaveLength(1);
@@ -135,10 +150,12 @@ describe.concurrent("on services with the delays, refusals and faults of AWS", (
 
   test("a build that is canceled while its image is built never serves, and the next one does", async () => {
     const project = await newProject("canceled");
-    const id = await begin(project, says("canceled"));
+    const { files, go } = held("canceled");
+    const id = await begin(project, files);
     await reaches(project, id, "building");
     const canceled = await project.call("POST", `${project.project}/builds/${id}/cancel`);
     expect(canceled).toMatchObject({ status: 200, body: { build: { status: "building" } } });
+    go();
     expect(await deploy(project, says("next"))).toMatchObject({ status: "ready", isLive: true });
     expect(await body(await address(project))).toBe("next");
     const { body: after } = await project.call("GET", `${project.project}/builds/${id}`);
@@ -147,13 +164,15 @@ describe.concurrent("on services with the delays, refusals and faults of AWS", (
 
   test("a build whose execution was stopped, and whose event was lost, is ended by the next check of the locks", async () => {
     const project = await newProject("lost event");
-    const id = await begin(project, says("lost"));
+    const { files, go } = held("lost");
+    const id = await begin(project, files);
     await reaches(project, id, "building");
     const { endpoint, credentials } = runtimeOf(running.home);
     const machines = new SFNClient({ endpoint, credentials, region: "us-east-1" });
     const executionArn = `${stateMachineArn.replace(":stateMachine:", ":execution:")}:${id}`;
     await machines.send(new StopExecutionCommand({ executionArn }));
     machines.destroy();
+    go();
     const next = await project.call("POST", `${project.project}/builds`);
     expect(next).toMatchObject({ status: 409, body: { build: { id } } });
     // The check runs every minute; one that meets a fault leaves the lock to the next.

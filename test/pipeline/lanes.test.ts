@@ -13,7 +13,8 @@ const isEverything = process.env.SLIPWAY_TESTS === "all";
 describe.skipIf(!(await engineHasBaseImages()))("with a Docker engine", () => {
   let running: Promise<Running> | undefined;
   const start = async (): Promise<Running> => {
-    running ??= startRunning(undefined, { containers: "docker" });
+    // Longer than the tests: what ends a build is not this time-out.
+    running ??= startRunning(undefined, { containers: "docker", healthTimeoutSeconds: 900 });
     return { ...(await running), stop: async () => undefined };
   };
   afterAll(async () => (await running)?.stop());

@@ -27,6 +27,9 @@ const app = (releaseCommand: string) => ({
 /** A command that adds a line to this file when it starts, and then does not end. */
 const endless = (file: string) => `echo $$ >> ${file}; while :; do sleep 0.1; done`;
 
+/** Resolves when the command has written its line. */
+const hasStarted = (file: string) =>
+  expect.poll(() => existsSync(file) && readFileSync(file, "utf8"), { timeout: 80_000 }).toMatch(/\n$/);
 /** Resolves when the process whose id is in this file has ended. */
 async function ends(file: string): Promise<void> {
   const pid = Number(readFileSync(file, "utf8"));
@@ -54,7 +57,7 @@ test("a release command that does not end in time is stopped, and its build ends
 test("an execution that is aborted leaves no release command running", async () => {
   const file = join(dir, "aborted");
   const id = await begin(running, app(endless(file)));
-  while (!existsSync(file)) await sleep(20);
+  await hasStarted(file);
   const machines = new SFNClient({ ...runtimeOf(running.home), region: "us-east-1" });
   const executionArn = `${stateMachineArn.replace(":stateMachine:", ":execution:")}:${id}`;
   await machines.send(new StopExecutionCommand({ executionArn }));

@@ -1,7 +1,6 @@
 import { once } from "node:events";
 import { createServer, type Server } from "node:net";
-import { setTimeout as sleep } from "node:timers/promises";
-import { afterEach, describe, expect, test } from "vitest";
+import { afterEach, describe, expect, test, vi } from "vitest";
 import { openTable } from "../api/faults/guarded-service.ts";
 import { address, deploy, nodeApp } from "../harness/app.ts";
 import type { Running } from "../harness/service.ts";
@@ -23,15 +22,17 @@ describe("a project whose port another program has taken", () => {
 
   const asRunning = ({ project, call }: MortalService) => ({ project, call }) as Running;
 
+  /** Listens at the port of an address, as soon as the service that was killed has left it. */
   async function take(url: string): Promise<number> {
     const port = Number(new URL(url).port);
-    const server: Server = createServer((socket) => socket.destroy()).listen(port, "127.0.0.1");
-    await once(server, "listening");
+    const server: Server = createServer((socket) => socket.destroy());
     left.push(() => void server.close());
+    const listen = () => once(server.listen(port, "127.0.0.1"), "listening");
+    await vi.waitFor(listen, { timeout: 60_000, interval: 100 });
     return port;
   }
 
-  test("gets another port before its first build, which warns about it", async () => {
+  test("gets another port before its first build, which warns about it, and after a restart, and keeps it", async () => {
     const service = await start();
     const running = asRunning(service);
     const port = await take(await address(running));
@@ -42,30 +43,20 @@ describe("a project whose port another program has taken", () => {
     const now = await address(running);
     expect(build.warning).toContain(`The app's address is now ${now}`);
     expect(await (await fetch(now)).text()).toBe("first");
-  });
 
-  test("gets another port after a restart, and keeps it", async () => {
-    const service = await start();
-    const before = asRunning(service);
-    expect((await deploy(before, nodeApp("res.end('old')"))).status).toBe("ready");
-    const url = await address(before);
     service.kill();
     await service.gone();
-    // The port of the killed service is free after its sockets are closed.
-    await sleep(500);
-    const port = await take(url);
+    const second = await take(now);
     await service.start();
     const after = asRunning(service);
-    const build = await deploy(after, nodeApp("res.end('new')"));
-    expect(build).toMatchObject({ status: "ready", error: null });
-    const now = await address(after);
-    expect(now).not.toBe(url);
-    expect(Number(new URL(now).port)).not.toBe(port);
-    expect(await (await fetch(now)).text()).toBe("new");
+    expect(await deploy(after, nodeApp("res.end('new')"))).toMatchObject({ status: "ready", error: null });
+    const moved = await address(after);
+    expect([port, second]).not.toContain(Number(new URL(moved).port));
+    expect(await (await fetch(moved)).text()).toBe("new");
     service.kill();
     await service.gone();
     await service.start();
-    expect(await address(asRunning(service))).toBe(now);
-    expect(await (await fetch(now)).text()).toBe("new");
+    expect(await address(asRunning(service))).toBe(moved);
+    expect(await (await fetch(moved)).text()).toBe("new");
   });
 });

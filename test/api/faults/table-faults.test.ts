@@ -308,7 +308,7 @@ describe("DynamoDB on a bad day", () => {
       expect(await guarded.broken(project)).toEqual([]);
     });
 
-    test("again and again is a 503 before the gateway's own time is up", { timeout: 60_000 }, async () => {
+    test("again and again is a 503 before the gateway gives up after 29 s", { timeout: 60_000 }, async () => {
       const project = await guarded.newProject();
       silent.set(project, () => never);
       const began = performance.now();
@@ -317,7 +317,7 @@ describe("DynamoDB on a bad day", () => {
       silent.delete(project);
       expect(answer.status).toBe(503);
       expect(answer.headers.get("retry-after")).toMatch(/^\d+$/);
-      expect(seconds).toBeLessThan(25);
+      expect(seconds).toBeLessThan(29);
       expect(await guarded.broken(project)).toEqual([]);
     });
   });

@@ -3,6 +3,7 @@ import { afterAll, beforeAll, describe, expect, it, test } from "vitest";
 import { conversion } from "../../../lambdas/tables/model/conversion.ts";
 import { innerNames } from "../../../lambdas/tables/model/inner-names.ts";
 import { castTypes, compile } from "../../../lambdas/tables/model/sql.ts";
+import { cpuTimer } from "../../harness/cpu-time.ts";
 import { fc } from "../../harness/fast-check.ts";
 import { startTables, type Tables } from "./fixture.ts";
 import { Conflict, converted, isLosslessJson, type Type, type Value } from "./value-model.ts";
@@ -165,10 +166,10 @@ describe("a text that is not JSON whole", () => {
     ["backslashes", `"${"\\".repeat(190_000)}`],
   ])("(%s) stays text, and the table can be read", async (_, hostile) => {
     await t.given("hostile", [{ name: "v", type: "text" }], [{ v: "[1]" }, { v: hostile }]);
-    const start = performance.now();
+    const spent = cpuTimer();
     const answer = await t.tables("PUT", "/hostile", { modify: [{ name: "v", type: "json" }] });
     expect([answer.status, answer.body.code, answer.body.row]).toEqual([409, "data_conflict", 2]);
-    expect(performance.now() - start).toBeLessThan(10_000);
+    expect(spent()).toBeLessThan(10_000);
     const { status, body } = await t.tables("GET", "/hostile/rows");
     expect([status, body.rows.map(({ v }: { v: string }) => v)]).toEqual([200, ["[1]", hostile]]);
     await t.tables("DELETE", "/hostile");

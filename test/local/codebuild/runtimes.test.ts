@@ -1,19 +1,20 @@
 import { chmodSync, existsSync, mkdtempSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { delimiter, join } from "node:path";
-import { setTimeout as sleep } from "node:timers/promises";
-import { afterAll, beforeAll, expect, test } from "vitest";
+import { afterAll, beforeAll, beforeEach, expect, test } from "vitest";
 import { createRuntimes } from "../../../local/codebuild/runtimes.ts";
 
 const dir = mkdtempSync(join(tmpdir(), "runtimes-"));
 const path = process.env.PATH;
 
-/** A replacement for npm that takes a second and creates the same files. */
+const starts = join(dir, "starts");
+const go = join(dir, "go");
+/** A replacement for npm that waits for the file `go` and creates the same files. */
 beforeAll(() => {
   const npm = join(dir, "npm");
   const script = `#!/bin/sh
-echo started >> ${dir}/starts
-sleep 1
+echo started >> ${starts}
+while [ ! -e ${go} ]; do sleep 0.05; done
 while [ "$1" != --prefix ]; do shift; done
 mkdir -p "$2/node_modules/node/bin" && : > "$2/node_modules/node/bin/node"
 `;
@@ -26,6 +27,12 @@ afterAll(() => {
   rmSync(dir, { recursive: true, force: true });
 });
 
+beforeEach(() => {
+  rmSync(starts, { force: true });
+  rmSync(go, { force: true });
+});
+
+const hasStarted = () => expect.poll(() => existsSync(starts)).toBe(true);
 const never = () => new AbortController().signal;
 const silent = () => undefined;
 
@@ -34,9 +41,10 @@ test("stopping one build does not cancel the runtime download of other builds", 
   const stopped = new AbortController();
   const first = runtimes.node("11", silent, stopped.signal);
   const second = runtimes.node("11", silent, never());
-  await sleep(200);
+  await hasStarted();
   stopped.abort();
   await expect(first).rejects.toThrow();
+  writeFileSync(go, "");
   const { program } = await second;
   expect(existsSync(program)).toBe(true);
 });
@@ -45,9 +53,10 @@ test("a download is stopped when no build waits for it any more, and the next bu
   const runtimes = createRuntimes(join(dir, "alone"));
   const stopped = new AbortController();
   const first = runtimes.node("11", silent, stopped.signal);
-  await sleep(200);
+  await hasStarted();
   stopped.abort();
   await expect(first).rejects.toThrow();
+  writeFileSync(go, "");
   const { program } = await runtimes.node("11", silent, never());
   expect(existsSync(program)).toBe(true);
 });

@@ -54,7 +54,7 @@ async function resolveImage(image: string) {
 
 export async function until<T>(
   read: () => Promise<T | undefined | false> | T | undefined | false,
-  ms = 8000,
+  ms = 55_000,
 ): Promise<T> {
   const late = performance.now() + ms;
   for (;;) {

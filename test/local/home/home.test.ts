@@ -53,37 +53,24 @@ describe("a data folder that was used before", () => {
     expect(open(home)).toEqual([]);
   });
 
-  it("gets its permissions back if they were loosened, with everything in it", async () => {
+  const ports = () => JSON.parse(readFileSync(join(home, "ports.json"), "utf8"));
+
+  it("gets its permissions back, with everything in it, and repairs ports.json and its own keys", async () => {
     chmodSync(home, 0o755);
     for (const name of readdirSync(home)) chmodSync(join(home, name), lstatSync(join(home, name)).mode | 0o055);
+    writeFileSync(join(home, "ports.json"), "");
+    const path = join(home, "sts", "credentials.json");
+    writeFileSync(path, '{"root":{"accessKeyId":"AKI');
     const service = startServiceProcess(home);
     await service.ready;
     expect(await service.stop()).toBe(0);
     expect(lstatSync(home).mode & 0o777).toBe(0o700);
     expect(open(home)).toEqual([]);
+    expect(ports()).toEqual({ s3: expect.any(Number) });
+    const { accessKeyId } = JSON.parse(readFileSync(path, "utf8")).root;
+    expect(JSON.parse(readFileSync(join(home, "runtime.json"), "utf8"))).toMatchObject({ accessKeyId });
+    expect(service.stdout() + service.stderr()).not.toMatch(/"AKI|^\s+at /m);
   });
-
-  it.each(["", '{"s3":"x"}'])("is repaired when ports.json holds %j", async (content) => {
-    writeFileSync(join(home, "ports.json"), content);
-    const service = startServiceProcess(home);
-    await service.ready;
-    expect(await service.stop()).toBe(0);
-    expect(JSON.parse(readFileSync(join(home, "ports.json"), "utf8"))).toEqual({ s3: expect.any(Number) });
-  });
-
-  it.each(['{"root":{"accessKeyId":"AKI'])(
-    "gets new keys of its own when credentials.json holds %j",
-    async (content) => {
-      const path = join(home, "sts", "credentials.json");
-      writeFileSync(path, content);
-      const service = startServiceProcess(home);
-      await service.ready;
-      expect(await service.stop()).toBe(0);
-      const { accessKeyId } = JSON.parse(readFileSync(path, "utf8")).root;
-      expect(JSON.parse(readFileSync(join(home, "runtime.json"), "utf8"))).toMatchObject({ accessKeyId });
-      expect(service.stdout() + service.stderr()).not.toMatch(/"AKI|^\s+at /m);
-    },
-  );
 
   it.each(["", "[]"])(
     "is refused if local.json holds %j: the message names the file, which is left unchanged",
@@ -95,7 +82,7 @@ describe("a data folder that was used before", () => {
     },
   );
 
-  it("is refused with the name of a database file that cannot be opened", async () => {
+  it("is refused with the name of a database file that cannot be opened; with its good copy, and wrong ports, it starts", async () => {
     for (const [file, named] of [
       ["table.db", join(home, "table.db")],
       ["s3/index.sqlite", home],
@@ -107,9 +94,11 @@ describe("a data folder that was used before", () => {
       expect(await refusal(home)).toContain(named);
       writeFileSync(path, good);
     }
+    writeFileSync(join(home, "ports.json"), '{"s3":"x"}');
     const service = startServiceProcess(home);
     await service.ready;
     expect(await service.stop()).toBe(0);
+    expect(ports()).toEqual({ s3: expect.any(Number) });
   }, 60_000);
 
   it("can be started again in the same process after a stop, but not twice at the same time", async () => {

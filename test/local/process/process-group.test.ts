@@ -41,8 +41,7 @@ function marked(text: string): string[] {
 }
 
 async function until(condition: () => boolean): Promise<void> {
-  for (let tries = 0; tries < 500 && !condition(); tries++) await new Promise((resolve) => setTimeout(resolve, 10));
-  expect(condition()).toBe(true);
+  await expect.poll(condition, { timeout: 60_000, interval: 10 }).toBe(true);
 }
 
 function output() {
@@ -73,7 +72,7 @@ describe("a process group", () => {
       "process.on('SIGTERM', () => { console.log('bye'); process.exit(3); }); console.log('up'); setInterval(() => {}, 1e3)";
     const child = spawnProcessGroup("node", ["-e", app], { cwd: dir, env: { PATH: path }, onOutput: polite.onOutput });
     await until(() => polite.text().includes("up"));
-    expect(await child.stop(5000)).toEqual({ exitCode: 3 });
+    expect(await child.stop(30_000)).toEqual({ exitCode: 3 });
     expect(polite.text()).toBe("up\nbye\n");
 
     const stubborn = output();
@@ -181,14 +180,18 @@ describe("a run", () => {
     async () => {
       const options = { cwd: dir, env: { PATH: path, MARK: "a build" }, mark: "MARK" };
       const leave = "setsid sleep 60 & sleep 60 & setsid sh -c 'while :; do sleep 1; done' & echo started";
+      const stopped = new AbortController();
       const endings = [
         { script: leave, more: {}, endedBy: "exit" },
-        { script: `${leave}; sleep 60`, more: { timeoutMs: 500 }, endedBy: "timeout" },
-        { script: `${leave}; sleep 60`, more: { signal: AbortSignal.timeout(1_000) }, endedBy: "abort" },
+        { script: `${leave}; sleep 60`, more: { timeoutMs: 1_500 }, endedBy: "timeout" },
+        { script: `${leave}; sleep 60`, more: { signal: stopped.signal }, endedBy: "abort" },
       ];
       for (const { script, more, endedBy } of endings) {
         const out = output();
-        const result = await runProcessGroup("sh", ["-c", script], { ...options, ...more, onOutput: out.onOutput });
+        const running = runProcessGroup("sh", ["-c", script], { ...options, ...more, onOutput: out.onOutput });
+        await until(() => out.text() === "started\n");
+        if (endedBy === "abort") stopped.abort();
+        const result = await running;
         expect(out.text()).toBe("started\n");
         expect(result.endedBy).toBe(endedBy);
         expect(marked("MARK=a build")).toEqual([]);

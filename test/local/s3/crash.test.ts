@@ -14,11 +14,15 @@ let dir: string;
 let child: ChildProcess | undefined;
 
 async function start(mode = "listening"): Promise<string> {
-  const process = fork(join(import.meta.dirname, "server-process.ts"), [dir, mode]);
+  const process = fork(join(import.meta.dirname, "server-process.ts"), [dir, mode], { silent: true });
   child = process;
+  let errors = "";
+  process.stderr?.on("data", (chunk) => {
+    errors += chunk;
+  });
   return new Promise((resolve, reject) => {
     process.once("message", (message) => resolve(started.parse(message).endpoint));
-    process.once("exit", (code) => reject(new Error(`the server ended with ${code}`)));
+    process.once("close", (code) => reject(new Error(`the server ended with ${code}: ${errors}`)));
   });
 }
 
@@ -136,7 +140,7 @@ describe("after a SIGKILL", () => {
   it("a second server on the same folder is refused while the first one runs", async () => {
     await start();
     const first = child;
-    await expect(start()).rejects.toThrow("ended with 1");
+    await expect(start()).rejects.toThrow(/ended with 1: .*database is locked/s);
     child = first;
   });
 });

@@ -1,4 +1,4 @@
-import { readdirSync, statSync } from "node:fs";
+import { readdirSync, rmSync, statSync } from "node:fs";
 import { join } from "node:path";
 import { expect, test } from "vitest";
 import { loadMachine } from "../../../local/stepfunctions/interpreter/machine.ts";
@@ -39,14 +39,13 @@ test("after 90 days a name is free again, as in AWS", () => {
   expect(readdirSync(join(dir, "closed"))).toEqual([]);
 });
 
-test("starting with a thousand closed executions reads an index instead of their records", async () => {
+test("starting with a thousand closed executions reads an index instead of their records", () => {
   const dir = temporaryDir();
   const archive = openArchive(dir, () => Date.now());
   for (let i = 0; i < 1_000; i++) archive.add(closed(i, Date.now()));
   expect(statSync(join(dir, "closed.jsonl")).size).toBeLessThan(400 * 1_000);
-  const start = performance.now();
+  for (const name of readdirSync(join(dir, "closed"))) rmSync(join(dir, "closed", name));
   const opened = openArchive(dir, () => Date.now());
-  expect(performance.now() - start).toBeLessThan(2_000);
   expect([...opened.list()]).toHaveLength(1_000);
 });
 

@@ -123,9 +123,10 @@ describe("the service killed at a write to its table", () => {
       const { body: one } = await service.call("GET", `${service.project}/builds/${newest.id}`);
       if (["ready", "error"].includes(one.build.status) || one.build.canceledAt) break;
       if (one.build.status === "pending" && newest.id !== uploaded && Date.now() > until - (settleSeconds - 4) * 1000) {
-        // It waits for an upload that the client never made: it can be canceled.
-        expect((await service.call("POST", `${service.project}/builds/${newest.id}/cancel`)).status).toBe(200);
-        break;
+        // It waits for an upload that the client never made: it can be canceled, unless it has just gone on.
+        const { status } = await service.call("POST", `${service.project}/builds/${newest.id}/cancel`);
+        if (status === 200) break;
+        expect(status).toBe(409);
       }
       if (Date.now() > until)
         throw new Error(`The build ${newest.id} is still ${one.build.status}:\n${service.output()}`);
@@ -189,7 +190,7 @@ describe("the service killed at a write to its table", () => {
   });
 
   test("an upload whose event is not delivered before the kill is seen after it, and so is every later one", async () => {
-    for (let turn = 0; turn < 3; turn += 1) {
+    for (let turn = 0; turn < (everyWrite ? 3 : 1); turn += 1) {
       table.gate.before = (call) => {
         // Only the listener's read of the build; an endpoint's read contains a key as well.
         const isListener =

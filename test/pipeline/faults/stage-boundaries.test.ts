@@ -7,7 +7,8 @@ import { changeOf, openGate } from "./table-writes.ts";
 
 const crashes = nodeApp("", "process.exit(1);");
 
-describe("at a boundary between two stages", { timeout: 10_000 }, () => {
+// Less than a minute, after which reconcile-locks could repair what a step has missed.
+describe("at a boundary between two stages", { timeout: 50_000 }, () => {
   let ecs: EcsGate;
   let guarded: Guarded;
   let project: Running;

@@ -1,4 +1,3 @@
-import { setTimeout as sleep } from "node:timers/promises";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import { type Guarded, startGuarded } from "../../api/faults/guarded-service.ts";
 import type { Fault } from "../../api/faults/table-gate.ts";
@@ -35,6 +34,7 @@ interface Rule {
 describe("a deployment while DynamoDB fails", () => {
   let guarded: Guarded;
   const rules = new Set<Rule>();
+  const projects = new Set<Running>();
   const torn: string[] = [];
 
   beforeAll(async () => {
@@ -49,8 +49,10 @@ describe("a deployment while DynamoDB fails", () => {
       rule.hits += 1;
       return rule.fault;
     };
-    guarded.gate.after = async ({ operation }) => {
-      if (operation === "TransactWriteItems") torn.push(...(await guarded.broken()));
+    guarded.gate.after = async (call) => {
+      if (call.operation !== "TransactWriteItems") return;
+      const changed = [...projects].filter((project) => guarded.concerns(project, call));
+      for (const project of changed) torn.push(...(await guarded.broken(project)));
     };
   }, 60_000);
   afterAll(() => guarded.stop());
@@ -68,6 +70,12 @@ describe("a deployment while DynamoDB fails", () => {
     return { build, hits: active.hits };
   }
 
+  async function newProject(): Promise<Running> {
+    const project = await guarded.newProject();
+    projects.add(project);
+    return project;
+  }
+
   async function isWhole(project: Running, live: string): Promise<void> {
     expect(torn).toEqual([]);
     expect(await guarded.broken(project)).toEqual([]);
@@ -79,14 +87,13 @@ describe("a deployment while DynamoDB fails", () => {
     const next = await project.call("POST", `${project.project}/builds`);
     expect(next.status).toBe(201);
     await project.call("POST", `${project.project}/builds/${next.body.build.id}/cancel`);
-    await sleep(50);
   }
 
   describe.concurrent.each(faults)("with %s", (name, fault, able) => {
     const first = everyCall ? 0 : faults.findIndex(([one]) => one === name) % stride;
 
     test("at any single call, becomes ready", { timeout: 200_000 }, async () => {
-      const project = await guarded.newProject();
+      const project = await newProject();
       for (let from = first; ; from += stride) {
         const { build, hits } = await deployUnder({ project, fault, able, from, count: 1 }, says(`at ${from}`));
         if (hits === 0) break;
@@ -98,7 +105,7 @@ describe("a deployment while DynamoDB fails", () => {
     test("in bursts from any call on, ends as ready or error and leaves no broken rows", {
       timeout: 200_000,
     }, async () => {
-      const project = await guarded.newProject();
+      const project = await newProject();
       let live = "before";
       expect((await deploy(project, says(live))).status).toBe("ready");
       for (let from = first, hits = 1; hits > 0; from += stride * 2) {

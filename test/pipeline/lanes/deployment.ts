@@ -54,7 +54,7 @@ export function deploymentTests(start: () => Promise<Running>): void {
   test("a new version replaces the old one without a failed request", async () => {
     const traffic = startTraffic(await address(running));
     const build = await deploy(running, says("second"));
-    await sleep(200);
+    await traffic.sees("second");
     const seen = await traffic.stop();
     expect(build.status).toBe("ready");
     expect(seen.failures).toEqual([]);

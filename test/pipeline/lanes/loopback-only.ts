@@ -3,11 +3,14 @@ import { afterAll, beforeAll, expect, test } from "vitest";
 import { begin, finished, nodeApp } from "../../harness/app.ts";
 import type { Running } from "../../harness/service.ts";
 
-/** A version that listens only on the loopback address, as a process or in a container. */
-export function loopbackOnlyTests(start: () => Promise<Running>): void {
+/**
+ * A version that listens only on the loopback address, as a process or in a container. The service gets a health time-out
+ * that is longer than the test's own, so that an end of the build at all is early.
+ */
+export function loopbackOnlyTests(start: (options: { healthTimeoutSeconds: number }) => Promise<Running>): void {
   let own: Running;
   beforeAll(async () => {
-    own = await start();
+    own = await start({ healthTimeoutSeconds: 900 });
   });
   afterAll(() => own.stop());
 
@@ -16,7 +19,6 @@ export function loopbackOnlyTests(start: () => Promise<Running>): void {
       "",
       "createServer((q, r) => r.end()).listen(Number(process.env.PORT), '127.0.0.1', () => console.log('up')); return;",
     );
-    const startedAt = performance.now();
     const id = await begin(own, app);
     const lines = await notices(own, id);
     expect(lines).toContain("Slipway: the app listens on 127.0.0.1:8080 only. Listen on 0.0.0.0.");
@@ -25,7 +27,6 @@ export function loopbackOnlyTests(start: () => Promise<Running>): void {
     const build = await finished(own, id);
     expect(build.status).toBe("error");
     expect(build.error).toMatch(/Your app listens on 127\.0\.0\.1:8080 only[\s\S]*Listen on 0\.0\.0\.0/);
-    expect(performance.now() - startedAt).toBeLessThan(45_000);
   });
 }
 
