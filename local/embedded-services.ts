@@ -104,7 +104,11 @@ async function startImages({
   engine,
   started,
 }: EmbeddedBase): Promise<{ ecr: Ecr; endpoint: string } | undefined> {
-  if (engine.kind === "none") return undefined;
+  if (engine.kind === "none") {
+    const { leaveEngine } = await import("./containers/leftovers.ts");
+    await leaveEngine(home);
+    return undefined;
+  }
   const { createEcr } = await import("./ecr/server.ts");
   const ecr = await createEcr({
     dir: join(home, "ecr"),

@@ -5,6 +5,7 @@ import { Build } from "../lambdas/builds/model/rows.ts";
 import { log } from "../lambdas/http/log.ts";
 import { documentClient } from "../lambdas/table/client.ts";
 import { tableReader } from "../lambdas/table/reader.ts";
+import { ImageMissing } from "./codebuild/image.ts";
 import type { CodeBuild } from "./codebuild/server.ts";
 import type { TaskDefinitionRecord } from "./ecs/records.ts";
 import { names } from "./names.ts";
@@ -19,8 +20,8 @@ const prefixPattern = /(prj_\w+)\/(bld_\w+)/;
 
 export interface RebuiltImages {
   /**
-   * Finds the image of a task with `find`. An image that was built for the other way of running apps (folders for processes,
-   * ECR for containers) is built again from the build's archive, once.
+   * Finds the image of a task with `find`. If that rejects with ImageMissing, the image was built for the other way of running
+   * apps (folders for processes, ECR for containers), and is built again from the build's archive, once.
    */
   find<T>(reference: string, definition: TaskDefinitionRecord, find: (reference: string) => Promise<T>): Promise<T>;
 }
@@ -37,7 +38,8 @@ export function createRebuiltImages(home: string, codeBuild: () => CodeBuild | u
     const table = tableReader(documentClient(), names.table);
     const { build } = await table.read({ build: Build.at({ projectId, id: buildId }) });
     const builds = codeBuild();
-    if (!build?.archive || !builds) throw new Error("The build of this image does not exist any more");
+    if (!build?.archive || !builds)
+      throw new Error("The image does not exist any more, and neither does the archive of its build");
     log("info", "An app was built for another way of running apps, so it is built again", { projectId, buildId });
     const variables = {
       SOURCE_BUCKET: names.archives,
@@ -59,11 +61,22 @@ export function createRebuiltImages(home: string, codeBuild: () => CodeBuild | u
     const digest = exported
       .parse(ended)
       .exportedEnvironmentVariables.find(({ name }) => name === "IMAGE_DIGEST")?.value;
-    if (ended.buildStatus !== "SUCCEEDED" || !digest) throw new Error("The app could not be built again");
+    if (ended.buildStatus !== "SUCCEEDED" || !digest)
+      throw new Error("The image does not exist any more, and building it again failed");
     const found = `${reference.slice(0, reference.indexOf("@"))}@${digest}`;
     known[reference] = found;
     writeStateFile(path, known);
     return found;
+  }
+
+  /** The image that was built again earlier; undefined if there is none any more. */
+  async function findAgain<T>(reference: string, find: (reference: string) => Promise<T>): Promise<T | undefined> {
+    const earlier = known[reference];
+    if (earlier === undefined) return undefined;
+    return find(earlier).catch((error: unknown) => {
+      if (error instanceof ImageMissing) return undefined;
+      throw error;
+    });
   }
 
   return {
@@ -71,15 +84,13 @@ export function createRebuiltImages(home: string, codeBuild: () => CodeBuild | u
       try {
         return await find(reference);
       } catch (error) {
-        const earlier = known[reference];
-        const again = earlier && (await find(earlier).catch(() => undefined));
+        if (!(error instanceof ImageMissing)) throw error;
+        const again = await findAgain(reference, find);
         if (again) return again;
         const rebuilding = running.get(reference) ?? rebuild(reference, definition);
         running.set(reference, rebuilding);
         try {
           return await find(await rebuilding);
-        } catch {
-          throw error;
         } finally {
           running.delete(reference);
         }

@@ -5,6 +5,9 @@ import * as z from "zod";
 /** The user's upload made the build fail; the message is the last line of the build log. */
 export class BuildFailed extends Error {}
 
+/** The image of a task does not exist in this way of running apps. Other errors do not mean that it must be built again. */
+export class ImageMissing extends Error {}
+
 export interface ImageBuild {
   id: string;
   /** An empty folder, which is removed after the build. */
@@ -49,10 +52,21 @@ function locate(imagesDir: string, digest: string): { folder: string; root: stri
   return { folder: earlier, root: join(earlier, "root") };
 }
 
-/** Finds the image of a reference: the folder to run in, the command and its environment. */
+/** The text of image.json; throws ImageMissing if there is none. */
+function readImage(path: string): string {
+  try {
+    return readFileSync(path, "utf8");
+  } catch (error) {
+    if (error instanceof Error && "code" in error && error.code === "ENOENT")
+      throw new ImageMissing("There is no such image.", { cause: error });
+    throw error;
+  }
+}
+
+/** Finds the image of a reference: the folder to run in, the command and its environment. Throws ImageMissing if there is none. */
 export async function resolveImage(imagesDir: string, reference: string) {
   const digest = reference.slice(reference.indexOf("@") + 1);
   const { folder, root } = locate(imagesDir, digest);
-  const image = imageSchema.parse(JSON.parse(readFileSync(join(folder, "image.json"), "utf8")));
+  const image = imageSchema.parse(JSON.parse(readImage(join(folder, "image.json"))));
   return { cwd: join(root, image.folder), command: image.command, env: image.env };
 }

@@ -7,7 +7,8 @@ import { type ContainerRunner, type ContainerRunnerOptions, createContainerRunne
 import { openDoorway } from "./doorway.ts";
 import type { DockerEngine } from "./engine.ts";
 import { createEngineApi } from "./engine-api.ts";
-import { homeName, removeLeftovers } from "./labels.ts";
+import { pathName } from "./labels.ts";
+import { removeLeftovers } from "./leftovers.ts";
 import { createNetworks } from "./networks.ts";
 
 const closeMsMax = 700;
@@ -34,19 +35,21 @@ export async function startContainerLane(options: {
   imageOf: ContainerRunnerOptions["imageOf"];
 }): Promise<ContainerLane> {
   const api = createEngineApi(new URL(options.engine.host).pathname);
-  const home = homeName(options.home);
-  const networks = createNetworks(api, home);
+  const labels = {
+    home: await removeLeftovers(api, options.home, options.engine.host),
+    path: pathName(options.home),
+  };
+  const networks = createNetworks(api, labels);
   const [doorway] = await Promise.all([
     openDoorway(api, (port, address) => startStsServer(options.services, port, address)).catch((error: unknown) => {
       throw new ContainersRefused(`containers of the Docker engine cannot reach this machine (${String(error)}).`);
     }),
-    removeLeftovers(api, home),
     networks.adopt(),
   ]);
   let apiHost: string | undefined;
   const runner = createContainerRunner({
     api,
-    home,
+    labels,
     networks,
     imageOf: options.imageOf,
     credentials: async (taskId) => {

@@ -8,14 +8,15 @@ import { containerBody } from "./container-spec.ts";
 import { usageOfContainer } from "./container-usage.ts";
 import { type EngineApi, EngineGone, EngineRefused } from "./engine-api.ts";
 import { createEngineWatch } from "./engine-watch.ts";
+import type { HomeLabels } from "./labels.ts";
 import type { ProjectNetworks } from "./networks.ts";
 import { createFrameReader } from "./output-frames.ts";
 import { openStreams, RunningContainer } from "./running-container.ts";
 
 export interface ContainerRunnerOptions {
   api: EngineApi;
-  /** The name of the data folder in the engine. */
-  home: string;
+  /** The data folder in the engine. */
+  labels: HomeLabels;
   networks: ProjectNetworks;
   /** Makes sure that the engine has an image and gives its name there; a rejection is a failed image pull. */
   imageOf(reference: string, definition: TaskDefinitionRecord): Promise<string>;
@@ -66,7 +67,7 @@ function socketsIn(tables: string, port: number): TaskSocket[] {
 
 /** Runs tasks as containers of a Docker engine (docs/isolation.md). */
 export function createContainerRunner(options: ContainerRunnerOptions): ContainerRunner {
-  const { api, home, networks } = options;
+  const { api, labels, networks } = options;
   const watch = createEngineWatch(api);
   const closing = new AbortController();
 
@@ -106,7 +107,7 @@ export function createContainerRunner(options: ContainerRunnerOptions): Containe
       ...(own.SLIPWAY_URL && url && { SLIPWAY_URL: url }),
     };
     const network = await networks.ensure(project);
-    const body = containerBody({ home, project, taskId, image, network, definition, command, env });
+    const body = containerBody({ labels, project, taskId, image, network, definition, command, env });
     return api.call("POST", "/containers/create", created, { query: { name: `slipway-${taskId}` }, body });
   }
 

@@ -1,12 +1,12 @@
 import { containerPortOf, type TaskDefinitionRecord } from "../ecs/records.ts";
-import { label } from "./labels.ts";
+import { type HomeLabels, label, labelsOf } from "./labels.ts";
 
 /** More processes and threads than an app needs, and few enough that a fork bomb ends at itself. */
 const processesMax = 512;
 const mebibyte = 1024 * 1024;
 
 export interface ContainerSpec {
-  home: string;
+  labels: HomeLabels;
   project: string;
   taskId: string;
   image: string;
@@ -38,7 +38,7 @@ function limitsOf({ definition }: ContainerSpec): object {
 
 /** What the engine gets to create the container of a task. */
 export function containerBody(spec: ContainerSpec): object {
-  const { home, project, taskId, image, network, definition, env } = spec;
+  const { labels, project, taskId, image, network, definition, env } = spec;
   const [container] = definition.containerDefinitions;
   const port = `${containerPortOf(definition)}/tcp`;
   const isReadOnly = container.readonlyRootFilesystem === true;
@@ -48,7 +48,7 @@ export function containerBody(spec: ContainerSpec): object {
     Env: Object.entries(env).map(([name, value]) => `${name}=${value}`),
     ...(container.user !== undefined && { User: container.user }),
     ExposedPorts: { [port]: {} },
-    Labels: { [label.home]: home, [label.project]: project, [label.task]: taskId },
+    Labels: { ...labelsOf(labels), [label.project]: project, [label.task]: taskId },
     HostConfig: {
       ...limitsOf(spec),
       NetworkMode: network,

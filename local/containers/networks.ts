@@ -1,7 +1,7 @@
 import { createHash } from "node:crypto";
 import * as z from "zod";
 import { type EngineApi, EngineRefused } from "./engine-api.ts";
-import { label } from "./labels.ts";
+import { type HomeLabels, label, labelsOf } from "./labels.ts";
 
 /** Networks of 29 addresses each, from a range of our own: the engine's own pools hold about 30 networks only. */
 const networksMax = 2048;
@@ -28,13 +28,13 @@ const networkRows = z.array(z.object({ Name: z.string(), Labels: z.record(z.stri
  * One network for each project: the engine lets no packet pass from one to another, and `enable_icc` lets none pass between
  * two containers of the same network. As on AWS, an app reaches the internet and the service, but no other app.
  */
-export function createNetworks(api: EngineApi, home: string): ProjectNetworks {
+export function createNetworks(api: EngineApi, labels: HomeLabels): ProjectNetworks {
   const known = new Map<string, Promise<string>>();
   const inside = new Map<string, number>();
   const timers = new Map<string, NodeJS.Timeout>();
 
   async function create(project: string): Promise<string> {
-    const name = `slipway-${home}-${project.replaceAll(/[^\w.-]/g, "-")}`;
+    const name = `slipway-${labels.home}-${project.replaceAll(/[^\w.-]/g, "-")}`;
     if (await exists(name)) return name;
     const first = createHash("sha256").update(name).digest().readUInt16BE() % networksMax;
     for (let tries = 0; tries < networksMax; tries++) {
@@ -45,7 +45,7 @@ export function createNetworks(api: EngineApi, home: string): ProjectNetworks {
           Driver: "bridge",
           IPAM: { Config: [{ Subnet }] },
           Options: { "com.docker.network.bridge.enable_icc": "false" },
-          Labels: { [label.home]: home, [label.project]: project },
+          Labels: { ...labelsOf(labels), [label.project]: project },
         };
         await api.call("POST", "/networks/create", z.unknown(), { body });
         return name;
@@ -90,7 +90,7 @@ export function createNetworks(api: EngineApi, home: string): ProjectNetworks {
       if (left === 0) removeLater(project);
     },
     async adopt() {
-      const filters = JSON.stringify({ label: [`${label.home}=${home}`] });
+      const filters = JSON.stringify({ label: [`${label.home}=${labels.home}`] });
       for (const { Name, Labels } of await api.call("GET", "/networks", networkRows, { query: { filters } })) {
         const project = Labels[label.project] ?? "";
         known.set(project, Promise.resolve(Name));

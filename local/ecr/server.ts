@@ -2,9 +2,11 @@ import { randomBytes } from "node:crypto";
 import { mkdirSync } from "node:fs";
 import { join } from "node:path";
 import type { JsonService } from "../aws/service.ts";
+import { ImageMissing } from "../codebuild/image.ts";
 import { useClientConfig } from "../containers/client-config.ts";
 import { createDocker } from "../containers/docker.ts";
 import type { DockerEngine } from "../containers/engine.ts";
+import { createEngineApi } from "../containers/engine-api.ts";
 import { names } from "../names.ts";
 import { deleteFolderImages } from "./folder-images.ts";
 import { ecrOperations } from "./operations.ts";
@@ -17,14 +19,25 @@ export interface Ecr {
   host: string;
   /**
    * Makes sure that the engine has the image of a task definition (`local/slipway-apps/<project>@sha256:…`), and returns
-   * the name by which the engine knows it. Rejects with DockerFailed if it cannot be pulled.
+   * the name by which the engine knows it. Rejects with ImageMissing if there is no such image, with DockerFailed if it cannot be
+   * pulled, and with EngineGone.
    */
-  pull(image: string, engine: DockerEngine, signal?: AbortSignal): Promise<string>;
+  pull(image: string, engine: Pick<DockerEngine, "host" | "env">, signal?: AbortSignal): Promise<string>;
   close(): Promise<void>;
 }
 
 /** The image names of task definitions are the same with every port. */
 const localPrefix = `${names.images.split("/")[0]}/`;
+
+/** A call instead of a program, because every task waits for it. */
+async function hasImage(host: string, name: string, signal: AbortSignal | undefined): Promise<boolean> {
+  const api = createEngineApi(new URL(host).pathname);
+  try {
+    return await api.perform("GET", `/images/${name}/json`, { signal });
+  } finally {
+    api.close();
+  }
+}
 
 /** The embedded ECR: its calls, and the registry with which builders and engines exchange images. */
 export async function createEcr(options: {
@@ -52,13 +65,12 @@ export async function createEcr(options: {
   return {
     service: { target: "AmazonEC2ContainerRegistry_V20150921", operations: ecrOperations(store, password, remove) },
     host: registry.host,
-    async pull(image, { docker, env }, signal) {
+    async pull(image, { host, env }, signal) {
       const name = image.startsWith(localPrefix) ? `${registry.host}/${image.slice(localPrefix.length)}` : image;
-      const isThere = await docker.run(["image", "inspect", "--format", "{{.Id}}", name], { signal }).then(
-        () => true,
-        () => false,
-      );
-      if (isThere) return name;
+      if (await hasImage(host, name, signal)) return name;
+      const [repository = "", digest = ""] = name.slice(name.indexOf("/") + 1).split("@");
+      if (name.startsWith(`${registry.host}/`) && !store.hasImage(repository, digest))
+        throw new ImageMissing("The image is neither in the Docker engine nor in the registry of this machine.");
       const withPassword = useClientConfig(join(options.dir, "docker"), env, { [registry.host]: password });
       await createDocker(withPassword).run(["pull", "--quiet", name], { signal });
       return name;

@@ -202,6 +202,12 @@ export class ImageStore {
     return { digest, mediaType: known.mediaType, bytes: readFileSync(this.#blob(digest)) };
   }
 
+  /** Whether an image can be pulled: its manifest is listed, and all of its blobs are there. */
+  hasImage(repository: string, digest: string): boolean {
+    const known = this.#read(repository)?.manifests[digest];
+    return known !== undefined && [digest, ...known.blobs].every((one) => this.sizeOf(one) !== undefined);
+  }
+
   /** The images of a repository; undefined if it does not exist. */
   images(repository: string): StoredImage[] | undefined {
     const found = this.#read(repository);

@@ -4,7 +4,7 @@ import { type Engine, findEngine } from "../../local/containers/engine.ts";
 export const testEngine = (): Promise<Engine> => findEngine(process.env);
 
 /** The base image of apps with Node.js; scripts/images/base-images.ts prepares it. */
-const nodeImage = "public.ecr.aws/docker/library/node:24-bookworm-slim";
+export const nodeImage = "public.ecr.aws/docker/library/node:24-bookworm-slim";
 
 /** Whether this machine has a Docker engine that can build and run apps with Node.js. */
 export async function engineHasBaseImages(): Promise<boolean> {

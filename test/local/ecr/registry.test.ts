@@ -1,6 +1,7 @@
 import { execFileSync } from "node:child_process";
 import { createHash } from "node:crypto";
 import { existsSync, mkdtempSync, readdirSync, rmSync } from "node:fs";
+import { createServer } from "node:http";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import {
@@ -13,6 +14,9 @@ import { afterEach, beforeEach, expect, test } from "vitest";
 import { registryPassword } from "../../../lambdas/aws/registry-password.ts";
 import type { AwsServer } from "../../../local/aws/http-server.ts";
 import { startAwsServer } from "../../../local/aws/server.ts";
+import { ImageMissing } from "../../../local/codebuild/image.ts";
+import { DockerFailed } from "../../../local/containers/docker.ts";
+import { EngineGone } from "../../../local/containers/engine-api.ts";
 import { createEcr, type Ecr } from "../../../local/ecr/server.ts";
 import { openCredentials } from "../../../local/sts/store.ts";
 
@@ -81,6 +85,25 @@ test("an image that was pushed is pulled by its tag and by its digest, byte for 
   expect(await (await send("GET", `${repository}/blobs/${digestOf("layer")}`)).text()).toBe("layer");
   expect((await send("HEAD", `${repository}/blobs/${digestOf("layer")}`)).headers.get("content-length")).toBe("5");
   expect(await pushed()).toEqual([[["bld_1"], digestOf(image("layer"))]]);
+});
+
+test("an image is missing if neither the engine nor the registry has it; an engine that is away does not make it missing", async () => {
+  await create();
+  await Promise.all(["{}", "layer"].map((content) => pushBlob(content)));
+  await send("PUT", `${repository}/manifests/bld_1`, image("layer"));
+  const socket = join(dir, "engine.sock");
+  const engine = createServer((_, response) => response.writeHead(404).end('{"message":"No such image"}'));
+  await new Promise<void>((resolve) => engine.listen(socket, resolve));
+  // This `docker` cannot pull.
+  const env = { PATH: dir };
+  const pull = (digest: string) =>
+    ecr.pull(`local/${repository}@${digest}`, { host: `unix://${socket}`, env }).catch((error: unknown) => error);
+  expect(await pull(digestOf("never pushed"))).toBeInstanceOf(ImageMissing);
+  expect(await pull(digestOf(image("layer")))).toBeInstanceOf(DockerFailed);
+  rmSync(join(dir, "ecr", "blobs", digestOf("layer").slice(7)));
+  expect(await pull(digestOf(image("layer")))).toBeInstanceOf(ImageMissing);
+  await new Promise((resolve) => engine.close(resolve));
+  expect(await pull(digestOf("never pushed"))).toBeInstanceOf(EngineGone);
 });
 
 test("a layer with another digest, a manifest without its layers, and a repository that was not created are refused", async () => {

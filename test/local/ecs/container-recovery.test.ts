@@ -5,7 +5,7 @@ import { connect, createServer, type Socket } from "node:net";
 import { join } from "node:path";
 import { afterEach, describe, expect, test } from "vitest";
 import { findEngine } from "../../../local/containers/engine.ts";
-import { homeName } from "../../../local/containers/labels.ts";
+import { readHomeInEngine } from "../../../local/containers/labels.ts";
 import {
   createService,
   direct,
@@ -31,7 +31,7 @@ const docker = (...args: string[]): Promise<string> => {
 const taskImage = imageOf("one");
 const define = (cluster: TestCluster, VERSION: string) => cluster.register({ VERSION }, taskImage, running(app));
 const containersOfHome = async (dir: string) =>
-  (await docker("ps", "--all", "--quiet", "--filter", `label=slipway.home=${homeName(dir)}`))
+  (await docker("ps", "--all", "--quiet", "--filter", `label=slipway.home=${readHomeInEngine(dir)?.name}`))
     .split("\n")
     .filter(Boolean);
 const answering = (url: string, version: string) =>
