@@ -53,6 +53,8 @@ export const capabilities = [
   "releases:stop",
   /** Delete the app's service. */
   "apps:remove",
+  /** Deregister and delete the task definitions of deleted projects. */
+  "task-definitions:remove",
   /** Continue or roll back a running service deployment. */
   "apps:switch",
   /** Read the values of variables that builds were made with, to mask them in output. */

@@ -19,6 +19,7 @@ export const capabilityEnvironment = {
   "images:remove": ["IMAGE_REPOSITORIES"],
   "output:remove": ["APP_LOG_GROUP", "BUILD_LOG_GROUP"],
   "apps:remove": ["CLUSTER_NAME"],
+  "task-definitions:remove": [],
   "deployments:resume": [],
   "apps:read": ["CLUSTER_NAME"],
   "apps:identify": ["CLUSTER_NAME"],

@@ -70,13 +70,13 @@ export const appsDeploy: (r: Resources) => Allowance[] = (r) => [
     conditions: { StringEquals: { "iam:PassedToService": "ecs-tasks.amazonaws.com" } },
   },
 ];
+const taskDefinitions = (r: Resources, family: string) =>
+  Stack.of(r.apps).formatArn({ service: "ecs", resource: "task-definition", resourceName: `${family}:*` });
 /** Runs release commands, each in a task of its own. */
 export const appsRun: (r: Resources) => Allowance[] = (r) => [
   {
     actions: ["ecs:RunTask"],
-    resources: [
-      Stack.of(r.apps).formatArn({ service: "ecs", resource: "task-definition", resourceName: "slipway-release-*:*" }),
-    ],
+    resources: [taskDefinitions(r, "slipway-release-*")],
     conditions: inCluster(r),
     because: "Task definitions of release commands are named after builds.",
   },
@@ -100,6 +100,19 @@ export const releasesStop: (r: Resources) => Allowance[] = (r) => [
 /** Deletes the app's service. */
 export const appsRemove: (r: Resources) => Allowance[] = (r) => [
   { actions: ["ecs:DeleteService"], resources: services(r), because: perProject },
+];
+/** Deregisters and deletes the task definitions of builds. */
+export const taskDefinitionsRemove: (r: Resources) => Allowance[] = (r) => [
+  {
+    actions: ["ecs:DeregisterTaskDefinition", "ecs:ListTaskDefinitions"],
+    resources: ["*"],
+    because: "Listing and deregistering have no resource.",
+  },
+  {
+    actions: ["ecs:DeleteTaskDefinitions"],
+    resources: [taskDefinitions(r, "slipway-*")],
+    because: "Task definitions are named after builds.",
+  },
 ];
 /** Watches a deployment, and continues it or rolls it back. */
 export const appsSwitch: (r: Resources) => Allowance[] = (r) => [

@@ -16,6 +16,7 @@ import {
   logStreams,
   outputRemove,
   releasesStop,
+  taskDefinitionsRemove,
 } from "./allow-apps.ts";
 import {
   archivesCopy,
@@ -74,6 +75,7 @@ export const capabilityAllowances: Record<Capability, (r: Resources) => Allowanc
   "images:remove": imagesRemove,
   "output:remove": outputRemove,
   "apps:remove": appsRemove,
+  "task-definitions:remove": taskDefinitionsRemove,
   "deployments:resume": (r) => [{ actions: ["states:SendTaskSuccess"], resources: [r.stateMachine.arn] }],
   "apps:read": appsRead,
   "apps:identify": appsIdentify,

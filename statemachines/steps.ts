@@ -200,14 +200,16 @@ export const removalSteps = {
   remove: {
     input: z.object({
       removal: removalInput,
-      stage: z.enum(["deployment", "app", "archives", "images", "output", "rows", "tables", "finish"]),
+      stage: z.enum(["deployment", "app", "archives", "images", "output", "builds", "rows", "tables", "finish"]),
     }),
-    output: z.object({}),
+    /** Whether the stage has removed everything; only `builds` can need another invocation. */
+    output: z.object({ done: z.boolean() }),
     uses: [
       "table:read",
       "table:write",
       "deployments:stop",
       "apps:remove",
+      "task-definitions:remove",
       "archives:remove",
       "images:remove",
       "output:remove",

@@ -27,6 +27,7 @@ import type { ReleaseStopper } from "../aws/release-tasks.ts";
 import type { DeploymentStopper, RemovalStarter } from "../aws/removals.ts";
 import type { Rollouts } from "../aws/rollouts.ts";
 import { serviceUrl } from "../aws/service-url.ts";
+import type { TaskDefinitionRemover } from "../aws/task-definition-removal.ts";
 import type { TableConnection } from "../table/client.ts";
 import type { TableReader } from "../table/reader.ts";
 import type { TableScanner } from "../table/scanner.ts";
@@ -64,6 +65,7 @@ interface ToolsOf {
   "images:remove": { imageRemover: ImageRemover };
   "output:remove": { outputRemover: OutputRemover };
   "apps:remove": { appRemover: AppRemover };
+  "task-definitions:remove": { definitionRemover: TaskDefinitionRemover };
   "deployments:resume": { waiting: DeploymentResumer };
   "apps:read": { apps: AppReader };
   "apps:identify": { tasks: TaskIdentifier };
@@ -141,6 +143,9 @@ const loaders: { [C in Capability]: Loader<C> } = {
   "images:remove": async (e) => ({ imageRemover: (await import("../aws/image-removal.ts")).imageRemover(e) }),
   "output:remove": async (e) => ({ outputRemover: (await import("../aws/output-removal.ts")).outputRemover(e) }),
   "apps:remove": async (e) => ({ appRemover: (await import("../aws/app-removal.ts")).appRemover(e) }),
+  "task-definitions:remove": async () => ({
+    definitionRemover: (await import("../aws/task-definition-removal.ts")).taskDefinitionRemover(),
+  }),
   "deployments:resume": async () => ({ waiting: (await import("../aws/deployments.ts")).deploymentResumer() }),
   "apps:read": async (e) => ({ apps: (await import("../aws/apps.ts")).appReader(e) }),
   "apps:identify": async (e) => ({ tasks: (await import("../aws/apps.ts")).taskIdentifier(e) }),

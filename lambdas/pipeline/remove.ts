@@ -2,13 +2,14 @@ import { removalStep } from "../http/step.ts";
 
 import { Removal, removalLease } from "../removals/model/removal.ts";
 import { dropStatements } from "../tables/model/drop-database.ts";
-import { removeBuildOutput } from "./model/remove-build-output.ts";
+import { removeBuilds } from "./model/remove-builds.ts";
 import { removeProjectRows } from "./model/remove-rows.ts";
 
-/** One stage of a removal; every stage can run again. */
+/** One stage of a removal; every stage can run again, and `builds` does so until it is done. */
 export const handler = removalStep(async ({ removal, stage }, tools) => {
   const { id, organizationId, buildId } = removal;
   const leaseUntil = removalLease(new Date());
+  let done = true;
   switch (stage) {
     case "deployment":
       if (buildId !== null) await tools.executions.stop(buildId);
@@ -24,7 +25,11 @@ export const handler = removalStep(async ({ removal, stage }, tools) => {
       break;
     case "output":
       await tools.outputRemover.removeApps(id);
-      await removeBuildOutput(tools, id);
+      break;
+    case "builds":
+      // A step of this build that began before the deletion can register a task definition after the build's row is gone.
+      if (buildId !== null) await tools.definitionRemover.remove(buildId);
+      done = await removeBuilds(tools, id);
       break;
     case "rows":
       await removeProjectRows(tools.table, id);
@@ -34,8 +39,8 @@ export const handler = removalStep(async ({ removal, stage }, tools) => {
       break;
     case "finish":
       await tools.table.write({ removal: Removal.delete({ id }) });
-      return {};
+      return { done };
   }
   await tools.table.write({ removal: Removal.update({ id }, { set: { leaseUntil } }, { id }) });
-  return {};
+  return { done };
 });

@@ -24,7 +24,7 @@ export const taskDefinitionRecord = z.looseObject({
   taskDefinitionArn: z.string(),
   family: z.string(),
   revision: z.number(),
-  status: z.enum(["ACTIVE", "INACTIVE"]),
+  status: z.enum(["ACTIVE", "INACTIVE", "DELETE_IN_PROGRESS"]),
   registeredAt: z.number(),
   deregisteredAt: z.number().optional(),
   cpu: z.string().optional(),

@@ -91,6 +91,7 @@ export class Store {
     definitions.sort((a, b) => a.revision - b.revision);
     this.services = new Map(services.map((record) => [record.name, record]));
     this.taskDefinitions = new Map(definitions.map((record) => [record.taskDefinitionArn, record]));
+    this.forgetDeleted();
   }
 
   saveService(record: ServiceRecord): Promise<void> {
@@ -122,10 +123,20 @@ export class Store {
       [...this.services.values()].flatMap(({ revisions }) => revisions.map((r) => r.taskDefinition)),
     );
     const old = this.family(family).slice(0, -revisionsKeptPerFamily);
-    for (const record of old.filter(({ taskDefinitionArn }) => !named.has(taskDefinitionArn))) {
-      this.taskDefinitions.delete(record.taskDefinitionArn);
-      this.#records.remove(nameOf(record));
-    }
+    for (const record of old.filter(({ taskDefinitionArn }) => !named.has(taskDefinitionArn))) this.#forget(record);
+  }
+
+  /** Forgets the task definitions that are being deleted and that no service uses any more. */
+  forgetDeleted(): void {
+    const active = [...this.services.values()].filter(({ status }) => status !== "INACTIVE");
+    const used = new Set(active.flatMap(({ revisions }) => revisions.map((revision) => revision.taskDefinition)));
+    for (const record of this.taskDefinitions.values())
+      if (record.status === "DELETE_IN_PROGRESS" && !used.has(record.taskDefinitionArn)) this.#forget(record);
+  }
+
+  #forget(record: TaskDefinitionRecord): void {
+    this.taskDefinitions.delete(record.taskDefinitionArn);
+    this.#records.remove(nameOf(record));
   }
 
   /** Finishes the pending writes and closes the database. */

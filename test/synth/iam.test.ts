@@ -147,7 +147,7 @@ it("the capabilities of each function", () => {
     reconcile-locks: apps:deploy apps:read apps:switch apps:watch deployments:start releases:stop removals:start table:read table:write
     redeploy-build: apps:read archives:read deployments:start keys:record-use live-build:cache table:read table:write
     release: apps:deploy apps:read apps:run build-values:read logs:read table:read table:write
-    remove: apps:remove archives:remove databases:run deployments:stop images:remove output:remove table:read table:write
+    remove: apps:remove archives:remove databases:run deployments:stop images:remove output:remove table:read table:write task-definitions:remove
     roll-back: apps:deploy apps:read apps:switch apps:watch table:read table:write
     serve-console: 
     serve-mcp: 
@@ -283,6 +283,10 @@ it("the permissions of each capability", () => {
       ecs:StopTask arn:<Partition>:ecs:<Region>:<AccountId>:task/<AppsCluster>/* if ArnEquals ecs:cluster <AppsCluster>
     apps:remove
       ecs:DeleteService arn:<Partition>:ecs:<Region>:<AccountId>:service/<AppsCluster>/app-*
+    task-definitions:remove
+      ecs:DeleteTaskDefinitions arn:<Partition>:ecs:<Region>:<AccountId>:task-definition/slipway-*:*
+      ecs:DeregisterTaskDefinition *
+      ecs:ListTaskDefinitions *
     apps:switch
       ecs:ContinueServiceDeployment arn:<Partition>:ecs:<Region>:<AccountId>:service-deployment/<AppsCluster>/app-*/*
       ecs:DescribeServices arn:<Partition>:ecs:<Region>:<AccountId>:service/<AppsCluster>/app-*
@@ -348,8 +352,10 @@ it("the permissions of each capability", () => {
 const everywhere: Record<string, string> = {
   "cloudwatch:GetMetricData": "metrics have no resource",
   "ecr:GetAuthorizationToken": "the ECR token has no resource",
+  "ecs:DeregisterTaskDefinition": "deregistering has no resource",
   "ecs:DescribeGatewayRoute": "routes get their ids from ECS; what they tell is public",
   "ecs:ListGatewayRoutes": "listing has no resource",
+  "ecs:ListTaskDefinitions": "listing has no resource",
   "ecs:ListTasks": "no resource on Fargate; held to the cluster by a condition",
   "ecs:RegisterTaskDefinition": "the task definition does not exist yet",
   "logs:CreateLogDelivery": "log deliveries have no resource",

@@ -46,7 +46,7 @@ export function deployable(
   connector: { portName: string },
 ): TaskDefinitionRecord {
   const definition = findTaskDefinition(services, reference);
-  if (definition.status === "INACTIVE") throw new AwsError("ClientException", "TaskDefinition is inactive");
+  if (definition.status !== "ACTIVE") throw new AwsError("ClientException", "TaskDefinition is inactive");
   const names = definition.containerDefinitions[0].portMappings?.map(({ name }) => name) ?? [];
   if (!names.includes(connector.portName))
     throw invalid(`The port name ${connector.portName} is not a port mapping of the task definition.`);

@@ -4,6 +4,7 @@ import { nameOf } from "../arns.ts";
 import type { Cluster } from "../cluster.ts";
 import { describeTaskDefinition } from "../describe/task.ts";
 import { containerDefinition, type TaskDefinitionRecord } from "../records.ts";
+import { page, pageInput } from "./page.ts";
 
 /** Finds a task definition by `family`, `family:revision` or ARN; a family alone means its latest ACTIVE revision. */
 export function findTaskDefinition({ store }: Cluster, reference: string): TaskDefinitionRecord {
@@ -39,7 +40,46 @@ function register(cluster: Cluster): Operation {
   });
 }
 
-/** RegisterTaskDefinition, DeregisterTaskDefinition, DescribeTaskDefinition. */
+function list({ store }: Cluster): Operation {
+  const schema = z.object({
+    ...pageInput,
+    familyPrefix: z.string().optional(),
+    status: z.enum(["ACTIVE", "INACTIVE", "DELETE_IN_PROGRESS"]).default("ACTIVE"),
+  });
+  return operation(schema, (input) => {
+    const scope =
+      input.familyPrefix === undefined ? [...store.taskDefinitions.values()] : store.family(input.familyPrefix);
+    const { rows, next } = page(
+      scope.filter(({ status }) => status === input.status),
+      input,
+    );
+    return { taskDefinitionArns: rows.map(({ taskDefinitionArn }) => taskDefinitionArn), ...next };
+  });
+}
+
+/** Only a deregistered task definition can be deleted; one that a service uses goes with that service. */
+function remove(cluster: Cluster): Operation {
+  const { store } = cluster;
+  const schema = z.object({ taskDefinitions: z.array(z.string().min(1)).min(1).max(10) });
+  return operation(schema, async ({ taskDefinitions }) => {
+    const found = taskDefinitions.map((reference) => findTaskDefinition(cluster, reference));
+    const [active, deleted] = [found.filter(isActive), found.filter((record) => !isActive(record))];
+    for (const record of deleted) {
+      record.status = "DELETE_IN_PROGRESS";
+      await store.saveTaskDefinition(record);
+    }
+    store.forgetDeleted();
+    const reason = "The specified task definition is still in ACTIVE status.";
+    return {
+      taskDefinitions: deleted.map(describeTaskDefinition),
+      failures: active.map(({ taskDefinitionArn: arn }) => ({ arn, reason })),
+    };
+  });
+}
+
+const isActive = ({ status }: TaskDefinitionRecord) => status === "ACTIVE";
+
+/** RegisterTaskDefinition, DeregisterTaskDefinition, DeleteTaskDefinitions, DescribeTaskDefinition, ListTaskDefinitions. */
 export function taskDefinitionOperations(cluster: Cluster): Record<string, Operation> {
   const byReference = z.object({ taskDefinition: z.string().min(1) });
   return {
@@ -47,9 +87,11 @@ export function taskDefinitionOperations(cluster: Cluster): Record<string, Opera
     DescribeTaskDefinition: operation(byReference, ({ taskDefinition }) => ({
       taskDefinition: describeTaskDefinition(findTaskDefinition(cluster, taskDefinition)),
     })),
+    ListTaskDefinitions: list(cluster),
+    DeleteTaskDefinitions: remove(cluster),
     DeregisterTaskDefinition: operation(byReference, async ({ taskDefinition }) => {
       const record = findTaskDefinition(cluster, taskDefinition);
-      record.status = "INACTIVE";
+      if (record.status === "ACTIVE") record.status = "INACTIVE";
       record.deregisteredAt ??= cluster.host.now();
       await cluster.store.saveTaskDefinition(record);
       return { taskDefinition: describeTaskDefinition(record) };

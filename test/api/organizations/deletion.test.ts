@@ -3,6 +3,7 @@ import { join } from "node:path";
 import { setTimeout as sleep } from "node:timers/promises";
 import { CloudWatchLogsClient, DescribeLogStreamsCommand } from "@aws-sdk/client-cloudwatch-logs";
 import { DynamoDBClient } from "@aws-sdk/client-dynamodb";
+import { DescribeServicesCommand, ECSClient, ListTaskDefinitionsCommand } from "@aws-sdk/client-ecs";
 import { ListObjectsV2Command, ListObjectVersionsCommand, S3Client } from "@aws-sdk/client-s3";
 import { DynamoDBDocumentClient, QueryCommand } from "@aws-sdk/lib-dynamodb";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
@@ -75,6 +76,18 @@ async function traces(id: string) {
   return found;
 }
 
+/** How many task definitions are registered for the builds of all projects. */
+async function definitions(): Promise<number> {
+  const ecs = new ECSClient({});
+  const listed = (["ACTIVE", "INACTIVE", "DELETE_IN_PROGRESS"] as const).map(async (status) => {
+    const { taskDefinitionArns = [] } = await ecs.send(new ListTaskDefinitionsCommand({ status }));
+    return taskDefinitionArns.length;
+  });
+  const counts = await Promise.all(listed);
+  ecs.destroy();
+  return counts.reduce((sum, count) => sum + count);
+}
+
 describe("deleting a project", () => {
   test("takes its name: anything else is a 400 and deletes nothing", async () => {
     const { project } = await aProject();
@@ -92,6 +105,7 @@ describe("deleting a project", () => {
     const bearer = `${credential.access}:${credential.secret}`;
     const { credential: operators } = await running.operator("create-credential", { projectId: id });
     await running.call("POST", `${project}/environments`, { body: { name: "A", value: "b" } });
+    await running.call("PUT", project, { body: { settings: { releaseCommand: "true" } } });
     await running.call("POST", `${project}/domains`, { body: { domain: "doomed.example.com" } });
     expect((await deploy(doomed, nodeApp('res.end("alive")'))).status).toBe("ready");
     const [address] = (await running.call("GET", `${project}/endpoints`)).body.endpoints;
@@ -99,6 +113,8 @@ describe("deleting a project", () => {
     const { build } = (await running.call("POST", `${project}/builds`)).body;
     expect(await archivesOf(id)).toBeGreaterThan(0);
     expect(await traces(id)).toEqual({ images: 1, values: 1, appOutput: 1, buildOutput: 1 });
+    // Of the build and of its release command.
+    expect(await definitions()).toBe(2);
 
     const answer = await remove(project);
     expect([answer.status, answer.body]).toEqual([200, { project: id }]);
@@ -126,6 +142,7 @@ describe("deleting a project", () => {
     expect(await rowsIn(`PRJ#${id}`)).toEqual([]);
     expect(await archivesOf(id)).toBe(0);
     expect(await traces(id)).toEqual({ images: 0, values: 0, appOutput: 0, buildOutput: 0 });
+    expect(await definitions()).toBe(0);
   });
 
   test("is raced with builds: none survives it", { timeout: 60_000 }, async () => {
@@ -152,7 +169,6 @@ describe("deleting a project", () => {
     await removed(doomed.id);
     expect(await rowsIn(`PRJ#${doomed.id}`)).toEqual([]);
     expect(await archivesOf(doomed.id)).toBe(0);
-    const { ECSClient, DescribeServicesCommand } = await import("@aws-sdk/client-ecs");
     const ecs = new ECSClient({});
     const services = [`app-${doomed.id.replace("_", "-")}`];
     const { services: found = [] } = await ecs.send(new DescribeServicesCommand({ cluster: "slipway", services }));

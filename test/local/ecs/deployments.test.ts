@@ -3,9 +3,12 @@ import {
   ContinueServiceDeploymentCommand,
   CreateServiceCommand,
   DeleteServiceCommand,
+  DeleteTaskDefinitionsCommand,
+  DeregisterTaskDefinitionCommand,
   DescribeServiceRevisionsCommand,
   DescribeServicesCommand,
   ListServiceDeploymentsCommand,
+  paginateListTaskDefinitions,
   StopServiceDeploymentCommand,
   UpdateServiceCommand,
 } from "@aws-sdk/client-ecs";
@@ -193,6 +196,30 @@ test("scaling to 0 stops the tasks, scaling to 1 starts the same revision, delet
   await expect(cluster.update("scale", blue)).rejects.toMatchObject({ name: "ServiceNotActiveException" });
   await live("scale", "9");
   expect(await versionAt(url)).toBe("9");
+});
+
+test("a task definition is deleted after it was deregistered, and no earlier than the service that uses it", async () => {
+  const { client } = cluster;
+  const old = await cluster.register({ VERSION: "1" });
+  const { blue: used } = await live("definitions");
+  const listed = async (status: "ACTIVE" | "INACTIVE" | "DELETE_IN_PROGRESS") => {
+    const found: string[] = [];
+    const config = { client, pageSize: 1 };
+    for await (const page of paginateListTaskDefinitions(config, { familyPrefix: "app-1", status }))
+      found.push(...(page.taskDefinitionArns ?? []));
+    return found.filter((arn) => arn === old || arn === used);
+  };
+  const remove = (...taskDefinitions: string[]) => client.send(new DeleteTaskDefinitionsCommand({ taskDefinitions }));
+  expect(await listed("ACTIVE")).toEqual([old, used]);
+  expect((await remove(old)).failures).toMatchObject([{ arn: old }]);
+  for (const taskDefinition of [old, used]) await client.send(new DeregisterTaskDefinitionCommand({ taskDefinition }));
+  expect([await listed("ACTIVE"), await listed("INACTIVE")]).toEqual([[], [old, used]]);
+  expect((await remove(old, used)).failures).toEqual([]);
+  expect([await listed("INACTIVE"), await listed("DELETE_IN_PROGRESS")]).toEqual([[], [used]]);
+  await client.send(new DeleteServiceCommand({ cluster: "slipway", service: "definitions", force: true }));
+  await until(async () => (await cluster.describe("definitions")).status === "INACTIVE");
+  await remove(used);
+  expect(await listed("DELETE_IN_PROGRESS")).toEqual([]);
 });
 
 test("calls are idempotent and refuse as ECS does", async () => {
