@@ -1,9 +1,9 @@
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import type { CallFault } from "../../../local/aws/call-faults.ts";
 import { kind } from "../../../local/behavior.ts";
-import { nodeApp } from "../../harness/app.ts";
+import { address, nodeApp } from "../../harness/app.ts";
 import { propertySeed } from "../../harness/property-seed.ts";
-import { type FaultyProject, type FaultyService, holdsInvariants, startFaulty } from "./faulty-projects.ts";
+import { type FaultyProject, type FaultyService, holdsInvariants, startFaulty, textAt } from "./faulty-projects.ts";
 
 /** SLIPWAY_TESTS=all gives every fault to every call; otherwise a spread of them keeps the set short enough for CI. */
 const isEverything = process.env.SLIPWAY_TESTS === "all";
@@ -147,5 +147,18 @@ describe("each call of the pipeline refused, throttled, lost, late or stale", ()
 
   test.each(chosen.map((one) => [one.name, one] as const))("%s", { timeout: 240_000 }, async (_, one) => {
     await outcomes.get(one)?.promise;
+  });
+
+  test("a deleted project's app is stopped behind the answer if ECS does not stop it at once", async () => {
+    const project = await service.newProject();
+    expect(await service.deploy(project, says("old"))).toMatchObject({ status: "ready" });
+    const url = await address(project);
+    project.calls.clear();
+    // More calls than the request makes, so that the first attempt of the removal fails as well.
+    project.faults = ({ operation }, index) =>
+      operation === "DeleteService" && index < burst ? { kind: "failed" } : undefined;
+    expect((await project.call("DELETE", `${project.project}?confirm=Another`)).status).toBe(200);
+    await expect.poll(() => textAt(url), { timeout: 60_000 }).toBeNull();
+    expect(project.calls.get("ECS.DeleteService")).toBeGreaterThan(burst);
   });
 });

@@ -135,7 +135,8 @@ export async function startFaulty(
   return service;
 }
 
-const textAt = async (url: string): Promise<string | null> => {
+/** What an address answers; null for an error status or no answer. */
+export const textAt = async (url: string): Promise<string | null> => {
   try {
     const response = await fetch(url);
     return response.ok ? await response.text() : null;

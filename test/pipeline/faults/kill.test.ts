@@ -189,6 +189,29 @@ describe("the service killed at a write to its table", () => {
     expect(numbers).toEqual([...new Set(numbers)]);
   });
 
+  test.runIf(everyWrite)(
+    "a kill while the release command runs: it is not run again, and the build ends as an error",
+    async () => {
+      releases += 1;
+      const releaseCommand = `echo ${releases} >> ${released}; sleep 60`;
+      const files = { ...says("not released"), "slipway.json": JSON.stringify({ releaseCommand }) };
+      const deployed = deploy("not released", files).catch(() => undefined);
+      const runs = () =>
+        existsSync(released)
+          ? readFileSync(released, "utf8")
+              .split("\n")
+              .filter((line) => line === `${releases}`).length
+          : 0;
+      await expect.poll(runs, { timeout: 60_000 }).toBe(1);
+      service.kill();
+      await Promise.all([deployed, service.gone()]);
+      await comesBack();
+      const { body } = await service.call("GET", `${service.project}/builds/${uploaded}`);
+      expect(body.build).toMatchObject({ status: "error", error: expect.stringContaining("release command") });
+      expect(runs()).toBe(1);
+    },
+  );
+
   test("an upload whose event is not delivered before the kill is seen after it, and so is every later one", async () => {
     for (let turn = 0; turn < (everyWrite ? 3 : 1); turn += 1) {
       table.gate.before = (call) => {
