@@ -1,6 +1,15 @@
+import { mkdtempSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
 import { type Browser, type CDPSession, chromium, type Page } from "playwright-core";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
+import { Passkey } from "../../lambdas/sign-in/model/passkeys.ts";
+import { documentClient } from "../../lambdas/table/client.ts";
+import { tableWriter } from "../../lambdas/table/writer.ts";
+import { type DynamoDb, startDynamoDb } from "../../local/dynamodb/server.ts";
 import { userOfToken } from "../../local/seed.ts";
+import { browserBundle } from "../../scripts/package/sdk.ts";
+import { zipOf } from "../harness/app.ts";
 import { findChromium } from "../harness/browser.ts";
 import { type Running, startRunning } from "../harness/service.ts";
 
@@ -25,8 +34,9 @@ const getInPage = `async (options) => (await navigator.credentials.get({
   publicKey: PublicKeyCredential.parseRequestOptionsFromJSON(options),
 })).toJSON()`;
 
-describe.skipIf(!executablePath)("passkeys in a real browser with a virtual authenticator", () => {
+describe.skipIf(!executablePath)("in a real browser with a virtual authenticator", () => {
   let running: Running;
+  let database: DynamoDb;
   let browser: Browser;
   let page: Page;
   let devtools: CDPSession;
@@ -38,6 +48,9 @@ describe.skipIf(!executablePath)("passkeys in a real browser with a virtual auth
     (await inPage(fetchInPage, { method, path, body, bearer })) as Sent;
 
   beforeAll(async () => {
+    const home = mkdtempSync(join(tmpdir(), "slipway-passkeys-"));
+    database = await startDynamoDb({ file: join(home, "table.db"), tableName: "slipway" });
+    process.env.AWS_ENDPOINT_URL_DYNAMODB = database.endpoint;
     running = await startRunning();
     userId = userOfToken(running.seed.token) ?? "";
     browser = await chromium.launch({ executablePath: String(executablePath), args: ["--no-sandbox"] });
@@ -61,6 +74,7 @@ describe.skipIf(!executablePath)("passkeys in a real browser with a virtual auth
   afterAll(async () => {
     await browser?.close();
     await running?.stop();
+    await database?.close();
   });
 
   async function signInWithLink(): Promise<string> {
@@ -139,5 +153,77 @@ describe.skipIf(!executablePath)("passkeys in a real browser with a virtual auth
     const response = await make(await signInWithLink());
     const stolen = await send("POST", "/console/passkeys", { name: "Key", response }, other.body.session.token);
     expect(stolen.status).toBe(400);
+    await devtools.send("WebAuthn.clearCredentials", { authenticatorId });
+  });
+
+  test("a user has at most 20", async () => {
+    const bearer = await signInWithLink();
+    const kept = (await send("GET", "/me/passkeys", undefined, bearer)).body.passkeys.length;
+    const stored = Array.from({ length: 19 - kept }, (_, number) => `stored${number}`);
+    const createdAt = new Date().toISOString();
+    const row = { userId, name: "x", credentialId: "x", publicKey: "x", counter: 0, transports: [], createdAt };
+    const writer = tableWriter(documentClient(), "slipway");
+    for (const id of stored) await writer.write({ passkey: Passkey.put({ userId, id }, { ...row, id }) });
+    const begin = () => send("POST", "/console/passkeys/options", undefined, bearer);
+    expect((await begin()).status).toBe(200);
+    await writer.write({ passkey: Passkey.put({ userId, id: "last" }, { ...row, id: "last" }) });
+    const refused = await begin();
+    expect([refused.status, refused.body.code]).toEqual([409, "limit_reached"]);
+    expect((await send("DELETE", "/me/passkeys/last", undefined, bearer)).status).toBe(200);
+    expect((await begin()).status).toBe(200);
+  });
+
+  test("the reference page sends a request that is tried from it, and shows the answer or what is wrong", async () => {
+    const form = page.locator("form[data-method=listOrganizations]");
+    await page.locator("details", { has: form }).locator("summary").click();
+    await form.locator("button").click();
+    await form.getByText("Enter a token or a key at the top of the page first.").waitFor();
+    await page.locator("#credential").fill(`${running.seed.accessKey}:${running.seed.secretKey}`);
+    await form.locator("button").click();
+    await form.locator("output").getByText(running.seed.organizationId).waitFor();
+    await page.locator("#credential").fill("wrong");
+    await form.locator("button").click();
+    await form.locator("output").getByText("A valid credential is required.").waitFor();
+  });
+
+  test("the SDK calls the service, deploys an archive and moves files from a page", async () => {
+    const { baseUrl: _, organizationId: orgId, projectId, storageId, token } = running.seed;
+    const archive = (await zipOf({ "notes.txt": "no app" })).toString("base64");
+    // The service's own pages have policies that allow no further module; its answer for an unknown path has none.
+    const other = await browser.newPage();
+    const body = await browserBundle({ minify: true });
+    await other.route("**/sdk.js", (route) => route.fulfill({ contentType: "text/javascript", body }));
+    await other.goto(new URL("/nothing", page.url()).href);
+    const seen = await other.evaluate(
+      `(async ({ archive, token, project, storage }) => {
+        const { Slipway, NotFoundError, DeploymentError } = await import("/sdk.js");
+        const slipway = new Slipway({ token });
+        const bytes = Uint8Array.from(atob(archive), (one) => one.charCodeAt(0));
+        const stages = [];
+        const onProgress = ({ stage }) => stages.at(-1) === stage || stages.push(stage);
+        const failed = await slipway.deploy(bytes, { ...project, onProgress }).catch((error) => error);
+        const file = await slipway.uploadFile(new Blob(["hello"]), { ...storage, name: "a.txt", mime: "text/plain" });
+        const { stream } = await slipway.downloadFile({ ...storage, fileId: file.id });
+        const ids = [];
+        for await (const { id } of slipway.iterate("listFiles", storage)) ids.push(id);
+        return {
+          pong: await slipway.ping(),
+          missing: (await slipway.getBuild({ ...project, buildId: "x" }).catch((error) => error)) instanceof NotFoundError,
+          failed: [failed instanceof DeploymentError, failed.code],
+          stages,
+          text: await new Response(stream).text(),
+          listed: ids.includes(file.id),
+        };
+      })(${JSON.stringify({ archive, token, project: { orgId, projectId }, storage: { orgId, storageId } })})`,
+    );
+    expect(seen).toEqual({
+      pong: "pong",
+      missing: true,
+      failed: [true, "build_failed"],
+      stages: expect.arrayContaining(["uploading", "error"]),
+      text: "hello",
+      listed: true,
+    });
+    await other.close();
   });
 });

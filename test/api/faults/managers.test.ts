@@ -1,6 +1,7 @@
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from "vitest";
 import type { Running } from "../../harness/service.ts";
 import { type Guarded, startGuarded } from "./guarded-service.ts";
+import type { Row } from "./invariants.ts";
 
 interface Person {
   id: string;
@@ -100,6 +101,51 @@ describe("a project restricted to managing members (docs/api.md, Managing member
     expect(answers.slice(1).every((answer) => "status" in answer && [403, 409].includes(Number(answer.status)))).toBe(
       true,
     );
+  });
+
+  test("a rebuild and a redeploy say which rule refuses them", async () => {
+    await restrict(null);
+    const { projectId } = project.seed;
+    const created = await as(undefined, "/builds");
+    await as(undefined, `/builds/${created.body.build.id}/cancel`);
+    const pk = `PRJ#${projectId}`;
+    const canceled = (await guarded.direct.rowsOf(projectId)).find(({ sk }) => sk.startsWith("BLD#"));
+    /** Stores a build of an earlier time with this status. */
+    const put = async (number: number, status: string) => {
+      const id = `bld_${String(number).padStart(26, "0")}`;
+      const { canceledAt: _, ...rest } = canceled as Row & { canceledAt?: string };
+      await guarded.direct.put({ ...rest, pk, sk: `BLD#${id}`, id, status });
+      return id;
+    };
+    // The service trusts what it has read for a few seconds: a time ahead keeps it trusted while the test runs.
+    const readAt = new Date(Date.now() + 3_600_000).toISOString();
+    const serve = (buildId: string) => guarded.direct.put({ pk, sk: "LIVE", buildId, readAt });
+    const ready: string[] = [];
+    for (let number = 1; number <= 12; number += 1) ready.push(await put(number, "ready"));
+    const failed = await put(13, "error");
+    const [oldest = "", live = ""] = [ready[0], ready[11]];
+    await guarded.direct.put({ pk, sk: "READY", buildIds: ready.slice(1).toReversed() });
+    await serve(live);
+    const codeOf = async (path: string) => {
+      const { status, body } = await as(undefined, path);
+      return [status, body.code];
+    };
+    expect(await codeOf(`/builds/${oldest}/redeploy`)).toEqual([409, "build_outside_window"]);
+    expect(await codeOf(`/builds/${failed}/redeploy`)).toEqual([409, "build_not_successful"]);
+    expect(await codeOf(`/builds/${live}/redeploy`)).toEqual([409, "build_already_live"]);
+    expect(await codeOf(`/builds/${ready[1]}/redeploy`)).toEqual([410, "source_gone"]);
+    expect(await codeOf("/rebuild")).toEqual([410, "source_gone"]);
+    await serve(failed);
+    expect(await codeOf("/rebuild")).toEqual([409, "deployed_build_not_successful"]);
+    // A running build is named before any other reason.
+    const running = await as(undefined, "/builds");
+    for (const path of ["/rebuild", `/builds/${oldest}/redeploy`, `/builds/${failed}/redeploy`]) {
+      expect(await as(undefined, path)).toMatchObject({
+        status: 409,
+        body: { code: "build_in_progress", build: { id: running.body.build.id } },
+      });
+    }
+    await as(undefined, `/builds/${running.body.build.id}/cancel`);
   });
 
   test("a broken body is refused after the list: 403 for the owner, 400 for the manager", async () => {

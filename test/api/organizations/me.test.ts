@@ -118,6 +118,16 @@ describe("personal access tokens", () => {
     expect((await mine("DELETE", `/me/tokens/${token.id}`)).status).toBe(404);
   });
 
+  test("are made and revoked by the operator too, with the same bounds", async () => {
+    const bounds = { description: "CI", access: "read", organizationIds: [second], expiresInDays: 1 };
+    const { token } = await running.operator("create-token", { userId: owner.id, ...bounds });
+    const value = String(token?.value);
+    expect((await as(value, "GET", "/organizations")).body.organizations).toHaveLength(1);
+    expect((await as(value, "POST", "/organizations", { body: { name: "x" } })).body.code).toBe("token_scope");
+    expect(await running.operator("revoke-token", { tokenId: token?.id })).toEqual({ token: token?.id });
+    expect((await as(value, "GET", "/ping")).status).toBe(401);
+  });
+
   test("have access to everything unless they are limited", async () => {
     const { token } = await newToken({});
     expect(token).toMatchObject({ description: "", access: "all", organizationIds: null, expiresAt: null });
