@@ -1,7 +1,7 @@
 import { readFileSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { pathToFileURL } from "node:url";
-import { proofs } from "../docs/coverage.ts";
+import { proofs } from "../docs/proofs/index.ts";
 
 const root = join(import.meta.dirname, "..");
 
@@ -14,7 +14,7 @@ export function sentencesOf(page: string): Map<string, string[]> {
       const rows = lines.filter((line, at) => line.startsWith("| ") && !lines[at + 1]?.startsWith("|---"));
       const prose = lines
         .filter((line) => !line.startsWith("|"))
-        .map((line) => (line === "" ? "\n" : line.replace(/^- |^\d+\. /, "\n")))
+        .map((line) => (line === "" ? "\n" : line.replace(/^- |^\d+\. /, "\n").trim()))
         .join(" ");
       const sentences = prose.split("\n").flatMap((paragraph) => paragraph.trim().split(/(?<=[.?!])\s+(?=[A-Z`*])/));
       return [heading, [...sentences.filter((sentence) => sentence !== "" && sentence !== "Extension."), ...rows]];
@@ -22,19 +22,39 @@ export function sentencesOf(page: string): Map<string, string[]> {
   );
 }
 
+/** The titles of a file's tests and groups, as they are written: `it("…"`, `describe("…"`, `test.each(…)("…"`. */
+function titlesIn(file: string): string[] {
+  const text = readFileSync(join(root, file), "utf8");
+  const named = text.matchAll(/\b(?:describe|it|test)(?:\.\w+)*(?:<[^(]*>)?\(\s*(["`])((?:[^\\]|\\.)*?)\1/g);
+  const fromTables = text.matchAll(/\)\(\s*(["`])((?:[^\\]|\\.)*?)\1,/g);
+  return [...named, ...fromTables].map(([, , title = ""]) => title);
+}
+
 /** What is wrong with the proofs: sentences without a test, tests that do not exist, proofs of sentences that are gone. */
-export function problemsOf(page: string): string[] {
+export function problemsOf(page: string, listed = proofs): string[] {
   const sections = sentencesOf(page);
-  return Object.entries(proofs).flatMap(([heading, bySentence]) => {
+  const headings = new Set([...sections.keys(), ...Object.keys(listed)]);
+  const titles = new Map<string, string[]>();
+  const exists = (file: string, title: string) => {
+    const known = titles.get(file) ?? titlesIn(file);
+    titles.set(file, known);
+    return known.includes(title);
+  };
+  return [...headings].flatMap((heading) => {
     const sentences = sections.get(heading) ?? [];
-    const unproved = sentences.filter((one) => !Object.keys(bySentence).some((begin) => one.startsWith(begin)));
-    const gone = Object.keys(bySentence).filter((begin) => !sentences.some((one) => one.startsWith(begin)));
-    const missing = Object.values(bySentence)
-      .flat()
-      .filter(([file, title]) => !readFileSync(join(root, file), "utf8").includes(title));
+    const bySentence = Object.entries(listed[heading] ?? {});
+    const unproved = sentences.filter((one) => !bySentence.some(([begin]) => one.startsWith(begin)));
+    const counted = bySentence.map(([begin]) => ({
+      begin,
+      count: sentences.filter((one) => one.startsWith(begin)).length,
+    }));
+    const missing = bySentence.flatMap(([, tests]) => tests).filter(([file, title]) => !exists(file, title));
     return [
       ...unproved.map((one) => `${heading}: no test for "${one}"`),
-      ...gone.map((one) => `${heading}: no sentence begins with "${one}"`),
+      ...counted
+        .filter(({ count }) => count !== 1)
+        .map(({ begin, count }) => `${heading}: ${count} sentences begin with "${begin}"`),
+      ...bySentence.filter(([, tests]) => tests.length === 0).map(([begin]) => `${heading}: no test for "${begin}"`),
       ...missing.map(([file, title]) => `${file} has no test "${title}"`),
     ];
   });
@@ -42,31 +62,26 @@ export function problemsOf(page: string): string[] {
 
 /** The page that says which test proves which sentence. */
 export function coveragePage(page: string): string {
-  const sections = [...sentencesOf(page)];
-  const proved = sections.flatMap(([heading, sentences], section) => {
-    const bySentence = proofs[heading];
-    if (bySentence === undefined) return [];
+  const tables = [...sentencesOf(page)].map(([heading, sentences], section) => {
     const rows = sentences.map((sentence, at) => {
-      const tests = Object.entries(bySentence).find(([begin]) => sentence.startsWith(begin))?.[1] ?? [];
+      const tests = Object.entries(proofs[heading] ?? {}).find(([begin]) => sentence.startsWith(begin))?.[1] ?? [];
       const named = tests.map(([file, title]) => `\`${file}\`: ${title}`).join("<br>");
       return `| ${section + 1}.${at + 1} | ${sentence.replaceAll("|", "\\|")} | ${named.replaceAll("|", "\\|")} |`;
     });
-    return [`## ${heading}\n\n| no. | sentence | tests |\n|---|---|---|\n${rows.join("\n")}\n`];
+    return `## ${heading}\n\n| no. | sentence | tests |\n|---|---|---|\n${rows.join("\n")}\n`;
   });
-  const open = sections.flatMap(([heading]) => (proofs[heading] === undefined ? [heading] : []));
   return `# What proves the interface
 
 Each sentence of \`docs/api.md\` with the tests that prove it. \`npx node scripts/coverage-page.ts\` writes this page from
-\`docs/coverage.ts\`; a test compares them, and fails for a sentence without a test.
+\`docs/proofs/\`; a test compares them, and fails for a sentence without a test and for a test that does not exist. Where many
+tests prove a sentence, a few are named. \`%s\` in a title stands for each case of a table.
 
-${proved.join("\n")}
-## Not listed yet
-
-These headings have tests, but their sentences are not listed here yet: ${open.join(", ")}.
-`;
+${tables.join("\n")}`;
 }
 
 if (import.meta.url === pathToFileURL(process.argv[1] ?? "").href) {
   const page = readFileSync(join(root, "docs", "api.md"), "utf8");
+  const problems = problemsOf(page);
+  if (problems.length > 0) throw new Error(problems.join("\n"));
   writeFileSync(join(root, "docs", "coverage.md"), coveragePage(page));
 }
