@@ -1,6 +1,9 @@
-import { afterAll, beforeAll, describe, expect, test } from "vitest";
-import { address, deploy, nodeApp } from "../harness/app.ts";
+import { ECSClient, ListServiceDeploymentsCommand } from "@aws-sdk/client-ecs";
+import { afterAll, beforeAll, describe, expect, test, vi } from "vitest";
+import { serviceName } from "../../lambdas/aws/app-names.ts";
+import { address, begin, deploy, nodeApp, reaches } from "../harness/app.ts";
 import { type Running, startRunning } from "../harness/service.ts";
+import { invokeFunction, runtimeOf } from "../harness/signing.ts";
 import { startTraffic } from "../harness/traffic.ts";
 
 /** Shorter than in production, but longer than a slow machine needs to start an app and to wait 5 s for an answer. */
@@ -28,6 +31,39 @@ describe("a version that does not become healthy", () => {
     running = await startRunning(undefined, { healthTimeoutSeconds });
   });
   afterAll(() => running.stop());
+
+  test("is given up when its hook has not opened within ten minutes", async () => {
+    const { projectId, organizationId } = running.seed;
+    // Longer than this test, so that nothing else ends the wait.
+    const settings = { "slipway.json": JSON.stringify({ healthTimeoutSeconds: 600 }) };
+    const silent = nodeApp("", "setInterval(() => {}, 1000); return;");
+    const buildId = await begin(running, { ...silent, ...settings });
+    await reaches(running, buildId, "deploying");
+    const ecs = new ECSClient({ ...runtimeOf(running.home), region: "us-east-1" });
+    const list = new ListServiceDeploymentsCommand({ cluster: "slipway", service: serviceName(projectId) });
+    const serviceDeploymentArn = await vi.waitFor(
+      async () => {
+        const [found] = (await ecs.send(list)).serviceDeployments ?? [];
+        expect(found).toBeDefined();
+        return found?.serviceDeploymentArn;
+      },
+      { timeout: 60_000, interval: 50 },
+    );
+    ecs.destroy();
+    /** What the health check says of the deployment if it had begun so many minutes ago. */
+    const checkAfter = (minutes: number) => {
+      const since = new Date(Date.now() - minutes * 60_000).toISOString();
+      const deployment = { organizationId, projectId, buildId, source: "upload" };
+      return invokeFunction(running.home, "check-health", {
+        deployment,
+        deployed: { serviceDeploymentArn, url: null, since },
+      });
+    };
+    const reason = expect.stringContaining("Nothing is listening on port 8080");
+    await expect.poll(() => checkAfter(11), { timeout: 60_000 }).toMatchObject({ verdict: "unhealthy", reason });
+    const { body } = await running.call("GET", `${running.project}/builds/${buildId}`);
+    expect(body.build.status).toBe("deploying");
+  });
 
   test("is rolled back with the reason and its last output, without a failed request", {
     timeout: 180_000,
