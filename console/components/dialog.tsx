@@ -2,8 +2,8 @@ import type { ComponentChildren } from "preact";
 import { useEffect, useId, useRef, useState } from "preact/hooks";
 import type { Mutation } from "../mutation.ts";
 import { Button } from "./button.tsx";
-import { ErrorMessage } from "./error-message.tsx";
 import { TextField } from "./field.tsx";
+import { DialogForm } from "./form.tsx";
 import { UserText } from "./user-text.tsx";
 
 interface DialogProps {
@@ -62,26 +62,26 @@ interface ConfirmProps {
 /** Asks for a name before something is destroyed; `mutation` gets what was typed. */
 export function ConfirmByName({ title, children, name, action, mutation, onClose }: ConfirmProps) {
   const [typed, setTyped] = useState("");
-  const submit = async (event: Event) => {
-    event.preventDefault();
+  const submit = async () => {
     if (typed === name && (await mutation.run(typed))) onClose();
   };
   return (
     <Dialog title={title} onClose={onClose}>
-      <form onSubmit={submit}>
+      <DialogForm
+        of={mutation}
+        onSubmit={() => void submit()}
+        action={action}
+        kind="danger"
+        disabled={typed !== name}
+        close="Keep it"
+        onClose={onClose}
+      >
         <div class="prose">{children}</div>
         <p>
           Type <UserText strong>{name}</UserText> to confirm.
         </p>
         <TextField label="Name" value={typed} onInput={setTyped} autofocus />
-        <ErrorMessage of={mutation} />
-        <footer>
-          <Button onClick={onClose}>Keep it</Button>
-          <Button type="submit" kind="danger" disabled={typed !== name} busy={mutation.busy}>
-            {action}
-          </Button>
-        </footer>
-      </form>
+      </DialogForm>
     </Dialog>
   );
 }

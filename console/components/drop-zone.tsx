@@ -6,6 +6,7 @@ import { paths, useGo } from "../paths.ts";
 import { Button } from "./button.tsx";
 import { ErrorMessage } from "./error-message.tsx";
 import { TextField } from "./field.tsx";
+import { Form } from "./form.tsx";
 import { UserText } from "./user-text.tsx";
 
 function Progress({ deployment, onStop }: { deployment: Deployment; onStop: () => void }) {
@@ -81,12 +82,7 @@ export function DropZone({ ids }: { ids: ProjectIds }) {
       {isBusy ? (
         <Progress deployment={deployment} onStop={() => stopDeployment(ids.projectId)} />
       ) : source ? (
-        <form
-          onSubmit={(event) => {
-            event.preventDefault();
-            void start();
-          }}
-        >
+        <Form onSubmit={() => void start()}>
           <p>
             <UserText strong>{source.name}</UserText>
             {Array.isArray(source.content)
@@ -110,7 +106,7 @@ export function DropZone({ ids }: { ids: ProjectIds }) {
             </Button>
             <Button onClick={() => setSource(undefined)}>Choose something else</Button>
           </div>
-        </form>
+        </Form>
       ) : (
         <>
           <p>

@@ -6,8 +6,8 @@ import { useIsAdmin } from "../role.ts";
 import { Button } from "./button.tsx";
 import { ConfirmByName, Dialog } from "./dialog.tsx";
 import { EmptyState } from "./empty-state.tsx";
-import { ErrorMessage } from "./error-message.tsx";
 import { TextField } from "./field.tsx";
+import { DialogForm } from "./form.tsx";
 import { Loading } from "./loading.tsx";
 import { Table } from "./table.tsx";
 import { Time } from "./time.tsx";
@@ -51,12 +51,7 @@ function NameDialog({ kind, resource, onClose }: NameDialogProps) {
   const action = resource ? "Rename" : `Create ${kind.what}`;
   return (
     <Dialog title={resource ? `Rename ${kind.what}` : action} onClose={onClose}>
-      <form
-        onSubmit={(event) => {
-          event.preventDefault();
-          void save.run();
-        }}
-      >
+      <DialogForm of={save} onSubmit={() => void save.run()} action={action} onClose={onClose}>
         <TextField
           label="Name"
           value={name}
@@ -65,14 +60,7 @@ function NameDialog({ kind, resource, onClose }: NameDialogProps) {
           required
           autofocus
         />
-        <ErrorMessage of={save} />
-        <footer>
-          <Button onClick={onClose}>Cancel</Button>
-          <Button type="submit" kind="primary" busy={save.busy}>
-            {action}
-          </Button>
-        </footer>
-      </form>
+      </DialogForm>
     </Dialog>
   );
 }

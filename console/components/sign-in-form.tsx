@@ -5,6 +5,7 @@ import { signInWithCode, signInWithPasskey } from "../session.ts";
 import { Button } from "./button.tsx";
 import { ErrorMessage } from "./error-message.tsx";
 import { TextField } from "./field.tsx";
+import { Form } from "./form.tsx";
 
 /** The code in a one-time link, or the text itself if it is only the code. */
 function codeIn(text: string): string {
@@ -50,18 +51,13 @@ export function SignInForm() {
         </Button>
       )}
       <ErrorMessage of={byPasskey} />
-      <form
-        onSubmit={(event) => {
-          event.preventDefault();
-          void byLink.run(codeIn(text));
-        }}
-      >
+      <Form onSubmit={() => void byLink.run(codeIn(text))}>
         <TextField label="Or paste a sign-in link" value={text} onInput={setText} required inputMode="url" />
         <ErrorMessage of={byLink} />
         <Button type="submit" busy={byLink.busy}>
           Sign in with the link
         </Button>
-      </form>
+      </Form>
     </div>
   );
 }

@@ -5,6 +5,7 @@ import { ConfirmByName, Dialog } from "../components/dialog.tsx";
 import { EmptyState } from "../components/empty-state.tsx";
 import { ErrorMessage } from "../components/error-message.tsx";
 import { TextField } from "../components/field.tsx";
+import { DialogForm } from "../components/form.tsx";
 import { Loading } from "../components/loading.tsx";
 import { Page } from "../components/shell.tsx";
 import { Status } from "../components/status.tsx";
@@ -38,12 +39,7 @@ function AddPasskey({ onClose }: { onClose: () => void }) {
   const add = useMutation((text: string) => addPasskey(text), { refreshes: "passkeys", onDone: onClose });
   return (
     <Dialog title="Add a passkey" onClose={onClose}>
-      <form
-        onSubmit={(event) => {
-          event.preventDefault();
-          void add.run(name);
-        }}
-      >
+      <DialogForm of={add} onSubmit={() => void add.run(name)} action="Add passkey" onClose={onClose}>
         <TextField
           label="Name"
           hint="Such as the name of this computer or of the security key."
@@ -53,14 +49,7 @@ function AddPasskey({ onClose }: { onClose: () => void }) {
           autofocus
           error={fieldErrors(add.error).name}
         />
-        <ErrorMessage of={add} />
-        <footer>
-          <Button onClick={onClose}>Close</Button>
-          <Button type="submit" kind="primary" busy={add.busy}>
-            Add passkey
-          </Button>
-        </footer>
-      </form>
+      </DialogForm>
     </Dialog>
   );
 }

@@ -5,6 +5,7 @@ import { Button, LinkButton } from "../components/button.tsx";
 import { EmptyState } from "../components/empty-state.tsx";
 import { ErrorMessage } from "../components/error-message.tsx";
 import { SelectField, TextField } from "../components/field.tsx";
+import { Form } from "../components/form.tsx";
 import { Loading } from "../components/loading.tsx";
 import { LogView } from "../components/log-view.tsx";
 import { Metrics } from "../components/metrics.tsx";
@@ -22,13 +23,7 @@ function Output({ builds }: { builds: readonly { id: string; title: string | nul
   return (
     <section class="block-section" aria-label="Output">
       <h2>Output</h2>
-      <form
-        class="filters"
-        onSubmit={(event) => {
-          event.preventDefault();
-          setText(typed.trim());
-        }}
-      >
+      <Form class="filters" onSubmit={() => setText(typed.trim())}>
         <TextField label="Only lines with" value={typed} onInput={setTyped} maxLength={256} type="search" />
         <SelectField
           label="Of the build"
@@ -37,7 +32,7 @@ function Output({ builds }: { builds: readonly { id: string; title: string | nul
           options={[["", "All builds"], ...builds.map(({ id, title }) => [id, title ?? id] as const)]}
         />
         <Button type="submit">Filter</Button>
-      </form>
+      </Form>
       <ErrorMessage of={log} />
       {log.earlier && (
         <div class="actions">

@@ -2,7 +2,7 @@ import { useMemo, useState } from "preact/hooks";
 import { client } from "../api.ts";
 import { Button } from "../components/button.tsx";
 import { Snippet } from "../components/copy.tsx";
-import { ErrorMessage } from "../components/error-message.tsx";
+import { PanelForm } from "../components/form.tsx";
 import { Loading } from "../components/loading.tsx";
 import { Page, useOrganizations } from "../components/shell.tsx";
 import { AccessChoice, OrganizationChoice } from "../components/token-bounds.tsx";
@@ -54,12 +54,12 @@ function Agreement({ request }: { request: ConnectRequest }) {
   };
   if (outcome) return <Done outcome={outcome} />;
   return (
-    <form
-      class="panel"
-      onSubmit={(event) => {
-        event.preventDefault();
-        void agree.run();
-      }}
+    <PanelForm
+      of={agree}
+      onSubmit={() => void agree.run()}
+      action="Agree"
+      disabled={chosen?.length === 0}
+      more={<Button onClick={refuse}>Refuse</Button>}
     >
       <p>
         <UserText strong>{tool}</UserText> asks to act for you, <UserText strong>{user.value?.name ?? ""}</UserText>.
@@ -72,14 +72,7 @@ function Agreement({ request }: { request: ConnectRequest }) {
         )}
       </Loading>
       <p class="hint">The tool gets a personal access token. You can delete it at any time: Organization, Tokens.</p>
-      <ErrorMessage of={agree} />
-      <div class="actions">
-        <Button type="submit" kind="primary" busy={agree.busy} disabled={chosen?.length === 0}>
-          Agree
-        </Button>
-        <Button onClick={refuse}>Refuse</Button>
-      </div>
-    </form>
+    </PanelForm>
   );
 }
 

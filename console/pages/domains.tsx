@@ -4,8 +4,8 @@ import { AdminsOnly } from "../components/admins-only.tsx";
 import { Button } from "../components/button.tsx";
 import { ConfirmByName } from "../components/dialog.tsx";
 import { EmptyState } from "../components/empty-state.tsx";
-import { ErrorMessage } from "../components/error-message.tsx";
 import { TextField } from "../components/field.tsx";
+import { PanelForm } from "../components/form.tsx";
 import { Loading } from "../components/loading.tsx";
 import { Page } from "../components/shell.tsx";
 import { Status } from "../components/status.tsx";
@@ -25,13 +25,7 @@ function AddDomain() {
     onDone: () => setDomain(""),
   });
   return (
-    <form
-      class="panel"
-      onSubmit={(event) => {
-        event.preventDefault();
-        void add.run();
-      }}
-    >
+    <PanelForm of={add} onSubmit={() => void add.run()} action="Add domain">
       <TextField
         label="Domain"
         hint="A host name that belongs to you. Other letters than a to z are written in punycode (xn--…)."
@@ -42,11 +36,7 @@ function AddDomain() {
         error={fieldErrors(add.error).domain}
         required
       />
-      <ErrorMessage of={add} />
-      <Button type="submit" kind="primary" busy={add.busy}>
-        Add domain
-      </Button>
-    </form>
+    </PanelForm>
   );
 }
 

@@ -1,8 +1,7 @@
 import { useEffect, useState } from "preact/hooks";
 import { client } from "../api.ts";
-import { Button } from "../components/button.tsx";
-import { ErrorMessage } from "../components/error-message.tsx";
 import { TextField } from "../components/field.tsx";
+import { PanelForm } from "../components/form.tsx";
 import { Loading } from "../components/loading.tsx";
 import { Page, useOrganizations } from "../components/shell.tsx";
 import { fieldErrors } from "../explain.ts";
@@ -37,13 +36,7 @@ function FirstOrganization() {
   });
   return (
     <Page title="Welcome to Slipway" about="An organization holds your projects, databases and files.">
-      <form
-        class="panel"
-        onSubmit={(event) => {
-          event.preventDefault();
-          void create.run();
-        }}
-      >
+      <PanelForm of={create} onSubmit={() => void create.run()} action="Create organization">
         <TextField
           label="Name of your organization"
           value={name}
@@ -52,11 +45,7 @@ function FirstOrganization() {
           maxLength={128}
           error={fieldErrors(create.error).name}
         />
-        <ErrorMessage of={create} />
-        <Button type="submit" kind="primary" busy={create.busy}>
-          Create organization
-        </Button>
-      </form>
+      </PanelForm>
     </Page>
   );
 }

@@ -4,8 +4,8 @@ import { Button } from "../components/button.tsx";
 import { Snippet } from "../components/copy.tsx";
 import { ConfirmByName, Dialog } from "../components/dialog.tsx";
 import { EmptyState } from "../components/empty-state.tsx";
-import { ErrorMessage } from "../components/error-message.tsx";
 import { TextField } from "../components/field.tsx";
+import { DialogForm } from "../components/form.tsx";
 import { Loading } from "../components/loading.tsx";
 import { Page } from "../components/shell.tsx";
 import { Table } from "../components/table.tsx";
@@ -75,12 +75,7 @@ function CreateDialog({ onClose }: { onClose: () => void }) {
       {created ? (
         <CreatedKey created={created} onClose={onClose} />
       ) : (
-        <form
-          onSubmit={(event) => {
-            event.preventDefault();
-            void create.run();
-          }}
-        >
+        <DialogForm of={create} onSubmit={() => void create.run()} action="Create key" onClose={onClose}>
           <TextField
             label="Description"
             hint="What the key is for, such as “production app”."
@@ -89,14 +84,7 @@ function CreateDialog({ onClose }: { onClose: () => void }) {
             error={fieldErrors(create.error).description}
             autofocus
           />
-          <ErrorMessage of={create} />
-          <footer>
-            <Button onClick={onClose}>Cancel</Button>
-            <Button type="submit" kind="primary" busy={create.busy}>
-              Create key
-            </Button>
-          </footer>
-        </form>
+        </DialogForm>
       )}
     </Dialog>
   );

@@ -3,8 +3,8 @@ import { client } from "../api.ts";
 import { Button } from "../components/button.tsx";
 import { Snippet } from "../components/copy.tsx";
 import { Dialog } from "../components/dialog.tsx";
-import { ErrorMessage } from "../components/error-message.tsx";
 import { SelectField, TextField } from "../components/field.tsx";
+import { DialogForm } from "../components/form.tsx";
 import { Time } from "../components/time.tsx";
 import { UserText } from "../components/user-text.tsx";
 import { fieldErrors } from "../explain.ts";
@@ -72,12 +72,7 @@ export function InviteDialog({ onClose }: { onClose: () => void }) {
       {invited ? (
         <InvitedMember invited={invited} onClose={onClose} />
       ) : (
-        <form
-          onSubmit={(event) => {
-            event.preventDefault();
-            void invite.run();
-          }}
-        >
+        <DialogForm of={invite} onSubmit={() => void invite.run()} action="Invite" onClose={onClose}>
           <TextField
             label="Email"
             type="email"
@@ -101,14 +96,7 @@ export function InviteDialog({ onClose }: { onClose: () => void }) {
             options={roleTexts.filter(([one]) => isOwner || one !== "owner")}
             error={errors.role}
           />
-          <ErrorMessage of={invite} />
-          <footer>
-            <Button onClick={onClose}>Cancel</Button>
-            <Button type="submit" kind="primary" busy={invite.busy}>
-              Invite
-            </Button>
-          </footer>
-        </form>
+        </DialogForm>
       )}
     </Dialog>
   );

@@ -4,8 +4,8 @@ import { client } from "../api.ts";
 import { Button } from "../components/button.tsx";
 import { Snippet } from "../components/copy.tsx";
 import { Dialog } from "../components/dialog.tsx";
-import { ErrorMessage } from "../components/error-message.tsx";
 import { SelectField, TextField } from "../components/field.tsx";
+import { DialogForm } from "../components/form.tsx";
 import { useOrganizations } from "../components/shell.tsx";
 import { AccessChoice, OrganizationChoice } from "../components/token-bounds.tsx";
 import { fieldErrors } from "../explain.ts";
@@ -62,11 +62,12 @@ export function TokenDialog({ onClose }: { onClose: () => void }) {
       {created ? (
         <CreatedToken value={created.value} onClose={onClose} />
       ) : (
-        <form
-          onSubmit={(event) => {
-            event.preventDefault();
-            void create.run();
-          }}
+        <DialogForm
+          of={create}
+          onSubmit={() => void create.run()}
+          action="Create token"
+          disabled={chosen?.length === 0}
+          onClose={onClose}
         >
           <TextField
             label="Description"
@@ -90,14 +91,7 @@ export function TokenDialog({ onClose }: { onClose: () => void }) {
               ["", "Never"],
             ]}
           />
-          <ErrorMessage of={create} />
-          <footer>
-            <Button onClick={onClose}>Cancel</Button>
-            <Button type="submit" kind="primary" busy={create.busy} disabled={chosen?.length === 0}>
-              Create token
-            </Button>
-          </footer>
-        </form>
+        </DialogForm>
       )}
     </Dialog>
   );

@@ -1,14 +1,9 @@
-import { useState } from "preact/hooks";
 import { useLocation } from "preact-iso/router";
 import { client } from "../api.ts";
 import { AdminsOnly } from "../components/admins-only.tsx";
-import { Button } from "../components/button.tsx";
-import { ErrorMessage } from "../components/error-message.tsx";
-import { TextField } from "../components/field.tsx";
 import { Loading } from "../components/loading.tsx";
+import { RenameForm } from "../components/rename-form.tsx";
 import { Page, useOrganizations } from "../components/shell.tsx";
-import { fieldErrors } from "../explain.ts";
-import { useMutation } from "../mutation.ts";
 import { paths, useOrgId } from "../paths.ts";
 import { useIsAdmin } from "../role.ts";
 import { Members } from "./organization-members.tsx";
@@ -34,37 +29,6 @@ export function OrganizationParts() {
   );
 }
 
-function Rename({ current }: { current: string }) {
-  const orgId = useOrgId();
-  const [name, setName] = useState(current);
-  const rename = useMutation((_: undefined) => client.updateOrganization({ orgId, name }), {
-    refreshes: "organizations",
-    onDone: ({ organization }) => setName(organization.name),
-  });
-  return (
-    <form
-      class="panel"
-      onSubmit={(event) => {
-        event.preventDefault();
-        void rename.run();
-      }}
-    >
-      <h2>Name</h2>
-      <TextField
-        label="Name of the organization"
-        value={name}
-        onInput={setName}
-        error={fieldErrors(rename.error).name}
-        required
-      />
-      <ErrorMessage of={rename} />
-      <Button type="submit" busy={rename.busy} disabled={name.trim() === current}>
-        Rename
-      </Button>
-    </form>
-  );
-}
-
 export function OrganizationPage() {
   const orgId = useOrgId();
   const isAdmin = useIsAdmin();
@@ -77,7 +41,17 @@ export function OrganizationPage() {
         <Loading of={useOrganizations()} what="the organization">
           {({ organizations }) => {
             const current = organizations.find(({ id }) => id === orgId);
-            return current ? <Rename key={orgId} current={current.name} /> : null;
+            if (!current) return null;
+            const rename = async (name: string) => (await client.updateOrganization({ orgId, name })).organization.name;
+            return (
+              <RenameForm
+                key={orgId}
+                label="Name of the organization"
+                current={current.name}
+                rename={rename}
+                refreshes={["organizations"]}
+              />
+            );
           }}
         </Loading>
       )}

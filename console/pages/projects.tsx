@@ -5,8 +5,8 @@ import { useBuildsSummary, useEndpoints } from "../builds.ts";
 import { Button } from "../components/button.tsx";
 import { Dialog } from "../components/dialog.tsx";
 import { EmptyState } from "../components/empty-state.tsx";
-import { ErrorMessage } from "../components/error-message.tsx";
 import { TextField } from "../components/field.tsx";
+import { DialogForm } from "../components/form.tsx";
 import { Loading } from "../components/loading.tsx";
 import { Page } from "../components/shell.tsx";
 import { BuildStatus, Status } from "../components/status.tsx";
@@ -27,12 +27,7 @@ function NewProject({ orgId, onClose }: { orgId: string; onClose: () => void }) 
   });
   return (
     <Dialog title="New project" onClose={onClose}>
-      <form
-        onSubmit={(event) => {
-          event.preventDefault();
-          void create.run();
-        }}
-      >
+      <DialogForm of={create} onSubmit={() => void create.run()} action="Create project" onClose={onClose}>
         <TextField
           label="Name"
           hint="A project is one app with its builds, variables and domains. The name can be changed later."
@@ -42,14 +37,7 @@ function NewProject({ orgId, onClose }: { orgId: string; onClose: () => void }) 
           autofocus
           error={fieldErrors(create.error).name}
         />
-        <ErrorMessage of={create} />
-        <footer>
-          <Button onClick={onClose}>Close</Button>
-          <Button type="submit" kind="primary" busy={create.busy}>
-            Create project
-          </Button>
-        </footer>
-      </form>
+      </DialogForm>
     </Dialog>
   );
 }

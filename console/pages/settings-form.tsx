@@ -3,8 +3,8 @@ import type { Detected } from "../../api/build.ts";
 import type { ProjectReply } from "../../api/projects.ts";
 import { client } from "../api.ts";
 import { Button } from "../components/button.tsx";
-import { ErrorMessage } from "../components/error-message.tsx";
 import { SelectField, TextField } from "../components/field.tsx";
+import { PanelForm } from "../components/form.tsx";
 import { RebuildNotice } from "../components/rebuild-notice.tsx";
 import { UserText } from "../components/user-text.tsx";
 import { fieldErrors } from "../explain.ts";
@@ -128,12 +128,16 @@ export function SettingsForm({ project, detected, inFile, disabled }: FormProps)
   });
   const errors = fieldErrors(save.error);
   return (
-    <form
-      class="panel"
-      onSubmit={(event) => {
-        event.preventDefault();
-        void save.run();
-      }}
+    <PanelForm
+      of={save}
+      onSubmit={() => void save.run()}
+      action="Save settings"
+      disabled={!isChanged}
+      readOnly={disabled}
+      note={
+        isSaved && !isChanged && <RebuildNotice>The settings are saved. They show with the next build.</RebuildNotice>
+      }
+      more={isChanged && <Button onClick={() => setDraft(settingsDraft(project.settings))}>Discard changes</Button>}
     >
       {groups.map(({ title, fields }) => (
         <section key={title} class="settings-group" aria-label={title}>
@@ -154,16 +158,6 @@ export function SettingsForm({ project, detected, inFile, disabled }: FormProps)
           ))}
         </section>
       ))}
-      <ErrorMessage of={save} />
-      {isSaved && !isChanged && <RebuildNotice>The settings are saved. They show with the next build.</RebuildNotice>}
-      {!disabled && (
-        <div class="actions">
-          <Button type="submit" kind="primary" busy={save.busy} disabled={!isChanged}>
-            Save settings
-          </Button>
-          {isChanged && <Button onClick={() => setDraft(settingsDraft(project.settings))}>Discard changes</Button>}
-        </div>
-      )}
-    </form>
+    </PanelForm>
   );
 }

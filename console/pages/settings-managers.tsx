@@ -1,8 +1,7 @@
 import { useState } from "preact/hooks";
 import type { ProjectReply } from "../../api/projects.ts";
 import { client } from "../api.ts";
-import { Button } from "../components/button.tsx";
-import { ErrorMessage } from "../components/error-message.tsx";
+import { PanelForm } from "../components/form.tsx";
 import { Loading } from "../components/loading.tsx";
 import { UserText } from "../components/user-text.tsx";
 import { useLoad } from "../load.ts";
@@ -26,14 +25,14 @@ export function Managers({ project, disabled }: { project: ProjectReply; disable
     setChosen(next);
   };
   return (
-    <form
-      class="panel"
-      onSubmit={(event) => {
-        event.preventDefault();
-        void save.run();
-      }}
+    <PanelForm
+      title="Who may deploy"
+      of={save}
+      onSubmit={() => void save.run()}
+      action="Save"
+      kind="plain"
+      readOnly={disabled}
     >
-      <h2>Who may deploy</h2>
       <label class="choice">
         <input
           type="checkbox"
@@ -71,12 +70,6 @@ export function Managers({ project, disabled }: { project: ProjectReply; disable
           )}
         </Loading>
       )}
-      <ErrorMessage of={save} />
-      {!disabled && (
-        <Button type="submit" busy={save.busy}>
-          Save
-        </Button>
-      )}
-    </form>
+    </PanelForm>
   );
 }

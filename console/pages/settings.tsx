@@ -4,12 +4,10 @@ import { client } from "../api.ts";
 import { AdminsOnly } from "../components/admins-only.tsx";
 import { Button } from "../components/button.tsx";
 import { ConfirmByName } from "../components/dialog.tsx";
-import { ErrorMessage } from "../components/error-message.tsx";
-import { TextField } from "../components/field.tsx";
 import { Loading } from "../components/loading.tsx";
+import { RenameForm } from "../components/rename-form.tsx";
 import { Page, useCurrentProject } from "../components/shell.tsx";
 import { UserText } from "../components/user-text.tsx";
-import { fieldErrors } from "../explain.ts";
 import { useLiveBuild } from "../live-build.ts";
 import { useLoad } from "../load.ts";
 import { useMutation } from "../mutation.ts";
@@ -18,40 +16,6 @@ import { useIsAdmin } from "../role.ts";
 import { settingsInFile } from "../settings-draft.ts";
 import { SettingsForm } from "./settings-form.tsx";
 import { Managers } from "./settings-managers.tsx";
-
-function Rename({ project, disabled }: { project: ProjectReply; disabled: boolean }) {
-  const { ids } = useProject();
-  const [name, setName] = useState(project.name);
-  const rename = useMutation((_: undefined) => client.updateProject({ ...ids, name }), {
-    refreshes: [`project/${ids.projectId}`, "projects/"],
-    onDone: (reply) => setName(reply.project.name),
-  });
-  return (
-    <form
-      class="panel"
-      onSubmit={(event) => {
-        event.preventDefault();
-        void rename.run();
-      }}
-    >
-      <h2>Name</h2>
-      <TextField
-        label="Name of the project"
-        value={name}
-        onInput={setName}
-        error={fieldErrors(rename.error).name}
-        disabled={disabled}
-        required
-      />
-      <ErrorMessage of={rename} />
-      {!disabled && (
-        <Button type="submit" busy={rename.busy} disabled={name.trim() === project.name}>
-          Rename
-        </Button>
-      )}
-    </form>
-  );
-}
 
 function Delete({ project }: { project: ProjectReply }) {
   const { ids } = useProject();
@@ -99,6 +63,7 @@ function useLiveFindings() {
 }
 
 export function SettingsPage() {
+  const { ids } = useProject();
   const project = useCurrentProject();
   const isAdmin = useIsAdmin();
   const { detected, inFile } = useLiveFindings();
@@ -113,7 +78,14 @@ export function SettingsPage() {
           <>
             <SettingsForm key={project.id} project={project} detected={detected} inFile={inFile} disabled={!isAdmin} />
             <div class="columns">
-              <Rename key={project.id} project={project} disabled={!isAdmin} />
+              <RenameForm
+                key={project.id}
+                label="Name of the project"
+                current={project.name}
+                rename={async (name) => (await client.updateProject({ ...ids, name })).project.name}
+                refreshes={[`project/${ids.projectId}`, "projects/"]}
+                readOnly={!isAdmin}
+              />
               <Managers key={project.id} project={project} disabled={!isAdmin} />
             </div>
             {isAdmin && <Delete project={project} />}

@@ -1,10 +1,9 @@
 import { useState } from "preact/hooks";
 import type { TableReply } from "../../api/tables.ts";
 import { client } from "../api.ts";
-import { Button } from "../components/button.tsx";
 import { CellControl, firstDraft } from "../components/cell-editor.tsx";
 import { Dialog } from "../components/dialog.tsx";
-import { ErrorMessage } from "../components/error-message.tsx";
+import { DialogForm } from "../components/form.tsx";
 import { fieldErrors } from "../explain.ts";
 import { useMutation } from "../mutation.ts";
 import { type CellDraft, cellValue } from "../row-values.ts";
@@ -22,8 +21,7 @@ export function NewRowDialog({ ids, table, onClose }: { ids: TableIds; table: Ta
     refreshes: rowsKey(ids),
     onDone: onClose,
   });
-  const submit = (event: Event) => {
-    event.preventDefault();
+  const submit = () => {
     const named = columns.filter(({ name }) => drafts[name] !== null);
     const results = named.map(({ name, type }) => [name, cellValue(type, drafts[name] ?? null)] as const);
     const wrong = results.flatMap(([name, result]) => ("message" in result ? [[name, result.message] as const] : []));
@@ -36,7 +34,7 @@ export function NewRowDialog({ ids, table, onClose }: { ids: TableIds; table: Ta
   const errors = fieldErrors(add.error);
   return (
     <Dialog title="Add row" onClose={onClose} wide>
-      <form onSubmit={submit}>
+      <DialogForm of={add} onSubmit={submit} action="Add row" onClose={onClose}>
         {columns.map((column) => {
           const { name, type, comment } = column;
           const error = broken[name] ?? errors[`row.${name}`];
@@ -57,14 +55,7 @@ export function NewRowDialog({ ids, table, onClose }: { ids: TableIds; table: Ta
           );
         })}
         <p class="hint">A column that is left at null gets its default.</p>
-        <ErrorMessage of={add} />
-        <footer>
-          <Button onClick={onClose}>Cancel</Button>
-          <Button type="submit" kind="primary" busy={add.busy}>
-            Add row
-          </Button>
-        </footer>
-      </form>
+      </DialogForm>
     </Dialog>
   );
 }

@@ -4,8 +4,8 @@ import { client } from "../api.ts";
 import { Button } from "../components/button.tsx";
 import { ColumnsEditor } from "../components/columns-editor.tsx";
 import { Dialog } from "../components/dialog.tsx";
-import { ErrorMessage } from "../components/error-message.tsx";
 import { TextField } from "../components/field.tsx";
+import { DialogForm, PanelForm } from "../components/form.tsx";
 import { UserText } from "../components/user-text.tsx";
 import { fieldErrors } from "../explain.ts";
 import { type Mutation, useMutation } from "../mutation.ts";
@@ -32,11 +32,14 @@ function PlanDialog({ planned: { change, plan, destructive }, tableName, apply, 
   const [typed, setTyped] = useState("");
   return (
     <Dialog title="Apply this change?" onClose={onClose}>
-      <form
-        onSubmit={(event) => {
-          event.preventDefault();
-          void apply.run(change);
-        }}
+      <DialogForm
+        of={apply}
+        onSubmit={() => void apply.run(change)}
+        action="Apply"
+        kind={destructive ? "danger" : "primary"}
+        disabled={destructive && typed !== tableName}
+        close="Go back"
+        onClose={onClose}
       >
         <ol class="plan">
           {plan.map((line) => (
@@ -55,19 +58,7 @@ function PlanDialog({ planned: { change, plan, destructive }, tableName, apply, 
         ) : (
           <p class="hint">No data is lost. The change is made as a whole, or not at all.</p>
         )}
-        <ErrorMessage of={apply} />
-        <footer>
-          <Button onClick={onClose}>Go back</Button>
-          <Button
-            type="submit"
-            kind={destructive ? "danger" : "primary"}
-            busy={apply.busy}
-            disabled={destructive && typed !== tableName}
-          >
-            Apply
-          </Button>
-        </footer>
-      </form>
+      </DialogForm>
     </Dialog>
   );
 }
@@ -96,26 +87,19 @@ export function SchemaForm({ ids, table }: { ids: TableIds; table: TableReply })
   const errors = fieldErrors(review.error);
   return (
     <>
-      <form
-        class="panel"
-        onSubmit={(event) => {
-          event.preventDefault();
-          void review.run();
-        }}
+      <PanelForm
+        of={review}
+        onSubmit={() => void review.run()}
+        action="Review the change"
+        disabled={!isChanged}
+        more={isChanged && <Button onClick={() => setDraft(tableDraft(table))}>Discard changes</Button>}
       >
         <ColumnsEditor
           draft={draft}
           onChange={setDraft}
           errorOf={(column, field) => errors[issuePath(change, column, field)]}
         />
-        <ErrorMessage of={review} />
-        <div class="actions">
-          <Button type="submit" kind="primary" busy={review.busy} disabled={!isChanged}>
-            Review the change
-          </Button>
-          {isChanged && <Button onClick={() => setDraft(tableDraft(table))}>Discard changes</Button>}
-        </div>
-      </form>
+      </PanelForm>
       {planned && (
         <PlanDialog planned={planned} tableName={ids.tableName} apply={apply} onClose={() => setPlanned(undefined)} />
       )}

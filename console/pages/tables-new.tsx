@@ -1,10 +1,9 @@
 import { useState } from "preact/hooks";
 import { client } from "../api.ts";
-import { Button } from "../components/button.tsx";
 import { ColumnsEditor } from "../components/columns-editor.tsx";
 import { Dialog } from "../components/dialog.tsx";
-import { ErrorMessage } from "../components/error-message.tsx";
 import { TextField } from "../components/field.tsx";
+import { DialogForm } from "../components/form.tsx";
 import { fieldErrors } from "../explain.ts";
 import { useMutation } from "../mutation.ts";
 import { columnInput, newColumn, type TableDraft } from "../schema-draft.ts";
@@ -29,12 +28,7 @@ export function NewTableDialog({ ids, onClose, onCreated }: NewTableProps) {
   const errors = fieldErrors(create.error);
   return (
     <Dialog title="Create table" onClose={onClose} wide>
-      <form
-        onSubmit={(event) => {
-          event.preventDefault();
-          void create.run();
-        }}
-      >
+      <DialogForm of={create} onSubmit={() => void create.run()} action="Create table" onClose={onClose}>
         <TextField label="Name of the table" value={name} onInput={setName} error={errors.name} required autofocus />
         <ColumnsEditor
           draft={draft}
@@ -42,14 +36,7 @@ export function NewTableDialog({ ids, onClose, onCreated }: NewTableProps) {
           errorOf={(column, field) => errors[`columns.${draft.columns.indexOf(column)}.${field}`]}
         />
         <p class="hint">The columns id, created_at and updated_at are added and managed by the service.</p>
-        <ErrorMessage of={create} />
-        <footer>
-          <Button onClick={onClose}>Cancel</Button>
-          <Button type="submit" kind="primary" busy={create.busy}>
-            Create table
-          </Button>
-        </footer>
-      </form>
+      </DialogForm>
     </Dialog>
   );
 }

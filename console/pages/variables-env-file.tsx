@@ -1,9 +1,8 @@
 import { useState } from "preact/hooks";
 import { client } from "../api.ts";
-import { Button } from "../components/button.tsx";
 import { Dialog } from "../components/dialog.tsx";
-import { ErrorMessage } from "../components/error-message.tsx";
 import { TextArea } from "../components/field.tsx";
+import { DialogForm } from "../components/form.tsx";
 import { Status } from "../components/status.tsx";
 import { Table } from "../components/table.tsx";
 import { UserText } from "../components/user-text.tsx";
@@ -77,11 +76,12 @@ export function EnvFileDialog({ existing, onClose }: { existing: readonly Variab
   const count = changes.length === 1 ? "1 variable" : `${changes.length} variables`;
   return (
     <Dialog title="Paste a .env file" onClose={onClose} wide>
-      <form
-        onSubmit={(event) => {
-          event.preventDefault();
-          void store.run();
-        }}
+      <DialogForm
+        of={store}
+        onSubmit={() => void store.run()}
+        action={changes.length === 0 ? "Store variables" : `Store ${count}`}
+        disabled={changes.length === 0}
+        onClose={onClose}
       >
         <TextArea
           label="Content of the file"
@@ -92,17 +92,11 @@ export function EnvFileDialog({ existing, onClose }: { existing: readonly Variab
           autofocus
         />
         {planned.length + ignoredLines.length > 0 && <Preview planned={planned} ignoredLines={ignoredLines} />}
-        <ErrorMessage of={store} />
+
         <p class="muted" role="status">
           {store.busy && `${stored} of ${count} stored…`}
         </p>
-        <footer>
-          <Button onClick={onClose}>Cancel</Button>
-          <Button type="submit" kind="primary" busy={store.busy} disabled={changes.length === 0}>
-            {changes.length === 0 ? "Store variables" : `Store ${count}`}
-          </Button>
-        </footer>
-      </form>
+      </DialogForm>
     </Dialog>
   );
 }

@@ -1,9 +1,8 @@
 import { useState } from "preact/hooks";
 import { client } from "../api.ts";
-import { Button } from "../components/button.tsx";
 import { Dialog } from "../components/dialog.tsx";
-import { ErrorMessage } from "../components/error-message.tsx";
 import { TextArea, TextField } from "../components/field.tsx";
+import { DialogForm } from "../components/form.tsx";
 import { fieldErrors } from "../explain.ts";
 import { useMutation } from "../mutation.ts";
 import { useProject } from "../paths.ts";
@@ -30,11 +29,11 @@ export function VariableDialog({ variable, onClose }: { variable?: Variable; onC
   const errors = fieldErrors(save.error);
   return (
     <Dialog title={variable ? "Change variable" : "Add variable"} onClose={onClose}>
-      <form
-        onSubmit={(event) => {
-          event.preventDefault();
-          void save.run();
-        }}
+      <DialogForm
+        of={save}
+        onSubmit={() => void save.run()}
+        action={variable ? "Save" : "Add variable"}
+        onClose={onClose}
       >
         <TextField
           label="Name"
@@ -52,14 +51,7 @@ export function VariableDialog({ variable, onClose }: { variable?: Variable; onC
           onInput={setValue}
           error={errors.value}
         />
-        <ErrorMessage of={save} />
-        <footer>
-          <Button onClick={onClose}>Cancel</Button>
-          <Button type="submit" kind="primary" busy={save.busy}>
-            {variable ? "Save" : "Add variable"}
-          </Button>
-        </footer>
-      </form>
+      </DialogForm>
     </Dialog>
   );
 }
