@@ -2,6 +2,7 @@ import { useEffect, useRef, useState } from "preact/hooks";
 import { client } from "./api.ts";
 import type { ProjectIds } from "./builds.ts";
 import type { LogLine } from "./components/log-view.tsx";
+import { repeatWhileSeen } from "./repeat.ts";
 
 interface Filters {
   text: string;
@@ -34,41 +35,28 @@ export function useAppLog(ids: ProjectIds, { text, buildId }: Filters): AppLog {
   const forward = useRef<string | undefined>(undefined);
 
   useEffect(() => {
-    const stop = new AbortController();
-    const { signal } = stop;
-    let timer: ReturnType<typeof setTimeout> | undefined;
     forward.current = undefined;
     setLines([]);
     setBack(null);
     setLoading(true);
 
-    const run = async () => {
-      clearTimeout(timer);
+    const work = repeatWhileSeen(async (signal) => {
       const cursor = forward.current;
       try {
         const page = await client.listAppLogs({ ...ids, ...filters, limit: pageLines, cursor }, { signal });
-        if (signal.aborted) return;
+        if (signal.aborted) return undefined;
         forward.current = page.followCursor;
         if (cursor === undefined) setBack(page.nextCursor);
         if (page.lines.length > 0) setLines((before) => [...before, ...shown(page)]);
         setError(undefined);
       } catch (reason) {
-        if (signal.aborted) return;
+        if (signal.aborted) return undefined;
         setError(reason);
       }
       setLoading(false);
-      timer = setTimeout(whenSeen, 1_000);
-    };
-    const whenSeen = () => {
-      if (document.visibilityState === "visible") void run();
-    };
-    document.addEventListener("visibilitychange", whenSeen);
-    void run();
-    return () => {
-      stop.abort();
-      clearTimeout(timer);
-      document.removeEventListener("visibilitychange", whenSeen);
-    };
+      return 1;
+    });
+    return work.stop;
   }, [ids.projectId, text, buildId, attempt]);
 
   const earlier = async (cursor: string) => {

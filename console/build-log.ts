@@ -2,6 +2,7 @@ import { useEffect, useRef, useState } from "preact/hooks";
 import { client } from "./api.ts";
 import type { ProjectIds } from "./builds.ts";
 import type { LogLine } from "./components/log-view.tsx";
+import { repeatWhileSeen } from "./repeat.ts";
 
 /** A log as far as it has been read. */
 export interface ReadLog {
@@ -23,15 +24,12 @@ export function useBuildLog(ids: ProjectIds, buildId: string, isRunning: boolean
   });
 
   useEffect(() => {
-    const stop = new AbortController();
-    const { signal } = stop;
-    let timer: ReturnType<typeof setTimeout> | undefined;
     if (place.current.buildId !== buildId) {
       place.current = { buildId, cursor: undefined, complete: [] };
       setLines([]);
     }
 
-    const readOn = async () => {
+    const readOn = async (signal: AbortSignal) => {
       while (true) {
         const { cursor, complete } = place.current;
         const page = await client.listBuildLogs({ ...ids, buildId, limit: 1000, cursor }, { signal });
@@ -46,27 +44,16 @@ export function useBuildLog(ids: ProjectIds, buildId: string, isRunning: boolean
         setLines([...complete]);
       }
     };
-    const run = async () => {
-      clearTimeout(timer);
+    const work = repeatWhileSeen(async (signal) => {
       try {
-        await readOn();
-        setError(undefined);
+        await readOn(signal);
+        if (!signal.aborted) setError(undefined);
       } catch (reason) {
-        if (signal.aborted) return;
-        setError(reason);
+        if (!signal.aborted) setError(reason);
       }
-      if (isRunning && !signal.aborted) timer = setTimeout(whenSeen, 1_000);
-    };
-    const whenSeen = () => {
-      if (document.visibilityState === "visible") void run();
-    };
-    document.addEventListener("visibilitychange", whenSeen);
-    void run();
-    return () => {
-      stop.abort();
-      clearTimeout(timer);
-      document.removeEventListener("visibilitychange", whenSeen);
-    };
+      return isRunning ? 1 : undefined;
+    });
+    return work.stop;
   }, [ids.projectId, buildId, isRunning, attempt]);
 
   return { lines, error, reload: () => setAttempt((count) => count + 1) };

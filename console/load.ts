@@ -1,4 +1,5 @@
 import { useCallback, useEffect, useRef, useState } from "preact/hooks";
+import { repeatWhileSeen } from "./repeat.ts";
 
 /** What was loaded. `data` stays while it is loaded again, also when that fails. */
 export interface Loaded<T> {
@@ -19,6 +20,8 @@ interface Shown<T> {
   error: unknown;
   loading: boolean;
 }
+
+const secondsAfterFault = 5;
 
 /** What was loaded last, by key, so that going back shows it at once. */
 const remembered = new Map<string, unknown>();
@@ -58,43 +61,30 @@ export function useLoad<T>(
 
   useEffect(() => {
     if (key === undefined) return;
-    let stop = new AbortController();
-    let timer: ReturnType<typeof setTimeout> | undefined;
     const set = (change: Partial<Shown<T>>) =>
       setState((before) => ({ ...(before.key === key ? before : first()), ...change }));
-
-    const run = async () => {
-      clearTimeout(timer);
-      stop.abort();
-      stop = new AbortController();
-      const { signal } = stop;
+    let seconds: number | undefined;
+    const work = repeatWhileSeen(async (signal) => {
       set({ loading: true });
       try {
         const data = await latest.current.load(signal);
-        if (signal.aborted) return;
+        if (signal.aborted) return undefined;
         remembered.set(key, data);
         set({ data, error: undefined, loading: false });
-        const seconds = latest.current.options.every?.(data);
-        if (seconds !== undefined) timer = setTimeout(runIfSeen, seconds * 1000);
+        seconds = latest.current.options.every?.(data);
+        return seconds;
       } catch (error) {
         if (!signal.aborted) set({ error, loading: false });
+        // What is watched goes on after a fault.
+        return seconds && Math.max(seconds, secondsAfterFault);
       }
-    };
-    const runIfSeen = () => {
-      if (document.visibilityState === "visible") void run();
-    };
-    start.current = () => void run();
-    const entry = { key, reload: start.current };
+    });
+    start.current = work.again;
+    const entry = { key, reload: work.again };
     mounted.add(entry);
-    document.addEventListener("visibilitychange", runIfSeen);
-    addEventListener("online", runIfSeen);
-    void run();
     return () => {
       mounted.delete(entry);
-      stop.abort();
-      clearTimeout(timer);
-      document.removeEventListener("visibilitychange", runIfSeen);
-      removeEventListener("online", runIfSeen);
+      work.stop();
     };
   }, [key]);
 

@@ -7,6 +7,7 @@ import { Button } from "./button.tsx";
 import { ErrorMessage } from "./error-message.tsx";
 import { TextField } from "./field.tsx";
 import { Form } from "./form.tsx";
+import { useDrop } from "./use-drop.ts";
 import { UserText } from "./user-text.tsx";
 
 function Progress({ deployment, onStop }: { deployment: Deployment; onStop: () => void }) {
@@ -35,7 +36,6 @@ export function DropZone({ ids }: { ids: ProjectIds }) {
   const go = useGo();
   const zipInput = useRef<HTMLInputElement>(null);
   const folderInput = useRef<HTMLInputElement | null>(null);
-  const [isOver, setOver] = useState(false);
   const [source, setSource] = useState<Source | undefined>(undefined);
   const [error, setError] = useState<unknown>(undefined);
   const [title, setTitle] = useState("");
@@ -49,6 +49,9 @@ export function DropZone({ ids }: { ids: ProjectIds }) {
       setError(reason);
     });
   };
+  const { isOver, handlers } = useDrop((transfer) => {
+    if (!isBusy) take(dropped(transfer));
+  });
   const takeFiles = (input: HTMLInputElement) => {
     const files = [...(input.files ?? [])];
     // The same folder can be chosen again.
@@ -65,20 +68,7 @@ export function DropZone({ ids }: { ids: ProjectIds }) {
   };
 
   return (
-    <section
-      class={isOver ? "drop over" : "drop"}
-      aria-label="Deploy from this browser"
-      onDragOver={(event) => {
-        event.preventDefault();
-        setOver(true);
-      }}
-      onDragLeave={() => setOver(false)}
-      onDrop={(event) => {
-        event.preventDefault();
-        setOver(false);
-        if (event.dataTransfer && !isBusy) take(dropped(event.dataTransfer));
-      }}
-    >
+    <section class={isOver ? "drop over" : "drop"} aria-label="Deploy from this browser" {...handlers}>
       {isBusy ? (
         <Progress deployment={deployment} onStop={() => stopDeployment(ids.projectId)} />
       ) : source ? (

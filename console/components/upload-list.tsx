@@ -1,8 +1,8 @@
-import { useState } from "preact/hooks";
 import { bytesText } from "../builds.ts";
 import { explain } from "../explain.ts";
 import type { Upload, Uploads } from "../uploads.ts";
 import { Button } from "./button.tsx";
+import { useDrop } from "./use-drop.ts";
 import { UserText } from "./user-text.tsx";
 
 function stateText({ state, sentBytes, size }: Upload): string {
@@ -56,22 +56,10 @@ function UploadRow({ upload, uploads }: { upload: Upload; uploads: Uploads }) {
 
 /** Where files are dropped or chosen, and what became of them. */
 export function UploadArea({ uploads }: { uploads: Uploads }) {
-  const [isOver, setOver] = useState(false);
+  const { isOver, handlers } = useDrop(({ files }) => uploads.add(files));
   return (
     <section class="prose" aria-label="Upload">
-      <label
-        class={`drop-files${isOver ? " over" : ""}`}
-        onDragOver={(event) => {
-          event.preventDefault();
-          setOver(true);
-        }}
-        onDragLeave={() => setOver(false)}
-        onDrop={(event) => {
-          event.preventDefault();
-          setOver(false);
-          uploads.add(event.dataTransfer?.files ?? []);
-        }}
-      >
+      <label class={`drop-files${isOver ? " over" : ""}`} {...handlers}>
         <span>
           Drop files here, or <u>choose them</u>.
         </span>

@@ -1,4 +1,4 @@
-import { useEffect, useRef, useState } from "preact/hooks";
+import { useLayoutEffect, useRef, useState } from "preact/hooks";
 import type { ColumnReply, RowReply } from "../../api/tables.ts";
 import { client } from "../api.ts";
 import { Button } from "../components/button.tsx";
@@ -34,7 +34,8 @@ function CellEditor({ ids, column, row, onClose }: CellProps & { onClose: () => 
       client.updateRow({ ...ids, rowId: String(row.id), row: { [column.name]: value.value } }),
     { refreshes: rowsKey(ids), onDone: onClose },
   );
-  useEffect(() => {
+  // Before the browser handles the next key: what is typed after the press belongs to the editor.
+  useLayoutEffect(() => {
     form.current?.querySelector<HTMLElement>("input, select, textarea")?.focus();
   }, []);
   return (

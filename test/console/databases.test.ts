@@ -75,6 +75,7 @@ describe.skipIf(!chromiumFile)("databases, tables and rows", () => {
     await expectAccessible(page);
 
     await page.getByRole("button", { name: "Change name of row 1", exact: false }).click();
+    await expect.poll(() => page.evaluate("document.activeElement.value")).toBe(hostile);
     await page.keyboard.press("Control+A");
     await page.keyboard.type("Ada");
     await expectAccessible(page);
