@@ -72,6 +72,7 @@ describe.skipIf(!chromiumFile)("databases, tables and rows", () => {
     await expectAccessible(page);
     await dialogButton("Add row").click();
     await row(hostile).getByText('{"n":1}').waitFor();
+    await expectFitsPhone(page);
     await expectAccessible(page);
 
     await page.getByRole("button", { name: "Change name of row 1", exact: false }).click();
