@@ -26,10 +26,15 @@ const prepareBuildKit = [
 /** Stops at the first error, and never prints commands, even if the calling shell does. */
 const silent = ["set -euo pipefail", "set +x"];
 
+/** What the function's response becomes: a configuration of curl and the registry's password, each ended by NUL. jq gives nothing without an archive. */
+const accessParts = `select(.archive) | "url = \\(.archive | @json)\\noutput = \\"/tmp/source.zip\\"\\n" +
+  "url = \\(.recipe | @json)\\noutput = \\"/tmp/build/recipe.json\\"\\n\\u0000" + .registryPassword + "\\u0000"`;
+
 /**
- * Requests this build's access data. The response is secret: its file is removed before the app's code runs, and its URLs and
+ * Requests this build's access data. The response is secret: its files are removed before the app's code runs, and its URLs and
  * password are passed to curl and docker through a pipe, because other processes can read a command line.
  * A response without an archive is an error of the function, although the aws command exits with 0.
+ * Each start of jq takes as long as many steps, so there are few; docker logs in while curl works.
  */
 const requestAccess = [
   ...silent,
@@ -38,41 +43,51 @@ const requestAccess = [
   `printf '{"imageBuildId":"%s"}' "$CODEBUILD_BUILD_ID" > /tmp/build/question.json`,
   "ask() {",
   '  aws lambda invoke --function-name "$ACCESS_FUNCTION" --payload fileb:///tmp/build/question.json /tmp/build/buildAccess.json > /dev/null &&',
-  "    jq -e .archive /tmp/build/buildAccess.json > /dev/null",
+  `    jq -ej '${accessParts}' /tmp/build/buildAccess.json > /tmp/build/access`,
   "}",
   "ask || { sleep 2; ask; } || { sleep 8; ask; } ||",
   '  { echo "The service did not give this build access to its source. Build again."; exit 1; }',
-  "fetch() {",
-  `  jq -r ".$1 | @json \\"url = \\\\(.)\\"" /tmp/build/buildAccess.json |`,
-  '    curl --config - --silent --show-error --fail --connect-timeout 10 --retry 3 --output "$2"',
+  '{ IFS= read -r -d "" downloads; IFS= read -r -d "" password; } < /tmp/build/access',
+  "rm /tmp/build/buildAccess.json /tmp/build/access",
+  // Its warning about the file with the password is of no use in a log; an error is.
+  "log_in() {",
+  '  printf %s "$password" | docker login --username AWS --password-stdin "${IMAGE_REPOSITORY%%/*}" > /tmp/build/login.txt 2>&1 ||',
+  "    { cat /tmp/build/login.txt; return 1; }",
   "}",
-  "fetch archive /tmp/source.zip",
-  "fetch recipe /tmp/build/recipe.json",
-  "jq -j .registryPassword /tmp/build/buildAccess.json |",
-  '  docker login --username AWS --password-stdin "${IMAGE_REPOSITORY%%/*}" > /dev/null',
-  "rm /tmp/build/buildAccess.json",
+  "log_in &",
+  'printf %s "$downloads" | curl --config - --silent --show-error --fail --fail-early --connect-timeout 10 --retry 3',
+  "wait $!",
 ];
+
+/** What the recipe becomes: each part ended by NUL, the values of variables last. */
+const recipeParts = `"Detected: \\(.plan.runtime) with \\(.plan.packageManager.name). Started with: \\(.plan.start)\\u0000" +
+  .plan.root + "\\u0000" + .dockerfile + "\\u0000" + .dockerignore + "\\u0000" + (.staticServer // "") + "\\u0000",
+  (.variables[].value + "\\u0000")`;
 
 /**
  * Unpacks the archive; unzip's exit code 1 is only a warning, such as for backslashes in names. In the POSIX locale, which is
  * CodeBuild's, unzip of Amazon Linux would write `日` in a name as `#U65e5`.
  */
 const prepare = [
-  "set -euo pipefail",
-  `jq -r '"Detected: \\(.plan.runtime) with \\(.plan.packageManager.name). Started with: \\(.plan.start)"' /tmp/build/recipe.json`,
+  ...silent,
+  `jq -j '${recipeParts}' /tmp/build/recipe.json > /tmp/build/parts`,
+  "part() { IFS= read -r -d '' REPLY; }",
+  "{",
+  "  part; printf '%s\\n' \"$REPLY\"",
+  ...["build/root", "build/Dockerfile", "build/Dockerfile.dockerignore", "slipway/static-server.mjs"].map(
+    (path) => `  part; printf %s "$REPLY" > /tmp/${path}`,
+  ),
+  "  cat > /tmp/build/values",
+  "} < /tmp/build/parts",
   "LC_ALL=C.UTF-8 unzip -q -o /tmp/source.zip -d /tmp/source || test $? -eq 1",
   "chmod -R u+rwX /tmp/source",
-  "jq -j .dockerfile /tmp/build/recipe.json > /tmp/build/Dockerfile",
-  "jq -j .dockerignore /tmp/build/recipe.json > /tmp/build/Dockerfile.dockerignore",
-  `jq -j '.variables[].value + "\\u0000"' /tmp/build/recipe.json > /tmp/build/values`,
-  "jq -j '.staticServer // empty' /tmp/build/recipe.json > /tmp/slipway/static-server.mjs",
   ...prepareBuildKit,
 ];
 
 /** Values hold no NUL (docs/api.md, Environment variables): the file is split at NUL, and the values become arguments of one process only. */
 const build = [
   ...silent,
-  "root=$(jq -r .plan.root /tmp/build/recipe.json)",
+  "root=$(< /tmp/build/root)",
   "repository=$IMAGE_REPOSITORY/$PROJECT_ID",
   "arguments=()",
   'while IFS= read -r -d "" value; do arguments+=(--build-arg "_E$((${#arguments[@]} / 2))=$value"); done < /tmp/build/values',
