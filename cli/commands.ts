@@ -228,7 +228,31 @@ export const commands: readonly CommandEntry[] = [
     name: "rows",
     summary: "Prints the rows of a table, one JSON line each.",
     example: "slipway rows notes --database dbs_…",
-    load: async () => (await import("./commands/tables.ts")).rows,
+    load: async () => (await import("./commands/rows.ts")).rows,
+  },
+  {
+    name: "rows create",
+    summary: "Stores a row, or one for each line of standard input.",
+    example: `slipway rows create notes '{"text":"hello"}' --database dbs_…`,
+    load: async () => (await import("./commands/rows.ts")).rowsCreate,
+  },
+  {
+    name: "rows get",
+    summary: "Prints one row.",
+    example: "slipway rows get notes 7 --database dbs_…",
+    load: async () => (await import("./commands/rows.ts")).rowsGet,
+  },
+  {
+    name: "rows update",
+    summary: "Changes the named columns of a row.",
+    example: `slipway rows update notes 7 '{"text":"good morning"}' --database dbs_…`,
+    load: async () => (await import("./commands/rows.ts")).rowsUpdate,
+  },
+  {
+    name: "rows delete",
+    summary: "Deletes a row for good.",
+    example: "slipway rows delete notes 7 --database dbs_…",
+    load: async () => (await import("./commands/rows.ts")).rowsDelete,
   },
   {
     name: "storages list",

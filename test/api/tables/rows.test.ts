@@ -1,4 +1,5 @@
 import { afterAll, beforeAll, describe, expect, it, test } from "vitest";
+import { slipway } from "../../unit/cli/slipway.ts";
 import { startTables, type Tables } from "./fixture.ts";
 
 let t: Tables;
@@ -377,5 +378,44 @@ describe("a database that sleeps", () => {
     t.rds.intercept = undefined;
     expect(answer.status).toBe(500);
     expect(JSON.stringify(answer.body)).not.toMatch(/hunter2|relation|XX000/);
+  });
+});
+
+describe("the rows commands of the command line", () => {
+  const run = (words: string[], stdin?: string) =>
+    slipway(["rows", ...words], {
+      environment: { SLIPWAY_HOME: t.home },
+      ...(stdin !== undefined && { stdin }),
+    });
+  const printed = ({ stdout }: { stdout: string }) =>
+    stdout
+      .split("\n")
+      .filter(Boolean)
+      .map((line) => JSON.parse(line));
+
+  it("write one row or one for each line, change, read and delete them", async () => {
+    await t.given("letters", [{ name: "text", type: "string", nullable: false }]);
+    const lines = '{"text":"one"}\n\n{"text":"two","id":1}\n{"text":"three"}\n';
+    const refused = await run(["create", "letters"], lines);
+    expect([refused.code, printed(refused).map(({ text }) => text)]).toEqual([1, ["one"]]);
+    expect(printed(await run(["create", "letters"], lines.replace(',"id":1', ""))).map(({ id }) => id)).toEqual([
+      2, 3, 4,
+    ]);
+    const [made] = printed(await run(["create", "letters", '{"text":"five"}']));
+    const changed = await run(["update", "letters", String(made.id), '{"text":"fünf"}']);
+    expect(printed(changed)).toEqual([{ ...made, text: "fünf", updated_at: instant }]);
+    expect(printed(await run(["get", "letters", String(made.id)]))).toEqual(printed(changed));
+    expect(await run(["delete", "letters", String(made.id)])).toMatchObject({ code: 0, stdout: "" });
+    expect(printed(await run(["letters"])).map(({ text }) => text)).toEqual(["one", "one", "two", "three"]);
+  });
+
+  it.each([
+    [["create", "letters", "{text:1}"], "A row must be a JSON object"],
+    [["create", "letters", "[1]"], "A row must be a JSON object"],
+    [["create", "letters", '{"i":9007199254740993}'], "i is an integer that would be rounded"],
+    [["create", "letters"], "No row was given"],
+    [["update", "letters", "1"], "Usage: slipway rows update <table> <row id> <json>."],
+  ])("%j is a sentence and code 2", async (words, sentence) => {
+    expect(await run(words, "")).toMatchObject({ code: 2, stderr: expect.stringContaining(sentence) });
   });
 });
