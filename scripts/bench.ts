@@ -2,6 +2,7 @@ import { benchAnalysis } from "./bench/analysis.ts";
 import { benchAppOutput } from "./bench/app-output.ts";
 import { benchCloud } from "./bench/cloud.ts";
 import { benchColdStart } from "./bench/cold-start.ts";
+import { benchCommandLine } from "./bench/command-line.ts";
 import { benchContainers } from "./bench/containers.ts";
 import { benchDeploy } from "./bench/deploy.ts";
 import { benchLists } from "./bench/lists.ts";
@@ -27,6 +28,7 @@ const benches: Record<string, () => Promise<Measured[]>> = {
   tables: benchTables,
   storage: benchStorage,
   mcp: benchMcp,
+  cli: benchCommandLine,
 };
 
 /** Prints ratios measured side by side in one run: `npm run bench [-- name…]`. */
