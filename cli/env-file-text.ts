@@ -1,4 +1,5 @@
 import { parseEnv } from "node:util";
+import { parseEnvFile } from "../sdk/env-file.ts";
 import { Failure } from "./failure.ts";
 
 /** The quotes with which a value of a .env file is read back unchanged; undefined if there are none. */
@@ -7,8 +8,11 @@ function quoted(name: string, value: string): string | undefined {
   return ["", '"', "'", "`"]
     .map((quote) => `${name}=${quote}${value}${quote}`)
     .find((line) => {
-      const read = parseEnv(`${line}\n__END=1\n`);
-      return read[name] === value && read.__END === "1" && Object.keys(read).length === 2;
+      const text = `${line}\n__END=1\n`;
+      const own = Object.fromEntries(parseEnvFile(text).variables.map((one) => [one.name, one.value]));
+      return [parseEnv(text), own].every(
+        (read) => read[name] === value && read.__END === "1" && Object.keys(read).length === 2,
+      );
     });
 }
 

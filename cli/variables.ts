@@ -1,12 +1,12 @@
 import { readFileSync } from "node:fs";
-import { parseEnv } from "node:util";
+import { parseEnvFile } from "../sdk/env-file.ts";
 import type { Target } from "./configuration.ts";
 import { Failure } from "./failure.ts";
 
 /** Variables by name; their values are secrets. */
 export type Variables = ReadonlyMap<string, string>;
 
-/** Reads a file of NAME=value lines as Node reads .env files. */
+/** Reads a file of NAME=value lines as Node.js reads .env files, but not the next line for an empty value. */
 export function readVariables(file: string): Variables {
   let text: string;
   try {
@@ -14,8 +14,7 @@ export function readVariables(file: string): Variables {
   } catch (error) {
     throw new Failure(`${file} cannot be read. Check the path and its permissions.`, { cause: error });
   }
-  const variables = new Map<string, string>();
-  for (const [name, value] of Object.entries(parseEnv(text))) if (value !== undefined) variables.set(name, value);
+  const variables = new Map(parseEnvFile(text).variables.map(({ name, value }) => [name, value]));
   if (variables.size === 0) throw new Failure(`${file} contains no variable. Write one NAME=value per line.`);
   return variables;
 }

@@ -1,4 +1,5 @@
 import { useState } from "preact/hooks";
+import { type EnvFile, parseEnvFile } from "../../sdk/env-file.ts";
 import { client } from "../api.ts";
 import { Dialog } from "../components/dialog.tsx";
 import { TextArea } from "../components/field.tsx";
@@ -6,7 +7,7 @@ import { DialogForm } from "../components/form.tsx";
 import { Status } from "../components/status.tsx";
 import { Table } from "../components/table.tsx";
 import { UserText } from "../components/user-text.tsx";
-import { type EnvFile, type PlannedVariable, parseEnvFile, planVariables } from "../env-file.ts";
+import { type PlannedVariable, planVariables } from "../env-file.ts";
 import { useMutation } from "../mutation.ts";
 import { useProject } from "../paths.ts";
 import type { Variable } from "./variables-form.tsx";

@@ -207,6 +207,21 @@ test("variables go into a file and back as they are, and one is printed as it is
   expect((await run(["env", "get", "HARD"])).stdout).toBe(hard.value);
 });
 
+test("an empty value with spaces after it is empty, and not the next line", async () => {
+  await using service = await contractService();
+  using home = folderWith({ ".env": "A=   \nB=1\nexport C = \t\r\nD=two # words\n" });
+  const { environment } = service;
+  const pushed = await slipway(["env", "push", "--json"], { environment, workingFolder: home.path });
+  expect(JSON.parse(pushed.stdout)).toEqual({ names: ["A", "B", "C", "D"] });
+  const sent = service.asked.filter(({ call }) => call.startsWith("POST")).map(({ body }) => JSON.parse(String(body)));
+  expect(sent).toEqual([
+    { name: "A", value: "" },
+    { name: "B", value: "1" },
+    { name: "C", value: "" },
+    { name: "D", value: "two" },
+  ]);
+});
+
 test.each(["bash", "zsh", "fish"])("the completion for %s names each command and option", async (shell) => {
   const { code, stdout } = await slipway(["completion", shell]);
   expect(code).toBe(0);

@@ -1,6 +1,7 @@
 import { parseEnv } from "node:util";
 import { describe, expect, it } from "vitest";
-import { parseEnvFile, planVariables } from "../../../console/env-file.ts";
+import { planVariables } from "../../../console/env-file.ts";
+import { parseEnvFile } from "../../../sdk/env-file.ts";
 import { fc } from "../../harness/fast-check.ts";
 
 const byName = (text: string) =>
