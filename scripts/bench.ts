@@ -3,6 +3,7 @@ import { benchAppOutput } from "./bench/app-output.ts";
 import { benchCloud } from "./bench/cloud.ts";
 import { benchColdStart } from "./bench/cold-start.ts";
 import { benchCommandLine } from "./bench/command-line.ts";
+import { benchConsole } from "./bench/console.ts";
 import { benchContainers } from "./bench/containers.ts";
 import { benchDeploy } from "./bench/deploy.ts";
 import { benchLists } from "./bench/lists.ts";
@@ -29,6 +30,7 @@ const benches: Record<string, () => Promise<Measured[]>> = {
   storage: benchStorage,
   mcp: benchMcp,
   cli: benchCommandLine,
+  console: benchConsole,
 };
 
 /** Prints ratios measured side by side in one run: `npm run bench [-- name…]`. */
