@@ -40,6 +40,7 @@ export function DropZone({ ids }: { ids: ProjectIds }) {
   const [error, setError] = useState<unknown>(undefined);
   const [title, setTitle] = useState("");
   const deployment = deployments.value[ids.projectId];
+  const failure = deployment?.step === "failed" ? deployment.error : undefined;
   const isBusy = deployment !== undefined && deployment.step !== "failed";
 
   const take = (reading: Promise<Source>) => {
@@ -87,9 +88,7 @@ export function DropZone({ ids }: { ids: ProjectIds }) {
             )}
           </p>
           <TextField label="Title of the build (optional)" value={title} onInput={setTitle} maxLength={128} />
-          <ErrorMessage
-            of={{ error: deployment?.step === "failed" ? deployment.error : undefined, retry: () => void start() }}
-          />
+          <ErrorMessage of={{ error: failure, retry: () => void start() }} />
           <div class="actions">
             <Button type="submit" kind="primary">
               Deploy
@@ -109,7 +108,7 @@ export function DropZone({ ids }: { ids: ProjectIds }) {
           </div>
         </>
       )}
-      <ErrorMessage of={{ error }} />
+      <ErrorMessage of={{ error: error ?? (source ? undefined : failure) }} />
       <input
         ref={zipInput}
         type="file"

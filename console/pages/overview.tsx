@@ -155,7 +155,7 @@ function FromTerminal({ ids }: { ids: ProjectIds }) {
   ];
   return (
     <section class="panel" aria-label="From a terminal">
-      <h2>Or from a terminal</h2>
+      <h2>From a terminal</h2>
       <p class="muted">In the folder of Slipway, or with the installed command line, where it is called slipway:</p>
       {key ? (
         <>
@@ -185,36 +185,34 @@ export function OverviewPage() {
     <Page title={project.data?.project.name ?? "Project"}>
       <ErrorMessage of={project} />
       <Loading of={summary} what="builds">
-        {(known) =>
-          known.builds.length === 0 ? (
+        {(known) => {
+          const isFirst = known.builds.length === 0;
+          // The zone stays the same one when the first build appears: it holds what was chosen, and what went wrong.
+          return (
             <>
-              <section class="panel" aria-label="First deployment">
-                <h2>Deploy your app</h2>
-                <p class="muted">
-                  Slipway detects Node.js and Python apps by their files. An app has to listen on the port in the
-                  variable PORT and answer GET / below 500.
-                </p>
+              {!isFirst && (
+                <div class="columns">
+                  <Serving ids={ids} summary={known} />
+                  <LastBuild ids={ids} summary={known} />
+                </div>
+              )}
+              <section class="panel" aria-label={isFirst ? "First deployment" : "Deploy"}>
+                <h2>{isFirst ? "Deploy your app" : "Deploy a new version"}</h2>
+                {isFirst && (
+                  <p class="muted">
+                    Slipway detects Node.js and Python apps by their files. An app has to listen on the port in the
+                    variable PORT and answer GET / below 500.
+                  </p>
+                )}
                 <DropZone ids={ids} />
               </section>
-              <FromTerminal ids={ids} />
-            </>
-          ) : (
-            <>
-              <div class="columns">
-                <Serving ids={ids} summary={known} />
-                <LastBuild ids={ids} summary={known} />
-              </div>
-              <section class="panel" aria-label="Deploy">
-                <h2>Deploy a new version</h2>
-                <DropZone ids={ids} />
-              </section>
-              <details class="more">
+              <details class="more" open={isFirst}>
                 <summary>Deploy from a terminal</summary>
                 <FromTerminal ids={ids} />
               </details>
             </>
-          )
-        }
+          );
+        }}
       </Loading>
     </Page>
   );

@@ -1,7 +1,9 @@
+import { readFileSync } from "node:fs";
 import { join } from "node:path";
-import type { Page } from "playwright-core";
+import type { FileChooser, Page } from "playwright-core";
 import { describe, expect, test } from "vitest";
-import { chromiumFile, expectAccessible, expectFitsPhone, partsOf, useConsole } from "./harness.ts";
+import { zipOf } from "../harness/app.ts";
+import { chromiumFile, dropOn, expectAccessible, expectFitsPhone, partsOf, useConsole } from "./harness.ts";
 
 const examples = join(import.meta.dirname, "../../examples");
 
@@ -11,22 +13,23 @@ describe.skipIf(!chromiumFile)("builds in the console", () => {
   const { button, dialogButton, dialogField } = partsOf(() => page);
   const tab = (name: string) => page.getByRole("navigation").getByRole("link", { name, exact: true }).click();
 
-  /** Chooses a folder in the page's file dialog, as a person does, and deploys it. */
-  async function deployFolder(folder: string, title: string): Promise<void> {
+  const zone = () => page.getByRole("region", { name: "Deploy from this browser" });
+  const isUpload = (url: URL) => url.searchParams.has("X-Amz-Signature");
+  /** Presses a button that opens a file dialog, and chooses there. */
+  async function choose(name: string, files: Parameters<FileChooser["setFiles"]>[0]): Promise<void> {
     const opened = page.waitForEvent("filechooser");
-    await button("Choose a folder").click();
-    await (await opened).setFiles(join(examples, folder));
-    await page.getByLabel("Title of the build (optional)").fill(title);
-    await button("Deploy").click();
-    await page.getByRole("heading", { name: title, level: 1 }).waitFor({ timeout: 45_000 });
+    await button(name).click();
+    await (await opened).setFiles(files);
   }
+  const waitForBuild = (title: string) =>
+    page.getByRole("heading", { name: title, level: 1 }).waitFor({ timeout: 45_000 });
   const waitUntilLive = () =>
     page
       .getByRole("region", { name: "Build", exact: true })
       .getByText("Live", { exact: true })
       .waitFor({ timeout: 45_000 });
 
-  test("a folder is deployed from the browser, a broken one says why, and what served can be rebuilt and redeployed", async () => {
+  test("a dropped folder is deployed, also after a stop and a fault, a broken zip says why, and what served can be rebuilt and redeployed", async () => {
     const { visit, organization, running } = get();
     page = await visit(organization);
     await button("New project").click();
@@ -46,7 +49,26 @@ describe.skipIf(!chromiumFile)("builds in the console", () => {
     };
     expect((await running.call("GET", "/ping", { bearer: await keyIn() })).body).toBe("pong");
 
-    await deployFolder("node-hello", "First version");
+    await choose("Choose a folder", join(examples, "node-hello"));
+    await zone().getByText("node-hello: 4 files").waitFor();
+    await button("Choose something else").click();
+    await dropOn(zone(), [join(examples, "node-hello")]);
+    await zone().getByText("node-hello: 4 files").waitFor();
+    await page.getByLabel("Title of the build (optional)").fill("First version");
+    // An upload that does not end is stopped; nothing that was chosen is lost.
+    await page.route(isUpload, () => undefined);
+    await button("Deploy").click();
+    await zone()
+      .getByText(/^Sending 0 B of/)
+      .waitFor();
+    await expectAccessible(page);
+    await button("Stop").click();
+    await page.unroute(isUpload);
+    await page.route(isUpload, (route) => route.abort(), { times: 1 });
+    await button("Deploy").click();
+    await zone().getByRole("alert").getByText("The service could not be reached.").waitFor();
+    await zone().getByRole("button", { name: "Try again" }).click();
+    await waitForBuild("First version");
     await waitUntilLive();
     await expect
       .poll(() => page.getByRole("list", { name: "Stages" }).textContent())
@@ -63,7 +85,13 @@ describe.skipIf(!chromiumFile)("builds in the console", () => {
     expect((await fetch(String(address))).status).toBe(200);
     await expectAccessible(page);
 
-    await deployFolder("crashes", "Broken version");
+    const crashes = ["package.json", "server.js"].map((name) => [name, readFileSync(join(examples, "crashes", name))]);
+    const buffer = await zipOf(Object.fromEntries(crashes));
+    await choose("Choose a zip", { name: "crashes.zip", mimeType: "application/zip", buffer });
+    await zone().getByText("crashes.zip, ").waitFor();
+    await page.getByLabel("Title of the build (optional)").fill("Broken version");
+    await button("Deploy").click();
+    await waitForBuild("Broken version");
     const failure = page.getByRole("region", { name: "Why it failed" });
     await failure.getByText("the setting DATABASE_URL is missing").waitFor({ timeout: 45_000 });
     await expect.poll(() => failure.textContent()).toMatch(/Exit code1/);
@@ -78,7 +106,12 @@ describe.skipIf(!chromiumFile)("builds in the console", () => {
     const rows = page.getByRole("list", { name: "Builds, newest first" }).getByRole("listitem");
     await expect
       .poll(() => rows.allTextContents())
-      .toEqual([expect.stringMatching(/^FailedBroken version/), expect.stringMatching(/^ReadyFirst versionLive/)]);
+      .toEqual([
+        expect.stringMatching(/^FailedBroken version/),
+        expect.stringMatching(/^ReadyFirst versionLive/),
+        expect.stringMatching(/^CanceledFirst version/),
+        expect.stringMatching(/^CanceledFirst version/),
+      ]);
     await expectAccessible(page);
     await button("Rebuild").click();
     await dialogButton("Rebuild").click();

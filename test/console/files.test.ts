@@ -1,6 +1,9 @@
+import { mkdtempSync, rmSync, writeFileSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
 import type { Page } from "playwright-core";
 import { beforeAll, describe, expect, test } from "vitest";
-import { chromiumFile, expectAccessible, expectFitsPhone, partsOf, useConsole } from "./harness.ts";
+import { chromiumFile, dropOn, expectAccessible, expectFitsPhone, partsOf, useConsole } from "./harness.ts";
 
 const hostile = "<img src=x onerror=alert(1)>\u202egpj.txt";
 const pixel = Buffer.from(
@@ -45,10 +48,14 @@ describe.skipIf(!chromiumFile)("storages and files", () => {
     await upload(
       { name: "pixel.png", mimeType: "image/png", buffer: pixel },
       { name: hostile, mimeType: "text/plain", buffer: Buffer.from("<script>alert(1)</script> ✓") },
-      { name: "data.bin", mimeType: "application/octet-stream", buffer: Buffer.alloc(3000) },
     );
+    const folder = mkdtempSync(join(tmpdir(), "slipway-drop-"));
+    const file = join(folder, "data.bin");
+    writeFileSync(file, Buffer.alloc(3000));
+    await dropOn(page.getByText("Drop files here"), [file]);
     await row("pixel.png").waitFor();
     await row("data.bin").getByText("2.9 KiB").waitFor();
+    rmSync(folder, { recursive: true });
     await row(hostile).getByText("29 B").waitFor();
     await expect.poll(() => page.getByText("Uploaded", { exact: true }).count()).toBe(3);
     await expectAccessible(page);

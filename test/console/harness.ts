@@ -1,5 +1,5 @@
 import axe from "axe-core";
-import { type Browser, chromium, type Page } from "playwright-core";
+import { type Browser, chromium, type Locator, type Page } from "playwright-core";
 import { afterAll, beforeAll, expect } from "vitest";
 import { userOfToken } from "../../local/seed.ts";
 import { findChromium } from "../harness/browser.ts";
@@ -126,6 +126,20 @@ export function partsOf(page: () => Page) {
     /** A field by its whole label. */
     field: (label: string) => page().getByLabel(label, { exact: true }),
   };
+}
+
+/** Drops files or a folder of this machine on an element, as a person drags them from another window. */
+export async function dropOn(target: Locator, files: string[]): Promise<void> {
+  await target.scrollIntoViewIfNeeded();
+  const box = await target.boundingBox();
+  if (!box) throw new Error("What takes the files is not visible.");
+  const page = target.page();
+  const devtools = await page.context().newCDPSession(page);
+  const event = { x: box.x + box.width / 2, y: box.y + 12, data: { items: [], files, dragOperationsMask: 1 } };
+  for (const type of ["dragEnter", "dragOver", "drop"] as const) {
+    await devtools.send("Input.dispatchDragEvent", { type, ...event });
+  }
+  await devtools.detach();
 }
 
 interface AxeFinding {
