@@ -164,7 +164,7 @@ describe("deleting a project", () => {
     const id = await begin(doomed, nodeApp('res.end("never")'));
     const read = async () => (await running.call("GET", `${doomed.project}/builds/${id}`)).body.build;
     const order = ["pending", "analyzing", "building", "deploying", "ready"];
-    while (order.indexOf((await read()).status) < order.indexOf(stage)) await sleep(5);
+    while (order.indexOf((await read()).status) < order.indexOf(stage)) await sleep(20);
     expect((await remove(doomed.project)).status).toBe(200);
     await removed(doomed.id);
     expect(await rowsIn(`PRJ#${doomed.id}`)).toEqual([]);
