@@ -1,3 +1,6 @@
+import { mkdtempSync, readFileSync, rmSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import type { CallFault } from "../../../local/aws/call-faults.ts";
 import { kind } from "../../../local/behavior.ts";
@@ -27,6 +30,12 @@ const stale: typeof single = [
   ["answered with an earlier state for a while", { kind: "stale" }, 4],
 ];
 
+/** An app whose release command adds the id of its process as a line to this file. */
+const releases = (file: string) => ({
+  ...says("new"),
+  "slipway.json": JSON.stringify({ releaseCommand: `echo $$ >> ${file}` }),
+});
+
 /** The scenarios, each after a version that serves, unless it is the project's first deployment. */
 const scenarios = {
   "a good version": { isFirst: false, files: says("new"), status: "ready" },
@@ -34,6 +43,7 @@ const scenarios = {
   "a first deployment": { isFirst: true, files: says("new"), status: "ready" },
   "a first deployment that exits": { isFirst: true, files: exits, status: "error" },
   "a rebuild": { isFirst: false, files: null, status: "ready" },
+  "a release command": { isFirst: false, files: releases, status: "ready" },
 } as const;
 type Scenario = keyof typeof scenarios;
 
@@ -43,6 +53,7 @@ const calls: [operation: string, times: number, reads: boolean, scenarios: Scena
   ["ECS.RegisterTaskDefinition", 1, false, ["a good version", "a first deployment"]],
   ["ECS.UpdateService", 1, false, ["a good version", "a version that exits"]],
   ["ECS.CreateService", 1, false, ["a first deployment", "a first deployment that exits"]],
+  ["ECS.RunTask", 1, false, ["a release command"]],
   ["ECS.DeleteService", 1, false, ["a first deployment that exits"]],
   ["ECS.ListServiceDeployments", 3, true, ["a good version", "a version that exits", "a first deployment"]],
   ["ECS.DescribeServiceRevisions", 2, true, ["a good version", "a version that exits"]],
@@ -105,6 +116,7 @@ const alwaysChosen = new Set([
   "a good version: CodeBuild.StartBuild number 1 throttled for a while",
   "a good version: ECS.DescribeServiceDeployments number 1 throttled for a while",
   "a good version: STS.AssumeRole number 1 throttled for a while",
+  "a release command: ECS.RunTask number 1 executed, its answer lost",
 ]);
 const chosen = isEverything ? all : all.filter((one) => alwaysChosen.has(one.name) || spread.includes(one));
 /** More projects at a time would wait for the processors. */
@@ -113,6 +125,7 @@ const atATime = 8;
 describe("each call of the pipeline refused, throttled, lost, late or stale", () => {
   let service: FaultyService;
   const outcomes = new Map<Case, PromiseWithResolvers<void>>();
+  const folder = mkdtempSync(join(tmpdir(), "call-faults-"));
   beforeAll(async () => {
     service = await startFaulty(kind);
     process.stdout.write(`${chosen.length} of ${all.length} cases, PROPERTY_SEED=${seed}\n`);
@@ -127,7 +140,10 @@ describe("each call of the pipeline refused, throttled, lost, late or stale", ()
     };
     for (let worker = 0; worker < atATime; worker += 1) void work();
   });
-  afterAll(() => service.stop());
+  afterAll(async () => {
+    await service.stop();
+    rmSync(folder, { recursive: true });
+  });
 
   async function run({ operation, fault, from, count, scenario }: Case): Promise<void> {
     const { isFirst, files, status } = scenarios[scenario];
@@ -137,12 +153,18 @@ describe("each call of the pipeline refused, throttled, lost, late or stale", ()
     project.faults = ({ service: name, operation: called }, index) =>
       `${name}.${called}` === operation && index >= from && index < from + count ? fault : undefined;
     const check = await holdsInvariants(service, project, isFirst ? null : "old");
-    const build = await (files === null ? service.rebuild(project) : service.deploy(project, files));
+    const released = join(folder, project.id);
+    const app = typeof files === "function" ? files(released) : files;
+    const build = await (app === null ? service.rebuild(project) : service.deploy(project, app));
     project.faults = undefined;
     expect(build).toMatchObject({ status });
     const before = isFirst ? null : "old";
     await check(build, status === "ready" && files !== null ? "new" : before);
-    expect(project.calls.get("ECS.RegisterTaskDefinition") ?? 0).toBeLessThanOrEqual(count + 2);
+    // A fault that meets no call would prove nothing.
+    if (from === 0) expect(project.calls.get(operation)).toBeGreaterThan(0);
+    const definitions = typeof files === "function" ? 2 : 1;
+    expect(project.calls.get("ECS.RegisterTaskDefinition") ?? 0).toBeLessThanOrEqual(count + 1 + definitions);
+    if (definitions === 2) expect(readFileSync(released, "utf8")).toMatch(/^\d+\n$/);
   }
 
   test.each(chosen.map((one) => [one.name, one] as const))("%s", { timeout: 240_000 }, async (_, one) => {

@@ -24,6 +24,8 @@ export interface FaultyProject extends Running {
 export interface FaultyService {
   guarded: Guarded;
   newProject(): Promise<FaultyProject>;
+  /** The answer to the creation of a build, repeated while it is a 503. One project at a time: no other may create builds. */
+  create(project: FaultyProject): Promise<Answer>;
   /** Creates a build, uploads these files and returns the finished build. */
   deploy(project: FaultyProject, files: Record<string, string>): Promise<Answer["body"]>;
   /** Rebuilds what serves and returns the finished build. */
@@ -109,6 +111,7 @@ export async function startFaulty(
   }
   const service: FaultyService = {
     guarded,
+    create: createInTurn,
     async newProject() {
       const running = await guarded.newProject();
       const project: FaultyProject = { ...running, id: running.seed.projectId, faults: undefined, calls: new Map() };
@@ -183,7 +186,7 @@ export async function holdsInvariants(
     if (build) expect(live[0]?.id === build.id).toBe(build.status === "ready");
     // At most one lock, and it is released: the next build can be created at once.
     expect(await service.guarded.broken(project)).toEqual([]);
-    const next = await project.call("POST", `${project.project}/builds`);
+    const next = await service.create(project);
     expect(next.status).toBe(201);
     expect((await project.call("POST", `${project.project}/builds/${next.body.build.id}/cancel`)).status).toBe(200);
   };

@@ -125,7 +125,7 @@ describe("with random faults of AWS", () => {
   });
 
   async function canceled(project: FaultyProject, text: string, afterMs: number): Promise<Answer["body"]> {
-    const created = await project.call("POST", `${project.project}/builds`);
+    const created = await service.create(project);
     expect(created.status).toBe(201);
     const { id } = created.body.build;
     service.owns(project, id);
@@ -137,7 +137,7 @@ describe("with random faults of AWS", () => {
 
   /** Ends the execution from outside, as a time-out would; its event lets the service end the build. */
   async function aborted(project: FaultyProject, text: string, afterMs: number): Promise<Answer["body"]> {
-    const created = await project.call("POST", `${project.project}/builds`);
+    const created = await service.create(project);
     expect(created.status).toBe(201);
     const { id } = created.body.build;
     service.owns(project, id);
