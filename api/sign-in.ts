@@ -123,7 +123,7 @@ export const createPasskey = route("create-passkey", "POST /console/passkeys", {
   }),
   reply: z.object({ passkey }),
   status: 201,
-  errors: ["sign_in_needed"],
+  errors: ["sign_in_needed", "limit_reached"],
   uses: ["table:read", "table:write", "console:locate"],
   event: "commit",
   callers: "users",

@@ -2,9 +2,9 @@ import { limits } from "../../api/limits.ts";
 import { beginPasskey } from "../../api/sign-in.ts";
 import { endpoint } from "../http/endpoint.ts";
 import { userOf } from "../http/presented-credential.ts";
-import { Problem, unauthorized, unavailable } from "../http/problem.ts";
+import { unauthorized, unavailable } from "../http/problem.ts";
 import { User } from "../organizations/model/rows.ts";
-import { creationOptions, newChallenge, Passkey } from "./model/passkeys.ts";
+import { creationOptions, newChallenge, Passkey, tooManyPasskeys } from "./model/passkeys.ts";
 
 export const handler = endpoint(beginPasskey, async ({ access, credential, now }, { table, console }) => {
   const userId = userOf(credential) ?? "none";
@@ -13,9 +13,7 @@ export const handler = endpoint(beginPasskey, async ({ access, credential, now }
     table.list(Passkey.list({ userId }, { limit: limits.passkeysPerUserMax })),
   ]);
   if (!user) throw unauthorized();
-  if (passkeys.rows.length >= limits.passkeysPerUserMax) {
-    throw new Problem("limit_reached", `A user has at most ${limits.passkeysPerUserMax} passkeys. Delete one first.`);
-  }
+  if (passkeys.rows.length >= limits.passkeysPerUserMax) throw tooManyPasskeys();
   const { challenge, write } = newChallenge(userId, now);
   const outcome = await access.commit({ challenge: write });
   if (!outcome.ok) throw unavailable(new Error("A new challenge was refused"));

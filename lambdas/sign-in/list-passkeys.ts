@@ -8,7 +8,7 @@ export const handler = endpoint(listPasskeys, async ({ access, credential }, { t
   const userId = userOf(credential) ?? "none";
   const [, passkeys] = await Promise.all([
     access.read(),
-    // Requests at the same time can pass the limit by a few.
+    // Earlier versions let requests at the same time pass the limit by a few.
     table.list(Passkey.list({ userId }, { limit: 2 * limits.passkeysPerUserMax })),
   ]);
   const newestFirst = passkeys.rows.sort((one, other) => other.createdAt.localeCompare(one.createdAt));

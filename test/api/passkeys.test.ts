@@ -141,6 +141,41 @@ describe.skipIf(!executablePath)("in a real browser with a virtual authenticator
     await devtools.send("WebAuthn.clearCredentials", { authenticatorId });
   });
 
+  test("the limit holds for passkeys that are added at the same time", async () => {
+    const bearer = await signInWithLink();
+    const deleteAll = async () => {
+      const { passkeys } = (await send("GET", "/me/passkeys", undefined, bearer)).body;
+      for (const { id } of passkeys) await send("DELETE", `/me/passkeys/${id}`, undefined, bearer);
+      return passkeys.length;
+    };
+    await deleteAll();
+    const writer = tableWriter(documentClient(), "slipway");
+    const row = {
+      userId,
+      name: "Key",
+      publicKey: "x",
+      counter: 0,
+      transports: [],
+      createdAt: new Date().toISOString(),
+    };
+    for (let one = 1; one < 20; one += 1) {
+      const id = `stored${one}`;
+      const credentialId = Buffer.from(id).toString("base64url");
+      await writer.write({ passkey: Passkey.put({ userId, id }, { ...row, id, credentialId }) });
+    }
+    const responses = [await make(bearer), await make(bearer)];
+    const add = (response: unknown) => send("POST", "/console/passkeys", { name: "Key", response }, bearer);
+    const added = await Promise.all(responses.map(add));
+    const won = added.findIndex(({ status }) => status === 201);
+    expect(added.map(({ status }) => status).filter((status) => status === 201)).toHaveLength(1);
+    // The other request read the list before or after the first one was written.
+    expect(["unavailable", "limit_reached"]).toContain(added[1 - won]?.body.code);
+    expect((await add(responses[1 - won])).body).toMatchObject({ status: "Conflict", code: "limit_reached" });
+    expect((await send("POST", "/console/passkeys/options", undefined, bearer)).body.code).toBe("limit_reached");
+    expect(await deleteAll()).toBe(20);
+    await devtools.send("WebAuthn.clearCredentials", { authenticatorId });
+  });
+
   test("a token cannot add a passkey, and a challenge for one user is no other's", async () => {
     const byToken = await send("POST", "/console/passkeys/options", undefined, running.seed.token);
     expect([byToken.status, byToken.body.code]).toEqual([403, "sign_in_needed"]);

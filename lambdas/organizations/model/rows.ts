@@ -14,7 +14,14 @@ export const Organization = entity(
 );
 
 export const User = entity(
-  z.object({ id: z.string(), email: z.string(), name: z.string(), createdAt: at }),
+  z.object({
+    id: z.string(),
+    email: z.string(),
+    name: z.string(),
+    createdAt: at,
+    /** Grows with every new passkey; absent before the first. */
+    passkeyRevision: z.int().optional(),
+  }),
   (k: { id: string }) => ({ pk: `USR#${k.id}`, sk: "USR" }),
 );
 

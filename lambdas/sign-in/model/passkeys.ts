@@ -6,6 +6,7 @@ import type {
 } from "@simplewebauthn/server";
 import * as z from "zod";
 import { limits } from "../../../api/limits.ts";
+import { Problem } from "../../http/problem.ts";
 import type { ConsoleAddress } from "../../http/tools.ts";
 import { absent, entity } from "../../table/entity.ts";
 
@@ -78,6 +79,10 @@ export function isOpen(
 ) {
   return row !== undefined && row.userId === userId && row.expiresAt > now.toISOString();
 }
+
+/** The user has as many passkeys as are allowed (docs/api.md, Sign-in). */
+export const tooManyPasskeys = () =>
+  new Problem("limit_reached", `A user has at most ${limits.passkeysPerUserMax} passkeys. Delete one first.`);
 
 /** Passkeys belong to the console's host name. */
 export const passkeyHost = ({ origin }: ConsoleAddress) => new URL(origin).hostname;
