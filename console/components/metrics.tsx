@@ -42,8 +42,9 @@ function Plots({ points }: { points: readonly MetricPoint[] }) {
     <>
       {restarts > 0 && (
         <p class="note warn">
-          In this time, {restarts === 1 ? "an instance ended by itself" : `${restarts} instances ended by themselves`},
-          those of failed deployments included. The output below has their last lines.
+          In the last hour,{" "}
+          {restarts === 1 ? "an instance ended by itself" : `${restarts} instances ended by themselves`}. The output
+          below has their last lines.
         </p>
       )}
       <div class="plots">

@@ -6,7 +6,7 @@ import {
   ECSClient,
   ListTasksCommand,
 } from "@aws-sdk/client-ecs";
-import { serviceName } from "./app-names.ts";
+import { buildOf, serviceName } from "./app-names.ts";
 import { shortCallDefaults } from "./clients.ts";
 
 /** Whole steps of equal length; `to` is exclusive. */
@@ -34,16 +34,23 @@ export interface MeasuredApp {
   targets: { loadBalancer: string; targetGroup: string }[];
 }
 
+/** An instance that ended by itself. */
+export interface MeasuredExit {
+  at: Date;
+  /** The build that it ran; null for a task definition that is not ours. */
+  buildId: string | null;
+}
+
 export interface AppMetrics {
   /** The project's app; `undefined` if there is none. */
   find(projectId: string): Promise<MeasuredApp | undefined>;
-  /** What was measured, by the start of its step in milliseconds. */
-  measured(app: MeasuredApp, range: MetricRange, now: Date): Promise<Map<number, Measured>>;
+  /** What was measured, by the start of its step in milliseconds; without restarts. */
+  measured(app: MeasuredApp, range: MetricRange): Promise<Map<number, Measured>>;
+  /** The instances that ended by themselves in the last hour (ECS forgets earlier ones), those of failed deployments included. */
+  exits(app: MeasuredApp): Promise<MeasuredExit[]>;
 }
 
 type Quantity = Exclude<keyof Measured, "restarts">;
-/** ECS describes stopped tasks for this long. */
-const exitsKnownMs = 3_600_000;
 const tasksMax = 100;
 
 /** CloudWatch names a resource by the end of its ARN. */
@@ -66,6 +73,8 @@ function queriesOf({ service, targets }: MeasuredApp, cluster: string, stepSecon
     const named = { TargetGroup: targetGroup, LoadBalancer: loadBalancer };
     ask("requests", elb("RequestCount"), "Sum", named);
     ask("errors", elb("HTTPCode_Target_5XX_Count"), "Sum", named);
+    // The load balancer answers these with 502 or 504; its other answers are not counted by target group.
+    ask("errors", elb("TargetConnectionErrorCount"), "Sum", named);
     ask("latencySecondsP50", elb("TargetResponseTime"), "p50", named);
     ask("latencySecondsP95", elb("TargetResponseTime"), "p95", named);
   }
@@ -102,15 +111,16 @@ export function appMetrics({ CLUSTER_NAME: cluster }: { CLUSTER_NAME: string }):
     return [...targets.values()];
   }
 
-  /** When instances ended by themselves, within the last hour. */
-  async function exits(service: string): Promise<Date[]> {
+  async function exits({ service }: MeasuredApp): Promise<MeasuredExit[]> {
     const listed = await ecs.send(new ListTasksCommand({ cluster, serviceName: service, desiredStatus: "STOPPED" }));
     const tasks = listed.taskArns?.slice(0, tasksMax) ?? [];
     if (tasks.length === 0) return [];
     const output = await ecs.send(new DescribeTasksCommand({ cluster, tasks }));
     return (output.tasks ?? [])
       .filter(({ stopCode }) => stopCode === "EssentialContainerExited" || stopCode === "TaskFailedToStart")
-      .flatMap(({ stoppedAt }) => stoppedAt ?? []);
+      .flatMap(({ stoppedAt: at, taskDefinitionArn = "" }) =>
+        at ? [{ at, buildId: buildOf(taskDefinitionArn) }] : [],
+      );
   }
 
   async function quantitiesOf(
@@ -150,19 +160,7 @@ export function appMetrics({ CLUSTER_NAME: cluster }: { CLUSTER_NAME: string }):
         found.deployments?.find(({ status }) => status === "PRIMARY")?.taskDefinition ?? found.taskDefinition;
       return { service, taskDefinition, targets: await targetsOf(revisions) };
     },
-    async measured(app, range, now) {
-      const [steps, ended] = await Promise.all([quantitiesOf(app, range), exits(app.service)]);
-      const stepMs = range.stepSeconds * 1000;
-      const startOf = (time: Date) => Math.floor(time.getTime() / stepMs) * stepMs;
-      // A service that was measured has been watched for exits as well, as long as ECS describes its stopped tasks.
-      const knownFrom = startOf(new Date(now.getTime() - exitsKnownMs));
-      for (const [at, step] of steps) if (at >= knownFrom) step.restarts = 0;
-      for (const time of ended) {
-        const at = startOf(time);
-        const step = steps.get(at) ?? {};
-        steps.set(at, { ...step, restarts: (step.restarts ?? 0) + 1 });
-      }
-      return steps;
-    },
+    measured: quantitiesOf,
+    exits,
   };
 }

@@ -58,6 +58,11 @@ test("requests, errors and latency are those that clients saw; a crash is a rest
   expect(await totals()).toEqual({ requests: 5, errors: 2, restarts: 1 });
 });
 
+test("instances of a deployment that failed are no restarts", async () => {
+  const { status } = await deploy(running, nodeApp("", "process.exit(3);"));
+  expect([status, (await totals()).restarts]).toEqual(["error", 1]);
+});
+
 test("points are at multiples of the step, at most 300, from the moment that was asked for", async () => {
   const hours = (count: number) => new Date(Date.now() - count * 3_600_000).toISOString();
   for (const [since, stepSeconds] of [

@@ -22,6 +22,30 @@ export function metricRange(since: Date | undefined, now: Date): MetricRange {
   return { from, to, stepSeconds };
 }
 
+/** ECS describes stopped tasks for this long. */
+const exitsKnownMs = 3_600_000;
+
+/** What was measured, with the restarts: how many instances ended in each step. */
+export function withRestarts(
+  measured: ReadonlyMap<number, Measured>,
+  ended: readonly Date[],
+  { stepSeconds }: MetricRange,
+  now: Date,
+): Map<number, Measured> {
+  const stepMs = stepSeconds * 1000;
+  const startOf = (time: number) => Math.floor(time / stepMs) * stepMs;
+  const steps = new Map(measured);
+  // A service that was measured has been watched for exits as well, as long as ECS describes its stopped tasks.
+  const knownFrom = startOf(now.getTime() - exitsKnownMs);
+  for (const [at, step] of steps) if (at >= knownFrom) steps.set(at, { ...step, restarts: 0 });
+  for (const time of ended) {
+    const at = startOf(time.getTime());
+    const step = steps.get(at) ?? {};
+    steps.set(at, { ...step, restarts: (step.restarts ?? 0) + 1 });
+  }
+  return steps;
+}
+
 const rounded = (value: number) => Math.round(value * 10) / 10;
 
 function pointOf(at: Date, measured: Measured, memoryMiB: number): MetricPoint {

@@ -1,6 +1,6 @@
 import { expect, test } from "vitest";
 import { limits } from "../../../../api/limits.ts";
-import { metricPoints, metricRange } from "../../../../lambdas/builds/model/metrics.ts";
+import { metricPoints, metricRange, withRestarts } from "../../../../lambdas/builds/model/metrics.ts";
 
 const now = new Date("2026-11-20T12:34:56.789Z");
 const hoursAgo = (hours: number) => new Date(now.getTime() - hours * 3_600_000);
@@ -54,6 +54,24 @@ test("shares of memory become MiB of one instance, and seconds become millisecon
     cpuPercent: 3.1,
     restarts: 2,
   });
+});
+
+test("restarts are counted in their step; an hour ago and before they are not known", () => {
+  const minute = (at: number) => now.getTime() - (now.getTime() % 60_000) - at * 60_000;
+  const measured = new Map([0, 1, 60, 61].map((at) => [minute(at), { requests: at }]));
+  const ended = [1_000, 59_999].map((ms) => new Date(minute(1) + ms));
+  const counted = withRestarts(measured, [...ended, new Date(minute(2))], metricRange(undefined, now), now);
+  expect(new Map([...counted].map(([at, { restarts }]) => [at, restarts]))).toEqual(
+    new Map([
+      [minute(0), 0],
+      [minute(1), 2],
+      [minute(60), 0],
+      [minute(61), undefined],
+      // Nothing else was measured in that minute.
+      [minute(2), 1],
+    ]),
+  );
+  expect(measured.get(minute(1))).toEqual({ requests: 1 });
 });
 
 test("an app that ran without requests had none; without any measurement nothing is known", () => {
