@@ -1,12 +1,13 @@
 import { execFile, spawn } from "node:child_process";
 import { once } from "node:events";
-import { existsSync, mkdtempSync, rmSync } from "node:fs";
+import { mkdtempSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { promisify } from "node:util";
 import { afterAll, beforeAll, expect, test } from "vitest";
 import { commands } from "../../../cli/commands.ts";
 import { buildCli } from "../../../scripts/package/cli.ts";
+import { nodePrograms } from "../../harness/node-programs.ts";
 import { contractService } from "./contract-service.ts";
 
 const run = promisify(execFile);
@@ -14,10 +15,7 @@ const folder = mkdtempSync(join(tmpdir(), "slipway-cli-"));
 beforeAll(() => buildCli(folder));
 afterAll(() => rmSync(folder, { recursive: true, force: true }));
 
-/** This Node.js, and the machine's own if it is another: packages run on what users have. */
-const programs = [process.execPath, "/usr/bin/node"].filter((path) => existsSync(path));
-
-test.each(programs)("the installed command line runs on %s without any dependency", async (program) => {
+test.each(nodePrograms)("the installed command line runs on %s without any dependency", async (program) => {
   const slipway = (words: string[], env: Record<string, string> = {}) =>
     run(program, [join(folder, "slipway.js"), ...words], { cwd: folder, env: { PATH: process.env.PATH, ...env } });
   const { stdout: help } = await slipway(["--help"]);

@@ -6,6 +6,7 @@ import { promisify } from "node:util";
 import { gzipSync } from "node:zlib";
 import { afterAll, beforeAll, expect, test } from "vitest";
 import { browserBundle, buildSdk } from "../../../scripts/package/sdk.ts";
+import { nodePrograms } from "../../harness/node-programs.ts";
 import { farEnd } from "./far-end.ts";
 
 const run = promisify(execFile);
@@ -20,19 +21,22 @@ beforeAll(async () => {
 });
 afterAll(() => rmSync(folder, { recursive: true, force: true }));
 
-test("the installed package calls the service, checks replies, and has one method for each route", async () => {
-  await using service = await farEnd({ body: '"pong"' }, { body: { organizations: [{ id: 1 }] } });
-  writeFileSync(
-    join(folder, "app.js"),
-    `import { Slipway, SlipwayError } from "slipway-sdk";
+test.each(nodePrograms)(
+  "the installed package calls the service, checks replies, and has one method for each route on %s",
+  async (program) => {
+    await using service = await farEnd({ body: '"pong"' }, { body: { organizations: [{ id: 1 }] } });
+    writeFileSync(
+      join(folder, "app.js"),
+      `import { Slipway, SlipwayError } from "slipway-sdk";
      const slipway = new Slipway({ baseUrl: process.argv[2], token: "t" });
      console.log(await slipway.ping());
      await slipway.listOrganizations().catch((error) => console.log(error instanceof SlipwayError, error.code));
      console.log(typeof slipway.createBuild, typeof slipway.deploy);`,
-  );
-  const { stdout } = await run(process.execPath, ["app.js", service.baseUrl], { cwd: folder });
-  expect(stdout.trim().split("\n")).toEqual(["pong", "true unexpected_reply", "function function"]);
-});
+    );
+    const { stdout } = await run(program, ["app.js", service.baseUrl], { cwd: folder });
+    expect(stdout.trim().split("\n")).toEqual(["pong", "true unexpected_reply", "function function"]);
+  },
+);
 
 const user = (source: string) => `import { Slipway, NotFoundError } from "slipway-sdk";
 const slipway = new Slipway({ baseUrl: "http://127.0.0.1:1", token: "t" });
