@@ -85,7 +85,7 @@ export const callersProofs: Proofs = {
     ],
     "A deployed app": [
       [ownIdentity, "a deployed app calls the API of its own organization without any key"],
-      [readme, "deploys the Node.js example and prints its address"],
+      [readme, "an app with the SDK calls the service as itself, without a key"],
     ],
     "An app without": [
       [

@@ -120,7 +120,7 @@ export const requestsProofs: Proofs = {
     ],
     "If its work": [
       [deadline, "a request whose calls get no answer ends at its deadline with 503, and its calls are aborted"],
-      [tableFaults, "again and again is a 503 before the gateway's own time is up"],
+      [tableFaults, "again and again is a 503 before the gateway gives up after 29 s"],
     ],
     "Whether a write": [
       [idempotency, "of a request whose answer was lost gives that answer"],

@@ -162,7 +162,7 @@ export const serviceProofs: Proofs = {
     ],
     "An app is": [
       [readme, "after a SIGKILL during a build the app is served again and the project can be deployed"],
-      [takenPort, "gets another port before its first build, which warns about it"],
+      [takenPort, "gets another port before its first build, which warns about it, and after a restart, and keeps it"],
     ],
     "A second service": [[readme, "a second service on the same folder or port does not start and prints the reason"]],
     "SIGTERM and Ctrl-C": [[readme, "SIGTERM ends everything within five seconds and leaves no process behind"]],

@@ -4,6 +4,7 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { setTimeout as sleep } from "node:timers/promises";
 import { promisify } from "node:util";
+import { build } from "esbuild";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import { finished, upload, zipOf } from "../harness/app.ts";
 import { callAt, type Running, type Seed } from "../harness/service.ts";
@@ -86,6 +87,23 @@ describe("the steps of the README", () => {
     started.child.kill("SIGTERM");
     await ended(started.child);
     rmSync(home, { recursive: true, force: true });
+  });
+
+  test("an app with the SDK calls the service as itself, without a key", async () => {
+    const folder = mkdtempSync(join(tmpdir(), "slipway-e2e-identity-"));
+    await build({
+      entryPoints: [join(example("own-identity"), "app.js")],
+      outfile: join(folder, "server.js"),
+      alias: { "slipway-sdk": join(root, "sdk/node.ts") },
+      bundle: true,
+      platform: "node",
+      format: "esm",
+    });
+    cpSync(join(example("own-identity"), "package.json"), join(folder, "package.json"));
+    expect(await slipway("deploy", folder)).toMatchObject({ code: 0 });
+    expect(await (await fetch(await address())).text()).toBe("This app belongs to Local.\n");
+    expect((await running.call("GET", `${running.project}/credentials`)).body.credentials).toEqual([]);
+    rmSync(folder, { recursive: true, force: true });
   });
 
   test("deploys the Node.js example and prints its address", async () => {
