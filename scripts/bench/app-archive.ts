@@ -2,9 +2,17 @@ import { createWriteStream } from "node:fs";
 import { pipeline } from "node:stream/promises";
 import { ZipFile } from "yazl";
 
+/** Writes an archive of these files, and returns its path. */
+export async function zipFile(path: string, files: Readonly<Record<string, string | Buffer>>): Promise<string> {
+  const zip = new ZipFile();
+  for (const [name, content] of Object.entries(files)) zip.addBuffer(Buffer.from(content), name);
+  zip.end();
+  await pipeline(zip.outputStream, createWriteStream(path));
+  return path;
+}
+
 /** Writes the archive of an app without dependencies that answers with this text. */
 export async function writeApp(path: string, text: string): Promise<void> {
-  const zip = new ZipFile();
   const manifest = { name: "bench", version: "1.0.0", private: true, scripts: { start: "node server.js" } };
   const lock = {
     name: "bench",
@@ -13,14 +21,9 @@ export async function writeApp(path: string, text: string): Promise<void> {
     requires: true,
     packages: { "": { name: "bench", version: "1.0.0" } },
   };
-  zip.addBuffer(Buffer.from(JSON.stringify(manifest)), "package.json");
-  zip.addBuffer(Buffer.from(JSON.stringify(lock)), "package-lock.json");
-  zip.addBuffer(
-    Buffer.from(
-      `require("node:http").createServer((q, r) => r.end(${JSON.stringify(text)})).listen(process.env.PORT);`,
-    ),
-    "server.js",
-  );
-  zip.end();
-  await pipeline(zip.outputStream, createWriteStream(path));
+  await zipFile(path, {
+    "package.json": JSON.stringify(manifest),
+    "package-lock.json": JSON.stringify(lock),
+    "server.js": `require("node:http").createServer((q, r) => r.end(${JSON.stringify(text)})).listen(process.env.PORT);`,
+  });
 }

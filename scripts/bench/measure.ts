@@ -17,6 +17,8 @@ export function median(values: readonly number[]): number {
   return values.toSorted((one, other) => one - other)[Math.floor(values.length / 2)] ?? Number.NaN;
 }
 
+export const mebibytes = (bytes: number): string => `${(bytes / 2 ** 20).toFixed(1)} MiB`;
+
 /** The median time of `rounds` runs in milliseconds, after one warm-up run. */
 export async function medianMs(rounds: number, run: () => Promise<void>): Promise<number> {
   await run();

@@ -35,7 +35,7 @@ unpack() {
   apt-get "${options[@]}" update
   (cd "$work/archives" && apt-get "${options[@]}" download "${packages[@]}")
   # Two at a time, because one takes 10 s to unpack all.
-  printf '%s\0' "$work"/archives/*.deb | xargs -0 -n 1 -P 2 -I {} dpkg-deb -x {} "$root"
+  printf '%s\0' "$work"/archives/*.deb | xargs -0 -P 2 -I {} dpkg-deb -x {} "$root"
   rm -rf "$work" "$root/usr/share"
   touch "$root/complete"
 }

@@ -7,9 +7,12 @@ import { type Running, startRunning } from "../harness/service.ts";
 const engine = await testEngine();
 const lanes = engine.kind === "docker" ? (["none", "docker"] as const) : (["none"] as const);
 
-/** An app that uses the official client without arguments. */
+/** An app that uses the official client, and the AWS SDK, without arguments. */
 const client = async (): Promise<string> => {
-  const code = 'import { Slipway } from "./sdk/node.ts"; globalThis.slipway = new Slipway();';
+  const code = `import { Slipway } from "./sdk/node.ts";
+    import { GetCallerIdentityCommand, STSClient } from "@aws-sdk/client-sts";
+    globalThis.slipway = new Slipway();
+    globalThis.identity = () => new STSClient({}).send(new GetCallerIdentityCommand({}));`;
   const options = { bundle: true, write: false, platform: "node", format: "cjs", minify: true } as const;
   const resolveDir = new URL("../..", import.meta.url).pathname;
   const bundled = await build({ stdin: { contents: code, resolveDir, loader: "ts" }, ...options });
@@ -25,8 +28,9 @@ describe.each(lanes)("deployments, with SLIPWAY_CONTAINERS=%s", (containers) => 
     const variable = { name: "GREETING", value: 'he said "hi $USER"\n\u{1F44B}' };
     await running.call("POST", `${running.project}/environments`, { body: variable });
     const own = "slipway.listOrganizations().then((list) => res.end(JSON.stringify(list)), (e) => res.end(String(e)));";
+    const aws = "identity().then(({ Arn }) => res.end(Arn), (e) => res.end(String(e)));";
     const files = nodeApp(
-      `if (req.url === "/own") return ${own} if (req.url === "/exit") process.exit(9);
+      `if (req.url === "/own") return ${own} if (req.url === "/aws") return ${aws} if (req.url === "/exit") process.exit(9);
        if (req.url === "/say") console.log("said something"); res.end(process.env.GREETING);`,
       `require("./client.js");`,
     );
@@ -46,6 +50,10 @@ describe.each(lanes)("deployments, with SLIPWAY_CONTAINERS=%s", (containers) => 
     expect(await (await fetch(`${url}/own`)).json()).toEqual({
       organizations: [{ id: seed.organizationId, name: "Local", role: null }],
     });
+  });
+
+  test("an AWS SDK in an app finds the app's own identity without any key", async () => {
+    expect(await (await fetch(`${url}/aws`)).text()).toMatch(/^arn:aws:sts::000000000000:assumed-role\/slipway-app\//);
   });
 
   test("the output of an app is in its log", async () => {
@@ -74,6 +82,19 @@ describe.each(lanes)("deployments, with SLIPWAY_CONTAINERS=%s", (containers) => 
         : /exited with code 3 after/,
     );
     expect((await fetch(url)).status).toBe(200);
+  });
+
+  test("a release command runs where the app runs, before it; one that fails leaves the old version serving", async () => {
+    const release = (releaseCommand: string) => ({
+      ...nodeApp('res.end("released")'),
+      "slipway.json": JSON.stringify({ releaseCommand }),
+    });
+    const place = "$(case $AWS_ENDPOINT_URL_STS in *127.0.0.1*) echo process ;; *) echo container ;; esac)";
+    const failed = await deploy(running, release(`echo "released in a ${place}" && exit 7`));
+    expect(failed.status).toBe("error");
+    expect(failed.error).toContain(`released in a ${containers === "docker" ? "container" : "process"}`);
+    expect(failed.error).toContain("the previous version keeps serving");
+    expect(await (await fetch(url)).text()).toContain("he said");
   });
 
   test("a new version replaces the old one without a lost request, and a rollback too", async () => {

@@ -4,6 +4,7 @@ import { existsSync, rmSync } from "node:fs";
 import { connect, createServer, type Socket } from "node:net";
 import { join } from "node:path";
 import { afterEach, describe, expect, test } from "vitest";
+import * as z from "zod";
 import { findEngine } from "../../../local/containers/engine.ts";
 import { readHomeInEngine } from "../../../local/containers/labels.ts";
 import {
@@ -34,6 +35,11 @@ const containersOfHome = async (dir: string) =>
   (await docker("ps", "--all", "--quiet", "--filter", `label=slipway.home=${readHomeInEngine(dir)?.name}`))
     .split("\n")
     .filter(Boolean);
+/** What the app answers at /inside and at /get. */
+const inside = z.object({ env: z.record(z.string(), z.string()) });
+const answered = z.object({ status: z.number() });
+const networksOfHome = async (dir: string) =>
+  docker("network", "ls", "--quiet", "--filter", `label=slipway.home=${readHomeInEngine(dir)?.name}`);
 const answering = (url: string, version: string) =>
   until(
     () =>
@@ -96,7 +102,7 @@ async function engineBehind(socket: string) {
   };
 }
 
-describe.skipIf(!(await hasBaseImage()))("containers after a crash", () => {
+describe.skipIf(!(await hasBaseImage()))("containers after a crash", { timeout: 120_000 }, () => {
   test("after a SIGKILL of the service the next start serves the app at its address and removes only its own containers", async () => {
     const foreign = await docker("create", "--label", "slipway.home=another", baseImage);
     left.push(() => docker("rm", "--force", foreign));
@@ -122,6 +128,34 @@ describe.skipIf(!(await hasBaseImage()))("containers after a crash", () => {
     expect(own).toHaveLength(1);
     expect(own).not.toEqual(orphans);
     expect(await docker("inspect", "--format", "{{.State.Status}}", foreign)).toBe("created");
+  });
+
+  test("two services of one engine touch nothing of each other", async () => {
+    const [first, second] = [new TestCluster(), new TestCluster()];
+    await start(first);
+    await first.create("live", await define(first, "first"), direct);
+    const url = await until(() => first.url("live").catch(() => undefined), 60_000);
+    await answering(url, "first");
+    const containers = await containersOfHome(first.dir);
+    const networks = await networksOfHome(first.dir);
+    const lane = await containersOf(second.dir);
+    await second.start({ runner: lane.runner });
+    // The same project and the same name in both.
+    await second.create("live", await define(second, "second"), direct);
+    const other = await until(() => second.url("live").catch(() => undefined), 60_000);
+    await answering(other, "second");
+    const identityAt = async (address: string) => {
+      const { env } = inside.parse(await (await fetch(`${address}/inside`)).json());
+      const credentials =
+        env.AWS_CONTAINER_CREDENTIALS_FULL_URI ?? `http://169.254.170.2${env.AWS_CONTAINER_CREDENTIALS_RELATIVE_URI}`;
+      const query = new URLSearchParams({ url: credentials, token: env.AWS_CONTAINER_AUTHORIZATION_TOKEN ?? "" });
+      return answered.parse(await (await fetch(`${address}/get?${query}`)).json()).status;
+    };
+    expect([await identityAt(url), await identityAt(other)]).toEqual([200, 200]);
+    await second.remove();
+    await lane.close();
+    expect([await containersOfHome(first.dir), await networksOfHome(first.dir)]).toEqual([containers, networks]);
+    expect([await versionAt(url), await identityAt(url)]).toEqual(["first", 200]);
   });
 
   test("an engine that goes away and comes back: a container that survived keeps its output, one that did not is started again", async () => {
