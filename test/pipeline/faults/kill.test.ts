@@ -12,7 +12,8 @@ import { type MortalService, startMortal } from "./mortal-service.ts";
 
 /** SLIPWAY_TESTS=all kills at every write; otherwise at one of them for each scenario, which is short enough for each change. */
 const everyWrite = process.env.SLIPWAY_TESTS === "all";
-const settleSeconds = 60;
+/** Longer than a busy machine needs for a start and a removal. */
+const settleSeconds = 180;
 
 const says = (text: string) => nodeApp(`res.end(${JSON.stringify(text)})`);
 const isWrite = ({ operation }: TableCall) => operation === "TransactWriteItems" || operation === "UpdateItem";
