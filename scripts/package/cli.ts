@@ -3,6 +3,7 @@ import { join } from "node:path";
 import { fileURLToPath } from "node:url";
 import { build } from "esbuild";
 import * as z from "zod";
+import { lazyReplySchemas } from "../../sdk/lazy-reply-schemas.ts";
 import { plainRouteTable } from "../../sdk/plain-route-table.ts";
 
 const root = fileURLToPath(new URL("../..", import.meta.url));
@@ -30,7 +31,7 @@ export async function buildCli(folder: string): Promise<void> {
     legalComments: "linked",
     logLevel: "warning",
     banner: { js: requireBanner },
-    plugins: [plainRouteTable],
+    plugins: [plainRouteTable, lazyReplySchemas],
   });
   const main = join(folder, "slipway.js");
   await writeFile(main, `#!/usr/bin/env node\n${await readFile(main, "utf8")}`);
