@@ -42,6 +42,7 @@ export async function slipway(words: string[], options: RunOptions = {}): Promis
     env: {
       PATH: process.env.PATH,
       TMPDIR: tmpdir(),
+      ...(process.env.NODE_COMPILE_CACHE && { NODE_COMPILE_CACHE: process.env.NODE_COMPILE_CACHE }),
       SLIPWAY_CACHE: join(dirname(main), "cache"),
       ...options.environment,
     },
