@@ -16,7 +16,21 @@ const long = [
   "test/synth/validation-without-database.test.ts",
 ];
 /** `npm test` leaves these files to CI, so that it takes five minutes. */
-const slow = ["test/console/**"];
+const slow = [
+  "test/api/command-line.test.ts",
+  "test/api/faults/table-faults.test.ts",
+  "test/console/**",
+  "test/local/archive/bombs.test.ts",
+  "test/local/archive/unzip-agrees.test.ts",
+  "test/local/home/home.test.ts",
+  "test/local/rds/rds-data.test.ts",
+  "test/pipeline/faults/call-faults.test.ts",
+  "test/pipeline/faults/kill.test.ts",
+  "test/pipeline/faults/table-faults.test.ts",
+  "test/pipeline/frameworks/python.test.ts",
+  "test/pipeline/taken-port.test.ts",
+  "test/synth/fresh-clone.test.ts",
+];
 /** vitest itself leaves out nothing, so that any file can be run by its name. */
 const left = { short: [...long, ...slow], ci: long }[process.env.SLIPWAY_TESTS ?? "all"] ?? [];
 
