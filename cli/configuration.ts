@@ -68,16 +68,23 @@ export function openService(args: ServiceArguments, context: Context, caller: Ca
   const baseUrl = wanted ?? local.baseUrl ?? saved?.baseUrl;
   if (baseUrl === undefined) throw new Failure(notConfigured(file));
   const token = saved !== undefined && isSame(saved.baseUrl, baseUrl) ? saved.token : undefined;
-  const credential = credentialFor(environment, local, token, caller);
+  const { advice, ...credential } = credentialFor(environment, local, token, caller);
+  const again = profile === undefined ? "" : ` --profile ${profile}`;
+  const refused =
+    advice === "log in again" ? `Your login has expired. Run: slipway login${again} --url ${baseUrl}` : advice;
   // A folder's project is one of the service that it was linked at.
   const linked = link.baseUrl === undefined || isSame(link.baseUrl, baseUrl) ? link : {};
   try {
     const authorization = readAuthorization(credential);
-    const client = explainingClient(createClient({ baseUrl, ...credential }), baseUrl);
+    const client = explainingClient(createClient({ baseUrl, ...credential }), baseUrl, refused);
     return { client, baseUrl: baseUrl.replace(/\/+$/, ""), authorization, local, linked };
   } catch (error) {
-    if (error instanceof TypeError) throw new Failure(error.message, { cause: error });
-    throw error;
+    if (!(error instanceof TypeError)) throw error;
+    const isAddress = error.message.startsWith("baseUrl");
+    const message = isAddress
+      ? `${error.message.replace("baseUrl", "The service's address")} Check --url or SLIPWAY_URL.`
+      : error.message;
+    throw new Failure(message, { cause: error });
   }
 }
 
@@ -171,20 +178,26 @@ function serviceFor(wanted: string | undefined, local: LocalService): LocalServi
   return wanted === undefined || (local.baseUrl !== undefined && isSame(wanted, local.baseUrl)) ? local : {};
 }
 
+type Credential = { token: string } | { accessKey: string; secretKey: string };
+
+/** The credential of a service, with what to do if the service refuses it. */
 function credentialFor(
   environment: Context["environment"],
   local: LocalService,
   saved: string | undefined,
   caller: Caller,
-): { token: string } | { accessKey: string; secretKey: string } {
+): Credential & { advice: string } {
+  const advice = "Check SLIPWAY_ACCESS_KEY and SLIPWAY_SECRET_KEY, or SLIPWAY_TOKEN.";
+  const ofLocal = "It comes from the file of the local service: start the service again with npm start.";
   const { SLIPWAY_ACCESS_KEY: accessKey, SLIPWAY_SECRET_KEY: secretKey, SLIPWAY_TOKEN: token } = environment;
-  if (accessKey && secretKey) return { accessKey, secretKey };
+  if (accessKey && secretKey) return { accessKey, secretKey, advice };
   if (accessKey || secretKey)
     throw new Failure("One of SLIPWAY_ACCESS_KEY and SLIPWAY_SECRET_KEY is missing. Set both.");
-  if (token) return { token };
-  if (caller === "user" && local.token) return { token: local.token };
-  if (local.accessKey && local.secretKey) return { accessKey: local.accessKey, secretKey: local.secretKey };
-  if (saved !== undefined) return { token: saved };
+  if (token) return { token, advice };
+  if (caller === "user" && local.token) return { token: local.token, advice: ofLocal };
+  if (local.accessKey && local.secretKey)
+    return { accessKey: local.accessKey, secretKey: local.secretKey, advice: ofLocal };
+  if (saved !== undefined) return { token: saved, advice: "log in again" };
   throw new Failure(
     "No key is configured. Set SLIPWAY_ACCESS_KEY and SLIPWAY_SECRET_KEY, or SLIPWAY_TOKEN, or run: slipway login",
   );

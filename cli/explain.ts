@@ -47,12 +47,24 @@ function unreachable(error: SlipwayError, baseUrl: string): string | undefined {
   return `${error.message} ${advice}`;
 }
 
+/** What answered is no service of this version, and perhaps none at all. */
+const isStranger = ({ code, status = 0 }: SlipwayError) =>
+  code === "unexpected_reply" || (code === "unexplained" && status < 500);
+
 /** Rewords an error to say what to do, if the service cannot know this. */
-async function explained(error: unknown, client: Client, baseUrl: string, named: Named): Promise<unknown> {
+async function explained(
+  error: unknown,
+  client: Client,
+  { baseUrl, refused }: { baseUrl: string; refused: string },
+  named: Named,
+): Promise<unknown> {
   if (!(error instanceof SlipwayError)) return error;
-  const message = isMissing(error)
-    ? await missingThing(client, named).catch(() => undefined)
-    : unreachable(error, baseUrl);
+  let message = unreachable(error, baseUrl);
+  if (isMissing(error)) message = await missingThing(client, named).catch(() => undefined);
+  if (error.status === 401) message = `${error.message} ${refused}`;
+  if (isStranger(error)) {
+    message = `${error.message} Is a Slipway service of this version at ${baseUrl}? Check --url or SLIPWAY_URL.`;
+  }
   if (message === undefined) return error;
   const { code, status, issues, requestId, retryAfterSeconds, body } = error;
   return new SlipwayError(code, message, { status, issues, requestId, retryAfterSeconds, body, cause: error });
@@ -60,15 +72,18 @@ async function explained(error: unknown, client: Client, baseUrl: string, named:
 
 type AnyMethod = (input?: Named, options?: object) => Promise<unknown>;
 
-/** A client whose errors name the missing resource, or explain how to start a service that is not running. */
-export function explainingClient(client: Client, baseUrl: string): Client {
+/**
+ * A client whose errors name the missing resource, or explain how to start a service that is not running. `refused` is what
+ * to do if the credential is not valid.
+ */
+export function explainingClient(client: Client, baseUrl: string, refused: string): Client {
   const methods = Object.entries(client).map(([name, method]) => [
     name,
     async (input: Named = {}, options?: object) => {
       try {
         return await (method as AnyMethod)(input, options);
       } catch (error) {
-        throw await explained(error, client, baseUrl, input);
+        throw await explained(error, client, { baseUrl, refused }, input);
       }
     },
   ]);

@@ -55,14 +55,16 @@ function tell(error: unknown, terminal: Terminal, debug: boolean): number {
     return 2;
   }
   if (error instanceof SlipwayError) {
-    const hint = error.status === 401 ? " Check SLIPWAY_ACCESS_KEY and SLIPWAY_SECRET_KEY, or SLIPWAY_TOKEN." : "";
     const request = (error.status ?? 0) >= 500 && error.requestId ? ` (request ${error.requestId})` : "";
-    terminal.note(`${printable(error.message)}${hint}${request}`, "red");
+    terminal.note(`${printable(error.message)}${request}`, "red");
     return 1;
   }
   const isExpected = error instanceof Failure || (error instanceof Error && "syscall" in error);
   const message = printable(error instanceof Error ? error.message : String(error));
-  terminal.note(isExpected ? message : `Unexpected error: ${message}. Use --debug to see where it happened.`, "red");
+  const isFull = error instanceof Error && "code" in error && error.code === "ENOSPC";
+  if (isFull) terminal.note(`The disk is full (${message}). Free some space and try again.`, "red");
+  else
+    terminal.note(isExpected ? message : `Unexpected error: ${message}. Use --debug to see where it happened.`, "red");
   return 1;
 }
 

@@ -132,9 +132,11 @@ async function writeZip(selection: Selection, path: string, { signal, onProgress
     signal?.throwIfAborted();
     const cause = failed.signal.aborted ? failed.signal.reason : error;
     const reason = cause instanceof Error ? cause.message : String(cause);
-    throw new Failure(`The folder could not be packed: ${reason}. If it changes while it is read, try again.`, {
-      cause,
-    });
+    const isFull = cause instanceof Error && "code" in cause && cause.code === "ENOSPC";
+    const advice = isFull
+      ? `The disk is full: free some space in ${tmpdir()}, or name another folder in TMPDIR.`
+      : "If it changes while it is read, try again.";
+    throw new Failure(`The folder could not be packed: ${reason}. ${advice}`, { cause });
   } finally {
     clearInterval(ticking);
   }

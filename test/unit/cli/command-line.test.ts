@@ -92,7 +92,10 @@ test("a key's only organization is found out", async () => {
 test.each([
   [{ SLIPWAY_SECRET_KEY: "" }, "One of SLIPWAY_ACCESS_KEY and SLIPWAY_SECRET_KEY is missing. Set both."],
   [{ SLIPWAY_PROJECT: "" }, "No project is selected. Use --project <id>, set SLIPWAY_PROJECT, or run: slipway link"],
-  [{ SLIPWAY_URL: "slipway" }, "baseUrl must be an http or https address without user name, query or fragment."],
+  [
+    { SLIPWAY_URL: "slipway" },
+    "The service's address must be an http or https address without user name, query or fragment. Check --url or SLIPWAY_URL.",
+  ],
   [{ SLIPWAY_SECRET_KEY: "5ec3e7 x" }, "A key or token contains an invalid character"],
 ])("a wrong setting is a sentence that repeats no secret: %j", async (wrong, sentence) => {
   await using service = await contractService();

@@ -1,5 +1,7 @@
 import { createHash } from "node:crypto";
 import { existsSync, readFileSync, statSync } from "node:fs";
+import { createServer } from "node:http";
+import type { AddressInfo } from "node:net";
 import { join } from "node:path";
 import { expect, test } from "vitest";
 import { contractService } from "./contract-service.ts";
@@ -148,6 +150,34 @@ test("a token that the service refuses is not saved", async () => {
   const { code, stderr } = await slipway(words, { environment });
   expect([code, stderr]).toEqual([1, "The service does not accept this token. Create a new one, and log in again.\n"]);
   expect((await slipway(["logout"], { environment })).stderr).toBe("No login is saved.\n");
+});
+
+test("a login that is no longer valid says how to log in again, and a key where to look", async () => {
+  await using service = await contractService({ refusals: [["/organizations", 401]] });
+  const baseUrl = service.environment.SLIPWAY_URL;
+  const logins = { current: "here", profiles: { here: { baseUrl, token: "slp_5ec3e7" } } };
+  using home = folderWith({ "logins.json": JSON.stringify(logins) });
+  const environment = { SLIPWAY_CONFIG: home.path };
+  const expired = await slipway(["whoami"], { environment });
+  const reason = "A valid credential is required.";
+  expect([expired.code, expired.stderr]).toEqual([
+    1,
+    `${reason} Your login has expired. Run: slipway login --url ${baseUrl}\n`,
+  ]);
+  const named = await slipway(["whoami", "--profile", "here"], { environment });
+  expect(named.stderr).toContain(`slipway login --profile here --url ${baseUrl}`);
+  const byKey = await slipway(["whoami"], { environment: service.environment });
+  expect(byKey.stderr).toBe(`${reason} Check SLIPWAY_ACCESS_KEY and SLIPWAY_SECRET_KEY, or SLIPWAY_TOKEN.\n`);
+});
+
+test.each([200, 404])("a wrong address, where something else answers with %i, is a sentence", async (status) => {
+  const server = createServer((_, response) => response.writeHead(status).end("<html>hello</html>"));
+  await new Promise<void>((resolve) => server.listen(0, "127.0.0.1", resolve));
+  const SLIPWAY_URL = `http://127.0.0.1:${(server.address() as AddressInfo).port}`;
+  const { code, stderr } = await slipway(["whoami"], { environment: { SLIPWAY_URL, SLIPWAY_TOKEN: "slp_5ec3e7" } });
+  expect([code, stderr.split("\n").length]).toEqual([1, 2]);
+  expect(stderr).toContain(`Is a Slipway service of this version at ${SLIPWAY_URL}? Check --url or SLIPWAY_URL.`);
+  server.close();
 });
 
 test("a saved token is not sent to another service, and a profile is chosen by name", async () => {
