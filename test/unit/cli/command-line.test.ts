@@ -164,3 +164,10 @@ test.each<[string, [string, 401 | 404][], Record<string, string>, string]>([
   const environment = { ...service.environment, ...changes };
   expect(await slipway(["status", "bld_9"], { environment })).toEqual({ code: 1, stdout: "", stderr: `${sentence}\n` });
 });
+
+test("an answer that does not match the contract is an error, in the installed command too", async () => {
+  await using service = await contractService({ builds: [{ id: "bld_1", status: "unheard of" }] });
+  const { code, stdout, stderr } = await slipway(["builds"], { environment: service.environment });
+  expect([code, stdout]).toEqual([1, ""]);
+  expect(stderr).toContain("The service's answer to list-builds does not match the contract.");
+});
