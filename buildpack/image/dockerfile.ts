@@ -149,17 +149,29 @@ function dependencies(plan: Plan): string | null {
 }
 
 /**
+ * `python -m venv` copies packages that the base image has too. Where they are the same, links take their place: they are most of
+ * what such an image would have more than one without an environment.
+ */
+const linkBasePackages = (folder: string): string =>
+  [
+    `; for name in pip setuptools pkg_resources; do own=$(echo ${folder}/lib/python*/site-packages/$name)`,
+    ` && base=$(/usr/local/bin/python -I -c "import $name; print($name.__path__[0])" 2> /dev/null)`,
+    ` && diff -rq -x __pycache__ -x '*.exe' "$own" "$base" > /dev/null 2>&1`,
+    ` && rm -rf "$own" && ln -s "$base" "$own"; done; true`,
+  ].join("");
+
+/**
  * A stage with the app without its packages, so that these are a layer of their own in the image: a change of source pushes
  * and pulls only the rest. Tools keep caches beside the packages, which would change their layer with every build.
  */
 function separated(plan: Plan): string[] {
   const folder = dependencies(plan);
   if (folder === null) return [];
-  const caches =
+  const afterwards =
     plan.language === "nodejs"
       ? ` && rm -rf ${[".cache", ".vite", ".vite-temp"].map((name) => `${folder}/${name}`).join(" ")}`
-      : "";
-  return [`RUN mkdir -p ${folder}${caches}`, "", "FROM build AS source", `RUN rm -rf ${folder}`];
+      : linkBasePackages(folder);
+  return [`RUN mkdir -p ${folder}${afterwards}`, "", "FROM build AS source", `RUN rm -rf ${folder}`];
 }
 
 /** The content of the run stage: a static site's files and their server, else the packages and the rest of the app. */

@@ -57,6 +57,11 @@ export class Container {
     return docker("logs", this.#id);
   }
 
+  /** Runs a command as the app's user and gives its output. */
+  run(...command: string[]): Promise<string> {
+    return docker("exec", this.#id, ...command);
+  }
+
   /** The content of a file in the container. */
   read(path: string): Promise<string> {
     return docker("exec", "--user", "0", this.#id, "cat", path);

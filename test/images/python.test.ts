@@ -57,6 +57,9 @@ describe.skipIf(noEngine)("a Python app in its image", () => {
     await using container = await Container.start(imageIn(built));
     const answer = JSON.parse((await container.get("/")).body);
     expect(answer).toEqual({ pid: 1, user: 1000, prefix: "/app/.venv", folder: "/app" });
+    // pip is the base image's own, by a link, and is still the environment's.
+    expect(await container.run("python", "-m", "pip", "--version")).toContain("/app/.venv/lib/");
+    expect(await container.run("sh", "-c", "readlink /app/.venv/lib/python*/site-packages/pip")).toMatch(/^\/usr\//);
     expect(await container.has("/app/README.md")).toBe(false);
     expect(await container.stop()).toBe(7);
   });
