@@ -54,6 +54,12 @@ describe.skipIf(noEngine)("a build that fails says what happened", () => {
     expect(error).toContain("its base image 127.0.0.1:9/none:1 could not be pulled.");
   });
 
+  test("the disk that its command writes to is full", async () => {
+    const error = await errorOf(app("dd if=/dev/zero of=/dev/shm/full bs=1M count=100"));
+    expect(error).toContain("failed with exit code 1");
+    expect(error).toContain("No space left on device");
+  });
+
   test("the machine ends its command because the memory is full", async () => {
     const error = await errorOf(app("kill -9 $$"));
     expect(error).toContain("npm run build failed with exit code 137");
