@@ -97,6 +97,9 @@ export const appsProofs: Proofs = {
     "There the probes": [
       [metrics, "the deployment's own health checks are no requests; memory and processor time are measured"],
     ],
+    "Of the answers": [
+      [cloudwatch, "the errors of an app are its answers of 500 and above, and the connections that it did not accept"],
+    ],
     "On one machine": [[buildsMetrics, "shares of memory become MiB of one instance, and seconds become milliseconds"]],
     "| `requests`, `errors`": [
       [metrics, "requests, errors and latency are those that clients saw; a crash is a restart and an error"],
@@ -113,6 +116,8 @@ export const appsProofs: Proofs = {
     ],
     "| `restarts` |": [
       [metrics, "requests, errors and latency are those that clients saw; a crash is a restart and an error"],
+      [metrics, "instances of a deployment that failed are no restarts"],
+      [buildsMetrics, "restarts are counted in their step; an hour ago and before they are not known"],
     ],
   },
   Archives: {

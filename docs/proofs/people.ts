@@ -54,7 +54,10 @@ export const peopleProofs: Proofs = {
       ],
     ],
     "Locally this is": [[signIn, "a link leads to the console on localhost, and is valid for 15 minutes"]],
-    "A user has": [[passkeys, "a user has at most 20"]],
+    "A user has": [
+      [passkeys, "a user has at most 20"],
+      [passkeys, "the limit holds for passkeys that are added at the same time"],
+    ],
     "A tool such": [
       [login, "login through the browser exchanges the code of its own page for a token, which logout deletes"],
       [commandLine, "login gets a token of the agreed access through the console, and logout deletes it"],

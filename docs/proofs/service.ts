@@ -165,6 +165,6 @@ export const serviceProofs: Proofs = {
       [takenPort, "gets another port before its first build, which warns about it, and after a restart, and keeps it"],
     ],
     "A second service": [[readme, "a second service on the same folder or port does not start and prints the reason"]],
-    "SIGTERM and Ctrl-C": [[readme, "SIGTERM ends everything within five seconds and leaves no process behind"]],
+    "SIGTERM and Ctrl-C": [[readme, "SIGTERM ends everything and leaves no process behind"]],
   },
 };

@@ -2,7 +2,8 @@ import { mkdtempSync, readdirSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { CloudWatchClient, GetMetricDataCommand, type GetMetricDataCommandInput } from "@aws-sdk/client-cloudwatch";
-import { afterEach, beforeEach, expect, test } from "vitest";
+import { afterEach, beforeEach, expect, test, vi } from "vitest";
+import { appMetrics } from "../../../lambdas/aws/app-metrics.ts";
 import type { AwsServer } from "../../../local/aws/http-server.ts";
 import { startAwsServer } from "../../../local/aws/server.ts";
 import { type CloudWatch, createCloudWatch } from "../../../local/cloudwatch/server.ts";
@@ -163,4 +164,21 @@ test("an option or a statistic that is not supported is refused, not ignored", a
   await expect(read("Sum", 60, { ScanBy: "TimestampAscending" })).rejects.toThrow(/ScanBy/);
   await expect(read("TM(10%:90%)")).rejects.toThrow(/Stat/);
   await expect(read("Sum", 30)).rejects.toThrow(/Period/);
+});
+
+test("the errors of an app are its answers of 500 and above, and the connections that it did not accept", async () => {
+  const dimensions = { LoadBalancer: "app/gateway/1", TargetGroup: "targetgroup/app/1" };
+  const counts = { RequestCount: 5, HTTPCode_Target_5XX_Count: 1, TargetConnectionErrorCount: 2 };
+  for (const [name, count] of Object.entries(counts))
+    for (let one = 0; one < count; one += 1) cloudWatch.put({ namespace: metric.namespace, name, dimensions }, 1);
+  vi.stubEnv("AWS_ENDPOINT_URL_CLOUDWATCH", server.endpoint);
+  vi.stubEnv("AWS_REGION", "us-east-1");
+  vi.stubEnv("AWS_ACCESS_KEY_ID", testKey.accessKeyId);
+  vi.stubEnv("AWS_SECRET_ACCESS_KEY", testKey.secretAccessKey);
+  const targets = [{ loadBalancer: dimensions.LoadBalancer, targetGroup: dimensions.TargetGroup }];
+  const range = { from: new Date(startedAt), to: new Date(startedAt + minute), stepSeconds: 60 };
+  const app = { service: "app", taskDefinition: undefined, targets };
+  const measured = await appMetrics({ CLUSTER_NAME: "apps" }).measured(app, range);
+  vi.unstubAllEnvs();
+  expect(measured).toEqual(new Map([[startedAt, { requests: 5, errors: 3 }]]));
 });
