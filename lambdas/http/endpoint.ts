@@ -9,13 +9,15 @@ import { httpErrors, problemOf } from "./errors.ts";
 import { idempotency } from "./idempotency.ts";
 import { errorFields, type LogEntry, logErrors } from "./log.ts";
 import { httpInput, parse } from "./parse.ts";
-import { prepareTools, TableClient, type Tools, type ToolsContext, withTools } from "./tools.ts";
+import { type Deferrable, prepareTools, TableClient, type Tools, type ToolsContext, withTools } from "./tools.ts";
 
 export interface EndpointOptions<R extends Route> {
   /** Adds to a stored answer the values that must not be stored, such as presigned addresses. */
   replay?: (reply: Reply<R>, call: Call<R>, tools: Tools<Uses<R>>) => Promise<Reply<R>>;
   /** Rows that must exist: checked before permissions and input. `userId` is the caller's, if it is a user. */
   exists?: (params: PathParams<R["path"]>, userId: string | undefined) => Places;
+  /** The capabilities that most requests do not need. */
+  seldom?: readonly (Deferrable & Uses<R>)[];
 }
 
 /**
@@ -25,11 +27,11 @@ export interface EndpointOptions<R extends Route> {
 export function endpoint<const R extends Route>(
   route: R,
   handle: (call: Call<R>, tools: Tools<Uses<R>>) => Promise<Reply<R>>,
-  { replay = async (reply) => reply, exists = () => ({}) }: EndpointOptions<R> = {},
+  { replay = async (reply) => reply, exists = () => ({}), seldom = [] }: EndpointOptions<R> = {},
 ) {
   type Context = AuthenticatedContext & ToolsContext<Tools<Uses<R>>>;
   const client = new TableClient();
-  const ready = prepareTools<Uses<R>>(route.definition.uses as readonly Uses<R>[], client);
+  const ready = prepareTools<Uses<R>>(route.definition.uses as readonly Uses<R>[], client, seldom);
 
   async function answer(
     { input, access, tools }: Context,

@@ -176,6 +176,44 @@ const loaders: { [C in Capability]: Loader<C> } = {
   "image-builds:grant": async (e) => ({ imageBuilds: (await import("../aws/image-builds.ts")).buildAccessGranter(e) }),
 };
 
+/** The capabilities whose module can be loaded by the first call of their tool. */
+export type Deferrable = "apps:exits" | "apps:read" | "build-values:read" | "logs:read";
+
+/** The tools of these capabilities before their module is loaded; every call loads it, once. */
+const deferred: { [C in Deferrable]: (load: () => Promise<ToolsOf[C]>) => ToolsOf[C] } = {
+  "apps:exits": (load) => ({ exits: { of: async (...given) => (await load()).exits.of(...given) } }),
+  "apps:read": (load) => ({
+    apps: {
+      live: async (...given) => (await load()).apps.live(...given),
+      serving: async (...given) => (await load()).apps.serving(...given),
+      isDraining: async (...given) => (await load()).apps.isDraining(...given),
+      address: async (...given) => (await load()).apps.address(...given),
+    },
+  }),
+  "build-values:read": (load) => ({ values: { read: async (...given) => (await load()).values.read(...given) } }),
+  "logs:read": (load) => ({
+    logs: {
+      tail: async (...given) => (await load()).logs.tail(...given),
+      page: async (...given) => (await load()).logs.page(...given),
+    },
+  }),
+};
+
+/** Loads at the first call; after a failure the next call loads again. */
+function once<T>(load: () => Promise<T>): () => Promise<T> {
+  let loading: Promise<T> | undefined;
+  return () => {
+    loading ??= load().catch((error) => {
+      loading = undefined;
+      throw error;
+    });
+    return loading;
+  };
+}
+
+const deferTool = <C extends Deferrable>(capability: C, environment: Environment, table: TableClient) =>
+  deferred[capability](once(() => loaders[capability](environment, table)));
+
 function environmentOf(uses: readonly Capability[]): Environment {
   const environment: Record<string, string> = {};
   for (const name of new Set(uses.flatMap((capability) => capabilityEnvironment[capability]))) {
@@ -186,9 +224,18 @@ function environmentOf(uses: readonly Capability[]): Environment {
   return environment as Environment;
 }
 
-async function loadTools<C extends Capability>(uses: readonly C[], client: TableClient): Promise<Tools<C>> {
+async function loadTools<C extends Capability>(
+  uses: readonly C[],
+  client: TableClient,
+  seldom: readonly Deferrable[],
+): Promise<Tools<C>> {
   const environment = environmentOf(uses);
-  const parts = await Promise.all(uses.map((capability) => loaders[capability](environment, client)));
+  const isSeldom = (capability: Capability): capability is Deferrable => seldom.some((one) => one === capability);
+  const parts = await Promise.all(
+    uses.map((capability) =>
+      isSeldom(capability) ? deferTool(capability, environment, client) : loaders[capability](environment, client),
+    ),
+  );
   // Reading and writing are two capabilities of one tool, `table`.
   const tables = parts.flatMap((part) => ("table" in part ? [part.table] : []));
   return Object.assign({}, ...parts, tables.length > 0 && { table: Object.assign({}, ...tables) });
@@ -196,17 +243,19 @@ async function loadTools<C extends Capability>(uses: readonly C[], client: Table
 
 /**
  * Starts to load the tools of these capabilities, once per Lambda instance, and returns a function that returns them. After a
- * failure the next call loads them again, so that later events can succeed.
+ * failure the next call loads them again, so that later events can succeed. Those that are `seldom` used are loaded by
+ * their first call, because every module that is loaded delays a cold start.
  */
 export function prepareTools<C extends Capability>(
   uses: readonly C[],
   client: TableClient = new TableClient(),
+  seldom: readonly Deferrable[] = [],
 ): () => Promise<Tools<C>> {
-  let loading = loadTools(uses, client);
+  let loading = loadTools(uses, client, seldom);
   loading.catch(() => undefined);
   return () =>
     loading.catch(() => {
-      loading = loadTools(uses, client);
+      loading = loadTools(uses, client, seldom);
       return loading;
     });
 }
