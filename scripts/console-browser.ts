@@ -19,6 +19,8 @@ const localFile = z.object({
 
 /** A local service with a data folder of its own, and Chromium. */
 export interface ConsoleBrowser {
+  /** The data folder. */
+  home: string;
   seed: z.infer<typeof localFile>;
   /** `http://localhost:<port>`. */
   origin: string;
@@ -43,6 +45,7 @@ export async function startConsoleBrowser(): Promise<ConsoleBrowser> {
   const storageState = await first.storageState();
   await first.close();
   return {
+    home,
     seed,
     origin,
     browser,
