@@ -13,6 +13,8 @@ export interface Mutation<Input> {
   run(...input: undefined extends Input ? [input?: Input] : [input: Input]): Promise<boolean>;
   busy: boolean;
   error: unknown;
+  /** How often it has succeeded. */
+  successes: number;
   /** Makes the same change again; undefined if there is nothing to repeat. */
   retry: (() => void) | undefined;
   /** Takes the error away, such as when a dialog is opened again. */
@@ -34,6 +36,7 @@ export function useMutation<Input, Result>(
   options: MutationOptions<Result> = {},
 ): Mutation<Input> {
   const [state, setState] = useState<{ busy: boolean; error: unknown }>({ busy: false, error: undefined });
+  const [successes, setSuccesses] = useState(0);
   const latest = useRef({ change, options });
   latest.current = { change, options };
   const last = useRef<{ input: Input; idempotencyKey: string } | undefined>(undefined);
@@ -57,7 +60,10 @@ export function useMutation<Input, Result>(
       show(undefined, false);
       const { refreshes = [], onDone } = latest.current.options;
       for (const start of typeof refreshes === "string" ? [refreshes] : refreshes) refresh(start);
-      if (isMounted.current) onDone?.(result);
+      if (isMounted.current) {
+        setSuccesses((count) => count + 1);
+        onDone?.(result);
+      }
       return true;
     } catch (error) {
       // After a definite answer the next attempt is a change of its own.
@@ -75,6 +81,7 @@ export function useMutation<Input, Result>(
     run: (...[input]) => attempt(input as Input, crypto.randomUUID()),
     busy: state.busy,
     error: state.error,
+    successes,
     retry: state.error !== undefined && last.current ? repeat : undefined,
     clear: () => show(undefined, false),
   };

@@ -62,14 +62,20 @@ interface ConfirmProps {
 /** Asks for a name before something is destroyed; `mutation` gets what was typed. */
 export function ConfirmByName({ title, children, name, action, mutation, onClose }: ConfirmProps) {
   const [typed, setTyped] = useState("");
-  const submit = async () => {
-    if (typed === name && (await mutation.run(typed))) onClose();
+  const { successes } = mutation;
+  const before = useRef(successes);
+  // Also after "Try again", which does not submit the form.
+  useEffect(() => {
+    if (successes > before.current) onClose();
+  }, [successes]);
+  const submit = () => {
+    if (typed === name) void mutation.run(typed);
   };
   return (
     <Dialog title={title} onClose={onClose}>
       <DialogForm
         of={mutation}
-        onSubmit={() => void submit()}
+        onSubmit={submit}
         action={action}
         kind="danger"
         disabled={typed !== name}
