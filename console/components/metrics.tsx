@@ -40,12 +40,14 @@ function Plots({ points }: { points: readonly MetricPoint[] }) {
   const { times, requests, latency, memory, processor } = columns;
   return (
     <>
-      {restarts > 0 && (
+      {restarts > 0 ? (
         <p class="note warn">
           In the last hour,{" "}
           {restarts === 1 ? "an instance ended by itself" : `${restarts} instances ended by themselves`}. The output
           below has their last lines.
         </p>
+      ) : (
+        <p class="muted">In the last hour no instance ended by itself.</p>
       )}
       <div class="plots">
         <Plot title="Requests" times={times} series={requests} format={count} />

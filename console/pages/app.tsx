@@ -9,7 +9,7 @@ import { Form } from "../components/form.tsx";
 import { Loading } from "../components/loading.tsx";
 import { LogView } from "../components/log-view.tsx";
 import { Metrics } from "../components/metrics.tsx";
-import { Page } from "../components/shell.tsx";
+import { Page, useCurrentProject } from "../components/shell.tsx";
 import { useMutation } from "../mutation.ts";
 import { useProject } from "../paths.ts";
 
@@ -61,8 +61,18 @@ function Output({ builds }: { builds: readonly { id: string; title: string | nul
 export function AppPage() {
   const { ids, path } = useProject();
   const summary = useBuildsSummary(ids);
+  const settings = useCurrentProject().data?.project.settings;
+  const instances = settings?.instances ?? 1;
   return (
-    <Page title="App" about="What your app writes to its output, and how it does.">
+    <Page
+      title="App"
+      about={
+        <>
+          What your app writes to its output, and how it does.
+          {settings && ` Its settings ask for ${instances} instance${instances === 1 ? "" : "s"}.`}
+        </>
+      }
+    >
       <Loading of={summary} what="the app">
         {({ builds }) =>
           builds.length === 0 ? (
