@@ -3,7 +3,16 @@ import { join } from "node:path";
 import type { FileChooser, Page } from "playwright-core";
 import { describe, expect, test } from "vitest";
 import { zipOf } from "../harness/app.ts";
-import { chromiumFile, dropOn, expectAccessible, expectFitsPhone, partsOf, useConsole } from "./harness.ts";
+import {
+  chromiumFile,
+  despiteFault,
+  dropOn,
+  expectAccessible,
+  expectAccessibleInDark,
+  expectFitsPhone,
+  partsOf,
+  useConsole,
+} from "./harness.ts";
 
 const examples = join(import.meta.dirname, "../../examples");
 
@@ -39,7 +48,7 @@ describe.skipIf(!chromiumFile)("builds in the console", () => {
     await page.getByText("Drop a folder or a zip here").waitFor();
     await expectAccessible(page);
 
-    await button("Make a key and fill it in").click();
+    await despiteFault(page, () => button("Make a key and fill it in").click());
     const snippet = page.locator(".snippet pre");
     const keyIn = async () => {
       const commands = (await snippet.textContent()) ?? "";
@@ -101,6 +110,7 @@ describe.skipIf(!chromiumFile)("builds in the console", () => {
       .waitFor();
     await page.getByText("Only builds that became ready can be deployed again.").waitFor();
     await expectAccessible(page);
+    await expectAccessibleInDark(page);
 
     await tab("Builds");
     const rows = page.getByRole("list", { name: "Builds, newest first" }).getByRole("listitem");
@@ -114,13 +124,13 @@ describe.skipIf(!chromiumFile)("builds in the console", () => {
       ]);
     await expectAccessible(page);
     await button("Rebuild").click();
-    await dialogButton("Rebuild").click();
+    await despiteFault(page, () => dialogButton("Rebuild").click());
     await page.getByRole("heading", { name: "First version", level: 1 }).waitFor();
     await waitUntilLive();
 
     await tab("Builds");
     await button("Redeploy First version").nth(1).click();
-    await dialogButton("Redeploy").click();
+    await despiteFault(page, () => dialogButton("Redeploy").click());
     await waitUntilLive();
     await page.getByRole("link", { name: "Slipway, home" }).click();
     await page.getByRole("listitem").filter({ hasText: "Shop" }).getByText("Live", { exact: true }).waitFor();
@@ -148,7 +158,10 @@ describe.skipIf(!chromiumFile)("builds in the console", () => {
     // Nothing is drawn where nothing was measured.
     expect((await requests.locator("path.plot-line").first().getAttribute("d"))?.match(/M/g)).toHaveLength(2);
     await page.getByText("3 instances ended", { exact: false }).waitFor();
+    await page.getByText("Its settings ask for 1 instance.", { exact: false }).waitFor();
     await expectAccessible(page);
+    await expectAccessibleInDark(page);
+    await expectFitsPhone(page);
   }, 180_000);
 
   test("a second build is refused with a link to the running one, which can be canceled", async () => {
@@ -165,7 +178,7 @@ describe.skipIf(!chromiumFile)("builds in the console", () => {
     await page.getByRole("heading", { name: "Waits for its archive", level: 1 }).waitFor();
     expect(page.url()).toContain(made.body.build.id);
     await button("Cancel Waits for its archive").click();
-    await dialogButton("Cancel the build").click();
+    await despiteFault(page, () => dialogButton("Cancel the build").click());
     await page.getByText("Canceled", { exact: true }).waitFor();
     await expectFitsPhone(page);
   });

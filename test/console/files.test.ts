@@ -3,7 +3,15 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import type { Page } from "playwright-core";
 import { beforeAll, describe, expect, test } from "vitest";
-import { chromiumFile, dropOn, expectAccessible, expectFitsPhone, partsOf, useConsole } from "./harness.ts";
+import {
+  chromiumFile,
+  despiteFault,
+  dropOn,
+  expectAccessible,
+  expectFitsPhone,
+  partsOf,
+  useConsole,
+} from "./harness.ts";
 
 const hostile = "<img src=x onerror=alert(1)>\u202egpj.txt";
 const pixel = Buffer.from(
@@ -29,15 +37,15 @@ describe.skipIf(!chromiumFile)("storages and files", () => {
     await dialogButton("Create storage").click();
     await dialog().getByText("must have at most 128 characters", { exact: false }).first().waitFor();
     await dialogField("Name").fill(hostile);
-    await dialogButton("Create storage").click();
+    await despiteFault(page, () => dialogButton("Create storage").click());
     await row(hostile).waitFor();
     await button(`Rename ${hostile}`).click();
     await dialogField("Name").fill("Drafts");
-    await dialogButton("Rename").click();
+    await despiteFault(page, () => dialogButton("Rename").click());
     await row("Drafts").waitFor();
     await button("Delete Drafts").click();
     await dialogField("Name").fill("Drafts");
-    await dialogButton("Delete storage").click();
+    await despiteFault(page, () => dialogButton("Delete storage").click());
     await row("Drafts").waitFor({ state: "detached" });
   });
 
@@ -81,7 +89,7 @@ describe.skipIf(!chromiumFile)("storages and files", () => {
 
     await button(`Delete ${hostile}`).click();
     await dialogField("Name").fill(hostile);
-    await dialogButton("Delete file").click();
+    await despiteFault(page, () => dialogButton("Delete file").click());
     await dialog().waitFor({ state: "detached" });
     await expectFitsPhone(page);
     const { organizationId, storageId } = get().running.seed;

@@ -1,5 +1,5 @@
 import axe from "axe-core";
-import { type Browser, chromium, type Locator, type Page } from "playwright-core";
+import { type Browser, chromium, type Locator, type Page, type Route } from "playwright-core";
 import { afterAll, beforeAll, expect } from "vitest";
 import { userOfToken } from "../../local/seed.ts";
 import { findChromium } from "../harness/browser.ts";
@@ -20,8 +20,8 @@ export interface Console {
   visit(path: string, options?: VisitOptions): Promise<Page>;
   /** A page of a new browser context without a session. Close its context. */
   newPage(): Promise<Page>;
-  /** The code of a new one-time link. */
-  signInCode(): Promise<string>;
+  /** The code of a new one-time link, for the seeded user or another. */
+  signInCode(userId?: string): Promise<string>;
   readonly userId: string;
 }
 
@@ -48,8 +48,8 @@ async function startConsole(): Promise<Console & { stop(): Promise<void> }> {
   const [running, browser] = await Promise.all([startRunning(), sharedBrowser()]);
   const { baseUrl, organizationId, projectId, token } = running.seed;
   const origin = `http://localhost:${new URL(baseUrl).port}`;
-  const userId = userOfToken(token) ?? "";
-  const signInCode = async () => {
+  const seededUser = userOfToken(token) ?? "";
+  const signInCode = async (userId = seededUser) => {
     const { url } = await running.operator("create-sign-in-link", { userId });
     return String(url).split("#code=")[1] ?? "";
   };
@@ -72,7 +72,7 @@ async function startConsole(): Promise<Console & { stop(): Promise<void> }> {
     origin,
     organization: `/console/orgs/${organizationId}`,
     project: `/console/orgs/${organizationId}/projects/${projectId}`,
-    userId,
+    userId: seededUser,
     signInCode,
     newPage,
     async visit(path, { width = 1280, prepare } = {}) {
@@ -142,6 +142,26 @@ export async function dropOn(target: Locator, files: string[]): Promise<void> {
   await devtools.detach();
 }
 
+const isCall = ({ pathname }: URL) => /^\/(organizations|me|console)(\/|$)/.test(pathname);
+
+/** Makes a change whose first call is answered with 503: the page says so where the change was made, and makes it again when it is asked. */
+export async function despiteFault(page: Page, change: () => Promise<unknown>): Promise<void> {
+  let isFirst = true;
+  const refuse = (route: Route) => {
+    if (route.request().method() === "GET" || !isFirst) return route.fallback();
+    isFirst = false;
+    const json = { status: "Unavailable", message: "Later.", code: "unavailable", requestId: "req_1" };
+    return route.fulfill({ status: 503, headers: { "retry-after": "40" }, json });
+  };
+  await page.route(isCall, refuse);
+  await change();
+  const alert = page
+    .getByRole("alert")
+    .filter({ hasText: "The service is busy for a moment. Try again in 40 seconds." });
+  await alert.getByRole("button", { name: "Try again" }).click();
+  await page.unroute(isCall, refuse);
+}
+
 interface AxeFinding {
   id: string;
   help: string;
@@ -167,6 +187,13 @@ export async function expectAccessible(page: Page): Promise<void> {
 async function expectNoSidewaysScroll(page: Page): Promise<void> {
   const isWider = "document.documentElement.scrollWidth > document.documentElement.clientWidth";
   await expect.poll(() => page.evaluate(isWider)).toBe(false);
+}
+
+/** Expects that axe finds nothing on the page in dark colors either. */
+export async function expectAccessibleInDark(page: Page): Promise<void> {
+  await page.emulateMedia({ colorScheme: "dark" });
+  await expectAccessible(page);
+  await page.emulateMedia({ colorScheme: "light" });
 }
 
 /** Expects that the page fits a phone. */

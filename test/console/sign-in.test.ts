@@ -1,6 +1,6 @@
 import type { Page } from "playwright-core";
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from "vitest";
-import { chromiumFile, expectAccessible, useConsole } from "./harness.ts";
+import { chromiumFile, despiteFault, expectAccessible, useConsole } from "./harness.ts";
 
 describe.skipIf(!chromiumFile)("signing in to the console", () => {
   const get = useConsole();
@@ -30,6 +30,19 @@ describe.skipIf(!chromiumFile)("signing in to the console", () => {
     await page.getByRole("button", { name: "Sign in with the link" }).click();
     await page.getByRole("heading", { name: "Projects", exact: true }).waitFor();
     expect(page.url()).toBe(`${origin}${organization}`);
+  });
+
+  test("a user without an organization makes the first one", async () => {
+    const { origin, signInCode, running } = get();
+    const { user } = await running.operator("create-user", { email: "new@example.com", name: "New" });
+    await page.goto("about:blank");
+    await page.goto(`${origin}/console/sign-in#code=${await signInCode(user?.id)}`);
+    await page.getByRole("heading", { name: "Welcome to Slipway" }).waitFor();
+    await expectAccessible(page);
+    await page.getByLabel("Name of your organization", { exact: true }).fill("Harbor");
+    await despiteFault(page, () => page.getByRole("button", { name: "Create organization" }).click());
+    await page.getByRole("heading", { name: "No projects yet" }).waitFor();
+    await expectAccessible(page);
   });
 
   test("a link that was used says so", async () => {
