@@ -319,8 +319,9 @@ describe("DynamoDB on a bad day", () => {
       silent.delete(project);
       expect(answer.status).toBe(503);
       expect(answer.headers.get("retry-after")).toMatch(/^\d+$/);
-      // One call, whose four attempts wait 3 s each: less than half of the 29 s that the gateway waits.
-      expect(held).toBe(4);
+      // One call, of which each attempt waits 3 s; fewer than four after many faults, because the SDK has a quota of retries.
+      expect(held).toBeLessThanOrEqual(4);
+      expect(held).toBeGreaterThan(0);
       expect(await guarded.broken(project)).toEqual([]);
     });
   });
