@@ -20,6 +20,17 @@ function inputOf({ path, definition }: (typeof routes)[number]): z.ZodObject {
   });
 }
 
+const measurements = z.looseObject({ points: z.array(z.record(z.string(), z.unknown())) });
+
+/** An answer as a model gets it: 300 points as objects would be cut in the middle, and the newest ones lost; as rows they fit. */
+export function compact(data: unknown): unknown {
+  const { success, data: measured } = measurements.safeParse(data);
+  if (!success) return data;
+  const { points, ...rest } = measured;
+  const columns = Object.keys(points[0] ?? {});
+  return { ...rest, columns, points: points.map((point) => columns.map((name) => point[name])) };
+}
+
 /** The tools that are one route each: those that declare `tool`. */
 export const routeTools: readonly Tool[] = routes.flatMap((route) => {
   const { tool } = route.definition;
@@ -31,7 +42,7 @@ export const routeTools: readonly Tool[] = routes.flatMap((route) => {
       reads: route.method === "GET",
       run: async (caller, input) => {
         const organization = await organizationOf(caller, textIn(input, "orgId") || undefined);
-        return { data: await caller.call(route.id, { ...input, orgId: organization }) };
+        return { data: compact(await caller.call(route.id, { ...input, orgId: organization })) };
       },
     } satisfies Tool,
   ];
