@@ -13,7 +13,7 @@ const outside = Object.entries(networkInterfaces())
   .flatMap(([, addresses = []]) => addresses)
   .find(({ internal, family }) => !internal && family === "IPv4")?.address;
 /** How much output one task writes, in MiB. */
-const outputSize = process.env.SLIPWAY_FAULTS === "all" ? 1024 : 64;
+const outputSize = process.env.SLIPWAY_TESTS === "all" ? 1024 : 64;
 
 describe.skipIf(!(await hasBaseImage()))("containers of a Docker engine", { timeout: 120_000 }, () => {
   const cluster = new TestCluster();
