@@ -43,7 +43,7 @@ export const redeployReasons: Readonly<Record<RedeployBlock, string>> = {
   outside_window: "Only the ten most recent successful builds can be deployed again.",
 };
 
-/** The newest builds of a project, again every few seconds while one is running. */
+/** The newest builds of a project, again every few seconds while one is running, and now and then for the builds of others. */
 export function useBuildsSummary(ids: ProjectIds, isWanted = true) {
   const key = isWanted && ids.projectId ? `builds/${ids.projectId}/newest` : undefined;
   return useLoad(
@@ -58,7 +58,7 @@ export function useBuildsSummary(ids: ProjectIds, isWanted = true) {
         running: builds.find(isRunning),
       };
     },
-    { every: ({ running, isLiveKnown }) => (running ? 2 : isLiveKnown ? undefined : 5) },
+    { every: ({ running, isLiveKnown }) => (running ? 2 : isLiveKnown ? 15 : 5) },
   );
 }
 

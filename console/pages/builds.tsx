@@ -128,7 +128,7 @@ function Rows({ ids, builds, isLiveKnown, onEnd }: RowsProps) {
 export function BuildsPage() {
   const { ids, path } = useProject();
   const first = useLoad(`builds/${ids.projectId}/list`, (signal) => loadPart(ids, undefined, signal), {
-    every: ({ builds, isLiveKnown }) => (builds.some(isRunning) ? 2 : isLiveKnown ? undefined : 5),
+    every: ({ builds, isLiveKnown }) => (builds.some(isRunning) ? 2 : isLiveKnown ? 15 : 5),
   });
   const [older, setOlder] = useState<BuildsPart[]>([]);
   const [olderError, setOlderError] = useState<unknown>(undefined);
