@@ -334,7 +334,7 @@ export const commands: readonly CommandEntry[] = [
   },
   {
     name: "console",
-    summary: "Prints a new one-time link that signs you in to the console of the local service.",
+    summary: "Opens the console; the local service's by a new link that signs you in.",
     example: "slipway console",
     load: async () => (await import("./commands/console.ts")).openConsole,
   },

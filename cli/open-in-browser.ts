@@ -1,4 +1,5 @@
 import { spawn } from "node:child_process";
+import type { Context } from "./command.ts";
 
 /** The program of each platform that opens an address. */
 const openers: Partial<Record<NodeJS.Platform, [program: string, ...args: string[]]>> = {
@@ -7,6 +8,12 @@ const openers: Partial<Record<NodeJS.Platform, [program: string, ...args: string
   win32: ["rundll32", "url.dll,FileProtocolHandler"],
   linux: ["xdg-open"],
 };
+
+/** Whether this machine has a screen on which a browser could open. */
+export function hasDisplay(environment: Context["environment"], platform: NodeJS.Platform): boolean {
+  if (platform === "linux") return Boolean(environment.DISPLAY || environment.WAYLAND_DISPLAY);
+  return !environment.SSH_CONNECTION;
+}
 
 /** Opens an address in the user's browser; false if no program does that. */
 export function openInBrowser(address: string): Promise<boolean> {

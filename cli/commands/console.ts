@@ -1,31 +1,22 @@
 import { execFile } from "node:child_process";
-import { readFileSync } from "node:fs";
+import { existsSync } from "node:fs";
 import { resolve } from "node:path";
 import { fileURLToPath } from "node:url";
 import { promisify } from "node:util";
 import * as z from "zod";
-import { command } from "../command.ts";
+import { command, serviceOptions } from "../command.ts";
+import { openService } from "../configuration.ts";
 import { Failure } from "../failure.ts";
+import { hasDisplay, openInBrowser } from "../open-in-browser.ts";
 
-/** A personal access token begins with its user's id. */
-const localFile = z.object({ token: z.string().regex(/^slp_[0-9a-z]{52,}$/) });
 const linkSchema = z.object({ url: z.url(), expiresAt: z.string() });
+/** Not there in an installed package, which reaches no service's operator. */
 const operator = fileURLToPath(new URL("../../scripts/operator.ts", import.meta.url));
 
-function seededUser(file: string): string {
-  try {
-    return `usr_${localFile.parse(JSON.parse(readFileSync(file, "utf8"))).token.slice(4, 30)}`;
-  } catch (cause) {
-    throw new Failure(
-      `${file} does not exist or names no user. Start the local service with npm start; for a deployed stack, use the operator command create-sign-in-link.`,
-      { cause },
-    );
-  }
-}
-
 /** Runs the operator command, which reaches the local service through the files of its home. */
-async function newLink(home: string): Promise<z.output<typeof linkSchema>> {
-  const input = JSON.stringify({ userId: seededUser(resolve(home, "local.json")) });
+async function newLink(home: string, token: string): Promise<z.output<typeof linkSchema>> {
+  // A personal access token begins with its user's id.
+  const input = JSON.stringify({ userId: `usr_${token.slice(4, 30)}` });
   const run = promisify(execFile);
   try {
     const { stdout } = await run(process.execPath, [operator, "create-sign-in-link", input], {
@@ -37,12 +28,27 @@ async function newLink(home: string): Promise<z.output<typeof linkSchema>> {
   }
 }
 
-/** `slipway console`: a new one-time link to the local console. */
+/** The console's own address; the console of a local service is on localhost (docs/api.md, Sign-in). */
+function consoleOf(baseUrl: string): string {
+  const page = new URL(`${baseUrl}/console`);
+  if (page.hostname === "127.0.0.1") page.hostname = "localhost";
+  return page.href;
+}
+
+/** `slipway console`: the console of the service; of the local service, by a new link that signs in. */
 export const openConsole = command({
-  options: { json: { type: "boolean", describe: "print JSON" } },
-  run: async (args, { environment, terminal, workingFolder }) => {
-    const link = await newLink(resolve(workingFolder, environment.SLIPWAY_HOME || ".slipway"));
+  options: { url: serviceOptions.url, profile: serviceOptions.profile, json: serviceOptions.json },
+  run: async (args, context) => {
+    const { environment, terminal, workingFolder } = context;
+    const { baseUrl, local } = openService(args, context, "user");
+    const home = resolve(workingFolder, environment.SLIPWAY_HOME || ".slipway");
+    const link =
+      local.token !== undefined && existsSync(operator)
+        ? await newLink(home, local.token)
+        : { url: consoleOf(baseUrl) };
     terminal.result(args.flag("json") ? JSON.stringify(link) : link.url);
+    if (args.flag("json") || !hasDisplay(environment, process.platform)) return 0;
+    if (!(await openInBrowser(link.url))) terminal.note("No browser could be started; open the address yourself.");
     return 0;
   },
 });

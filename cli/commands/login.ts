@@ -6,7 +6,8 @@ import { readSavedLogins, type SavedLogins, savedLoginsFile } from "../../sdk/sa
 import { type Context, command } from "../command.ts";
 import { ownServiceUrl } from "../configuration.ts";
 import { Failure, UsageError } from "../failure.ts";
-import { hasDisplay, tokenFromConsole } from "../login/browser.ts";
+import { tokenFromConsole } from "../login/browser.ts";
+import { hasDisplay } from "../open-in-browser.ts";
 import { saveLogins } from "../save-logins.ts";
 
 type SavedLogin = SavedLogins["profiles"][string];

@@ -21,12 +21,6 @@ export interface WantedLogin {
 }
 export type NewToken = ReplyOf<typeof connectTool>["token"];
 
-/** Whether this machine has a screen on which a browser could open. */
-export function hasDisplay(environment: Context["environment"], platform: NodeJS.Platform): boolean {
-  if (platform === "linux") return Boolean(environment.DISPLAY || environment.WAYLAND_DISPLAY);
-  return !environment.SSH_CONNECTION;
-}
-
 const randomText = () => randomBytes(32).toString("base64url");
 
 /** The console's page that asks the person; the console of a local service is on localhost (docs/api.md, Sign-in). */

@@ -1,4 +1,6 @@
+import { execFile } from "node:child_process";
 import { join } from "node:path";
+import { promisify } from "node:util";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import { userOfToken } from "../../local/seed.ts";
 import { type Running, startRunning } from "../harness/service.ts";
@@ -67,6 +69,24 @@ describe("the command line on a service", () => {
       const id = (await ok([kind, "create", "Orders"])).trim();
       expect(await ok([kind, "list"])).toMatch(new RegExp(`^${id}  .*  Orders$`, "m"));
     }
+  });
+
+  test("the console is opened by a new link that signs in; by the installed command, by its address", async () => {
+    const { stdout } = await promisify(execFile)(process.execPath, [join("cli", "main.ts"), "console", "--json"], {
+      env: { ...process.env, ...environment },
+    });
+    const { url, expiresAt } = JSON.parse(stdout);
+    expect(url).toMatch(/^http:\/\/localhost:\d+\/console\/sign-in#code=sll_\w+$/);
+    expect(Date.parse(expiresAt)).toBeGreaterThan(Date.now());
+    const code = new URL(url).hash.slice("#code=".length);
+    const signIn = await running.call("POST", "/console/session", { body: { code } });
+    expect(signIn.status).toBe(201);
+    const elsewhere = {
+      SLIPWAY_HOME: join(home.path, "none"),
+      SLIPWAY_URL: "http://127.0.0.1:9",
+      SLIPWAY_TOKEN: "any",
+    };
+    expect((await run(["console"], { environment: elsewhere })).stdout).toBe("http://localhost:9/console\n");
   });
 
   test("members are invited, get another role by their address, and are removed", async () => {
