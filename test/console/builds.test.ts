@@ -129,7 +129,16 @@ describe.skipIf(!chromiumFile)("builds in the console", () => {
     await waitUntilLive();
 
     await tab("Builds");
-    await button("Redeploy First version").nth(1).click();
+    await expect
+      .poll(() => rows.allTextContents())
+      .toEqual([
+        expect.stringMatching(/^ReadyFirst versionLive/),
+        expect.stringMatching(/^FailedBroken version/),
+        expect.stringMatching(/^ReadyFirst version(?!Live)/),
+        expect.stringMatching(/^CanceledFirst version/),
+        expect.stringMatching(/^CanceledFirst version/),
+      ]);
+    await rows.nth(2).getByRole("button", { name: "Redeploy First version" }).click();
     await despiteFault(page, () => dialogButton("Redeploy").click());
     await waitUntilLive();
     await page.getByRole("link", { name: "Slipway, home" }).click();
