@@ -1,4 +1,4 @@
-import { spawnSync } from "node:child_process";
+import { execFile, spawnSync } from "node:child_process";
 import { mkdtempSync, readFileSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
@@ -29,16 +29,31 @@ const checks: [string, string, string[]][] = [
   ["unused code", "knip", []],
 ];
 
-function runs(program: string, args: string[], env = process.env): boolean {
-  return spawnSync(program, args, { stdio: "inherit", env }).status === 0;
+/** Runs the checks at the same time; prints what each says when all have ended. */
+async function runChecks(): Promise<boolean[]> {
+  const ended = checks.map(
+    ([name, program, args]) =>
+      new Promise<{ name: string; passed: boolean; output: string }>((resolve) => {
+        execFile(program, args, { maxBuffer: Number.POSITIVE_INFINITY }, (error, stdout, stderr) =>
+          resolve({ name, passed: error === null, output: stdout + stderr }),
+        );
+      }),
+  );
+  return (await Promise.all(ended)).map(({ name, passed, output }) => {
+    process.stdout.write(`${output}${passed ? "✓" : "✗"} ${name}\n`);
+    return passed;
+  });
 }
 
 /** Runs vitest with this folder as the system's temporary folder, so that all files of the tests are deleted with it. */
 function runTests(folder: string, args: string[]): { passed: boolean; files: TestFile[] } {
   const file = join(folder, "report.json");
   const reporters = ["--reporter=default", "--reporter=json", `--outputFile.json=${file}`];
-  const passed = runs("vitest", ["run", ...reporters, ...args], { ...process.env, TMPDIR: folder });
-  return { passed, files: Report.parse(JSON.parse(readFileSync(file, "utf8"))).testResults };
+  const run = spawnSync("vitest", ["run", ...reporters, ...args], {
+    stdio: "inherit",
+    env: { ...process.env, TMPDIR: folder },
+  });
+  return { passed: run.status === 0, files: Report.parse(JSON.parse(readFileSync(file, "utf8"))).testResults };
 }
 
 /**
@@ -61,13 +76,9 @@ function runTestsTwice(folder: string, args: string[]): { passed: boolean; files
 }
 
 /** Everything that CI runs: checks and tests, with one line at the end that counts them. */
-function main(): never {
+async function main(): Promise<never> {
   const counts = { passed: 0, failed: 0, skipped: 0 };
-  for (const [name, program, args] of checks) {
-    const passed = runs(program, args);
-    counts[passed ? "passed" : "failed"] += 1;
-    console.log(`${passed ? "✓" : "✗"} ${name}`);
-  }
+  for (const passed of await runChecks()) counts[passed ? "passed" : "failed"] += 1;
   const folder = mkdtempSync(join(tmpdir(), "slipway-run-"));
   const { passed, files } = runTestsTwice(folder, process.argv.slice(2));
   rmSync(folder, { recursive: true, force: true, maxRetries: 3 });
@@ -81,4 +92,4 @@ function main(): never {
   process.exit(counts.failed === 0 ? 0 : 1);
 }
 
-main();
+await main();

@@ -10,7 +10,7 @@ import { type FaultyProject, type FaultyService, holdsInvariants, startFaulty, t
 
 /** SLIPWAY_TESTS=all gives every fault to every call; otherwise a spread of them keeps the set short enough for CI. */
 const isEverything = process.env.SLIPWAY_TESTS === "all";
-const sampled = 8;
+const sampled = 6;
 
 const says = (text: string) => nodeApp(`res.end(${JSON.stringify(text)})`);
 const exits = nodeApp("", "console.log('no luck'); process.exit(3);");

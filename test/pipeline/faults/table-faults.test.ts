@@ -4,9 +4,9 @@ import type { Fault } from "../../api/faults/table-gate.ts";
 import { address, deploy, finished, nodeApp, upload, zipOf } from "../../harness/app.ts";
 import type { Running } from "../../harness/service.ts";
 
-/** SLIPWAY_TESTS=all makes every single call fail; otherwise every fourth, with a different first call for each fault. */
+/** SLIPWAY_TESTS=all makes every single call fail; otherwise every eighth, with a different first call for each fault. */
 const everyCall = process.env.SLIPWAY_TESTS === "all";
-const stride = everyCall ? 1 : 4;
+const stride = everyCall ? 1 : 8;
 
 const faults: [string, Fault, RegExp][] = [
   ["transaction conflicts", { kind: "conflict" }, /^TransactWriteItems$/],
