@@ -9,10 +9,14 @@ const long = [
   "test/console/databases.test.ts",
   "test/console/organization.test.ts",
   "test/console/project-pages.test.ts",
+  "test/local/archive/bombs.test.ts",
+  "test/local/archive/unzip-agrees.test.ts",
+  "test/local/home/home.test.ts",
   "test/local/rds/kill-while-starting.test.ts",
   "test/local/s3/crash.test.ts",
   "test/local/stepfunctions/crash.test.ts",
   "test/pipeline/faults/random-scenarios.test.ts",
+  "test/pipeline/taken-port.test.ts",
   "test/synth/validation-without-database.test.ts",
 ];
 /** `npm test` leaves these files to CI, so that it takes five minutes. */
@@ -20,15 +24,11 @@ const slow = [
   "test/api/command-line.test.ts",
   "test/api/faults/table-faults.test.ts",
   "test/console/**",
-  "test/local/archive/bombs.test.ts",
-  "test/local/archive/unzip-agrees.test.ts",
-  "test/local/home/home.test.ts",
   "test/local/rds/rds-data.test.ts",
   "test/pipeline/faults/call-faults.test.ts",
   "test/pipeline/faults/kill.test.ts",
   "test/pipeline/faults/table-faults.test.ts",
   "test/pipeline/frameworks/python.test.ts",
-  "test/pipeline/taken-port.test.ts",
   "test/synth/fresh-clone.test.ts",
 ];
 /** vitest itself leaves out nothing, so that any file can be run by its name. */
@@ -59,8 +59,8 @@ process.env.NODE_COMPILE_CACHE ??= join(import.meta.dirname, "node_modules", ".c
 /** One project per tier. */
 export default defineConfig({
   test: {
-    // Twice as many as CI has processors: many tests wait.
-    maxWorkers: 4,
+    // One more than CI has processors: many tests wait.
+    maxWorkers: 3,
     sequence: { sequencer: WaitingFirst },
     projects: [
       project("unit", shared),
