@@ -31,6 +31,8 @@ beforeAll(async () => {
 afterAll(() => {
   server.close();
   server.closeAllConnections();
+  // The next file of this process must not get the function with the address of this server.
+  vi.resetModules();
 });
 
 const { access, secret } = newKeyPair(newId("org", new Date()));

@@ -26,7 +26,11 @@ beforeAll(async () => {
   ]);
   handlers = { create: create.handler, list: list.handler, remove: remove.handler } as unknown as typeof handlers;
 });
-afterAll(() => started.close());
+afterAll(() => {
+  // The next file of this process must not get the functions with the address of this table.
+  vi.resetModules();
+  return started.close();
+});
 
 /** A project of an organization, and calls with the operator's key of that organization. */
 async function newProject() {

@@ -169,6 +169,8 @@ beforeAll(async () => {
   vi.resetModules();
   ({ handler } = await import("../../../lambdas/pipeline/grant-build-access.ts"));
   return async () => {
+    // The next file of this process must not get the function with the addresses of these servers.
+    vi.resetModules();
     client.destroy();
     ecr.close();
     await Promise.all([database.close(), aws.close(), stsServer.close(), s3.close()]);
