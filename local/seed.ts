@@ -5,7 +5,8 @@ import { readCredential } from "../lambdas/http/presented-credential.ts";
 import { migrateAll } from "../lambdas/operator/migrate-all.ts";
 import { readStateFile, writeStateFile } from "./state-file.ts";
 
-const localFile = z.object({
+/** The file `local.json` of a data folder. */
+export const localFile = z.object({
   baseUrl: z.string(),
   organizationId: z.string(),
   projectId: z.string(),

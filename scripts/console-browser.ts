@@ -3,19 +3,9 @@ import { rm } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { type Browser, type BrowserContext, type BrowserContextOptions, chromium } from "playwright-core";
-import * as z from "zod";
+import type * as z from "zod";
+import { localFile } from "../local/seed.ts";
 import { startService } from "../local/service.ts";
-
-const localFile = z.object({
-  baseUrl: z.string(),
-  organizationId: z.string(),
-  projectId: z.string(),
-  databaseId: z.string(),
-  storageId: z.string(),
-  accessKey: z.string(),
-  secretKey: z.string(),
-  token: z.string(),
-});
 
 /** A local service with a data folder of its own, and Chromium. */
 export interface ConsoleBrowser {

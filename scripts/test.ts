@@ -7,16 +7,11 @@ import * as z from "zod";
 const Report = z.object({
   testResults: z.array(
     z.object({
-      name: z.string(),
-      status: z.enum(["passed", "failed", "skipped"]),
-      assertionResults: z.array(z.object({ status: z.string(), fullName: z.string() })),
+      assertionResults: z.array(z.object({ status: z.string() })),
     }),
   ),
 });
 type TestFile = z.infer<typeof Report>["testResults"][number];
-
-/** More failed files than this are a fault of the code, not of a busy machine. */
-const filesRunAgainMax = 4;
 
 /** Several checkers would each compute the types that they share, which takes twice the processor time. */
 const oneChecker = ["--checkers", "1"];
@@ -56,31 +51,12 @@ function runTests(folder: string, args: string[]): { passed: boolean; files: Tes
   return { passed: run.status === 0, files: Report.parse(JSON.parse(readFileSync(file, "utf8"))).testResults };
 }
 
-/**
- * Runs the tests; files that failed run once more, alone, and their second result counts. A test that only a busy machine
- * disturbed passes then; it is named, because it is to be made steady.
- */
-function runTestsTwice(folder: string, args: string[]): { passed: boolean; files: TestFile[] } {
-  const first = runTests(folder, args);
-  const failed = first.files.filter(({ status }) => status === "failed");
-  if (first.passed || failed.length === 0 || failed.length > filesRunAgainMax) return first;
-  const names = failed.map(({ name }) => name);
-  console.log(`These files failed and run once more, alone:\n  ${names.join("\n  ")}`);
-  const second = runTests(folder, ["--maxWorkers=1", ...names]);
-  const steady = second.files.filter(({ status }) => status === "passed").map(({ name }) => name);
-  if (steady.length > 0) console.log(`Unsteady, passed only when run again:\n  ${steady.join("\n  ")}`);
-  return {
-    passed: second.passed,
-    files: [...first.files.filter(({ name }) => !names.includes(name)), ...second.files],
-  };
-}
-
 /** Everything that CI runs: checks and tests, with one line at the end that counts them. */
 async function main(): Promise<never> {
   const counts = { passed: 0, failed: 0, skipped: 0 };
   for (const passed of await runChecks()) counts[passed ? "passed" : "failed"] += 1;
   const folder = mkdtempSync(join(tmpdir(), "slipway-run-"));
-  const { passed, files } = runTestsTwice(folder, process.argv.slice(2));
+  const { passed, files } = runTests(folder, process.argv.slice(2));
   rmSync(folder, { recursive: true, force: true, maxRetries: 3 });
   for (const { status } of files.flatMap(({ assertionResults }) => assertionResults)) {
     counts[status === "passed" || status === "failed" ? status : "skipped"] += 1;

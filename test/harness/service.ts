@@ -4,19 +4,10 @@ import { join } from "node:path";
 import { setTimeout as sleep } from "node:timers/promises";
 import * as z from "zod";
 import { requireEngine } from "../../local/containers/engine.ts";
+import { localFile } from "../../local/seed.ts";
 import { type LocalService, type ServiceOptions, startService } from "../../local/service.ts";
 import { invokeFunction } from "./signing.ts";
 
-const localFile = z.object({
-  baseUrl: z.string(),
-  organizationId: z.string(),
-  projectId: z.string(),
-  databaseId: z.string(),
-  storageId: z.string(),
-  accessKey: z.string(),
-  secretKey: z.string(),
-  token: z.string(),
-});
 export type Seed = z.infer<typeof localFile>;
 
 export interface Answer {

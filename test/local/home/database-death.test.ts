@@ -33,7 +33,7 @@ describe.skipIf(process.platform !== "linux")("when the embedded DynamoDB is kil
     const list = () => fetch(`${baseUrl}/organizations`, { headers });
     const before = await (await list()).json();
     await killDatabase();
-    const deadline = Date.now() + 30_000;
+    const deadline = Date.now() + 10_000;
     let answer = await list();
     while (answer.status !== 200 && Date.now() < deadline) {
       expect(answer.status).toBe(503);
@@ -44,14 +44,13 @@ describe.skipIf(process.platform !== "linux")("when the embedded DynamoDB is kil
     expect(service.child.exitCode).toBeNull();
   }, 60_000);
 
-  it("exits with a message soon if it is killed again and again", async () => {
+  it("exits with a message within 10 s if it is killed again and again", async () => {
     const began = Date.now();
     while (service.child.exitCode === null && Date.now() - began < 30_000) {
       await Promise.race([killDatabase(), service.ended]);
     }
     expect(await service.ended).toBe(1);
-    // It takes two seconds; without a limit it would restart the database for ever.
-    expect(Date.now() - began).toBeLessThan(30_000);
+    expect(Date.now() - began).toBeLessThan(10_000);
     expect(service.stderr()).toMatch(/^The embedded DynamoDB exited and could not be restarted\. .*\n$/);
     expect(databaseProcesses(home)).toEqual([]);
   }, 60_000);
