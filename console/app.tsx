@@ -1,22 +1,21 @@
 import { effect } from "@preact/signals";
-import { useEffect, useErrorBoundary, useState } from "preact/hooks";
+import { useErrorBoundary, useLayoutEffect, useState } from "preact/hooks";
 import { LocationProvider, Route, Router } from "preact-iso/router";
 import { AuthenticationError } from "../sdk/browser.ts";
 import { Button } from "./components/button.tsx";
 import { ErrorMessage } from "./components/error-message.tsx";
 import { focusNextTitle, Shell } from "./components/shell.tsx";
 import { SignInAgain } from "./components/sign-in-again.tsx";
-import { lazy } from "./lazy.tsx";
 import { forgetLoaded } from "./load.ts";
-import { MissingPage, pageRoutes } from "./routes.ts";
+import { MissingPage } from "./pages/missing.tsx";
+import { SignInPage } from "./pages/sign-in.tsx";
+import { pageRoutes } from "./routes.ts";
 import { signedIn, user } from "./session.ts";
 
 // What was loaded belongs to the user who was signed in.
 effect(() => {
   if (user.value === null) forgetLoaded();
 });
-
-const SignInPage = lazy(() => import("./pages/sign-in.tsx").then((page) => page.SignInPage));
 
 /** The page of the address. An error in a page's code leaves the navigation usable. */
 function Pages() {
@@ -51,7 +50,7 @@ export function App() {
       if (!(reason instanceof AuthenticationError)) setError(reason);
     });
   };
-  useEffect(() => {
+  useLayoutEffect(() => {
     if (!isLink) start();
   }, []);
   const shown = () => {

@@ -1,8 +1,9 @@
+import { readFile } from "node:fs/promises";
 import { basename } from "node:path";
 import { fileURLToPath } from "node:url";
 import { promisify } from "node:util";
 import { brotliCompress, constants } from "node:zlib";
-import type { OutputFile } from "esbuild";
+import type { OutputFile, Plugin } from "esbuild";
 import { withEsbuild } from "../reference/esbuild.ts";
 import { plainRouteTable } from "../sdk/plain-route-table.ts";
 
@@ -31,7 +32,30 @@ async function fileOf(name: string, contents: Uint8Array | string, quality: numb
   return { name, contentType, brotli: brotli.toString("base64") };
 }
 
-function indexOf(script: string, style: string, icon: string): string {
+/**
+ * Puts everything that `app.tsx` imports into one file. esbuild makes a file for each set of entry points that share a module;
+ * with this, every group of pages shares all of it.
+ */
+const oneFileForApp: Plugin = {
+  name: "one-file-for-app",
+  setup(build) {
+    build.onLoad({ filter: /[/\\]console[/\\]page-groups[/\\]/ }, async ({ path }) => ({
+      contents: `import "../app.tsx";\n${await readFile(path, "utf8")}`,
+      loader: "ts",
+    }));
+  },
+};
+
+interface FirstFiles {
+  script: string;
+  /** What the script imports. */
+  imports: readonly string[];
+  style: string;
+  icon: string;
+}
+
+/** The page. Its preloads start at the same time as the script: what the script imports, and the request for the session. */
+function indexOf({ script, imports, style, icon }: FirstFiles): string {
   return `<!doctype html>
 <html lang="en">
 <head>
@@ -41,7 +65,8 @@ function indexOf(script: string, style: string, icon: string): string {
 <title>Slipway</title>
 <link rel="icon" href="/console/assets/${icon}" type="image/svg+xml">
 <link rel="stylesheet" href="/console/assets/${style}">
-<script type="module" src="/console/assets/${script}"></script>
+<link rel="preload" href="/console/session" as="fetch" crossorigin>
+${imports.map((name) => `<link rel="modulepreload" href="/console/assets/${name}">\n`).join("")}<script type="module" src="/console/assets/${script}"></script>
 </head>
 <body>
 <noscript>The console needs JavaScript. Everything that it does can also be done with the command line and the API.</noscript>
@@ -54,7 +79,7 @@ const path = (file: string) => fileURLToPath(new URL(file, import.meta.url));
 
 /** All files of the console for browsers. `quick` compresses less, for a service that bundles when it is asked. */
 export async function bundleConsole(effort: "quick" | "small"): Promise<ConsoleFile[]> {
-  const { outputFiles } = await withEsbuild(({ build }) =>
+  const { outputFiles, metafile } = await withEsbuild(({ build }) =>
     build({
       entryPoints: { main: path("./main.tsx"), icon: path("./icon.svg") },
       tsconfig: path("../tsconfig.browser.json"),
@@ -67,13 +92,14 @@ export async function bundleConsole(effort: "quick" | "small"): Promise<ConsoleF
       bundle: true,
       splitting: true,
       write: false,
+      metafile: true,
       format: "esm",
       platform: "browser",
       target: "es2022",
       minify: true,
       legalComments: "none",
       logLevel: "silent",
-      plugins: [plainRouteTable],
+      plugins: [plainRouteTable, oneFileForApp],
     }),
   );
   const nameOf = (start: string, extension: string) => {
@@ -84,7 +110,12 @@ export async function bundleConsole(effort: "quick" | "small"): Promise<ConsoleF
     return found;
   };
   const quality = effort === "quick" ? 4 : constants.BROTLI_MAX_QUALITY;
-  const index = indexOf(nameOf("main", ".js"), nameOf("main", ".css"), nameOf("icon", ".svg"));
+  const script = nameOf("main", ".js");
+  const imports = Object.entries(metafile.outputs)
+    .filter(([file]) => basename(file) === script)
+    .flatMap(([, output]) => output.imports.filter(({ kind }) => kind === "import-statement"))
+    .map(({ path }) => basename(path));
+  const index = indexOf({ script, imports, style: nameOf("main", ".css"), icon: nameOf("icon", ".svg") });
   return Promise.all([
     fileOf("index.html", index, quality),
     ...outputFiles.map((file) => fileOf(basename(file.path), file.contents, quality)),

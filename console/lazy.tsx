@@ -1,22 +1,28 @@
-import type { ComponentType } from "preact";
+import type { ComponentType, VNode } from "preact";
 import { useEffect, useState } from "preact/hooks";
 import { ErrorMessage } from "./components/error-message.tsx";
 
-/**
- * A component whose code is loaded when it is first shown. After a new version of the service the old code may be gone:
- * loading the page again brings the new one.
- */
-export function lazy(load: () => Promise<ComponentType>): ComponentType {
+/** A component whose code is loaded when it is first shown, or before by `preload`. */
+export interface LazyComponent {
+  (): VNode | null;
+  preload(): void;
+}
+
+/** After a new version of the service the old code may be gone: then the page offers to load again, which brings the new one. */
+export function lazy<Module>(load: () => Promise<Module>, pick: (module: Module) => ComponentType): LazyComponent {
   let loaded: ComponentType | undefined;
-  return function Lazy() {
+  let loading: Promise<void> | undefined;
+  const start = () => {
+    loading ??= load().then((module) => {
+      loaded = pick(module);
+    });
+    return loading;
+  };
+  function Lazy() {
     const [, setState] = useState(0);
     const [error, setError] = useState<unknown>(undefined);
     useEffect(() => {
-      if (loaded) return;
-      load().then((component) => {
-        loaded = component;
-        setState(1);
-      }, setError);
+      if (!loaded) start().then(() => setState(1), setError);
     }, []);
     if (loaded) {
       const Component = loaded;
@@ -24,5 +30,9 @@ export function lazy(load: () => Promise<ComponentType>): ComponentType {
     }
     if (error === undefined) return null;
     return <ErrorMessage of={{ error: new Error("This page could not be loaded."), retry: () => location.reload() }} />;
+  }
+  Lazy.preload = () => {
+    start().catch(() => undefined);
   };
+  return Lazy;
 }

@@ -1,4 +1,4 @@
-import { useCallback, useEffect, useRef, useState } from "preact/hooks";
+import { useCallback, useLayoutEffect, useRef, useState } from "preact/hooks";
 import { repeatWhileSeen } from "./repeat.ts";
 
 /** What was loaded. `data` stays while it is loaded again, also when that fails. */
@@ -59,10 +59,14 @@ export function useLoad<T>(
   latest.current = { load, options };
   const start = useRef<() => void>(() => undefined);
 
-  useEffect(() => {
+  // The request leaves before the page is painted.
+  useLayoutEffect(() => {
     if (key === undefined) return;
     const set = (change: Partial<Shown<T>>) =>
-      setState((before) => ({ ...(before.key === key ? before : first()), ...change }));
+      setState((before) => {
+        const current = before.key === key ? before : first();
+        return change.loading && current.loading ? current : { ...current, ...change };
+      });
     let seconds: number | undefined;
     const work = repeatWhileSeen(async (signal) => {
       set({ loading: true });

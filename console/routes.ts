@@ -1,91 +1,57 @@
 import type { ComponentType } from "preact";
-import { lazy } from "./lazy.tsx";
+import { type LazyComponent, lazy } from "./lazy.tsx";
+import { HomePage } from "./pages/home.tsx";
+import { ProjectsPage } from "./pages/projects.tsx";
+import { SignInPage } from "./pages/sign-in.tsx";
 
 interface PageRoute {
   /** As in preact-iso: `:name` stands for one segment. */
   path: string;
-  component: ComponentType;
+  component: ComponentType | LazyComponent;
 }
 
-/** Every page with its address; each page is a file of its own, whose code is loaded when it is first shown. */
+// A group is a file of its own, with the pages that are opened one after another.
+const builds = () => import("./page-groups/builds.ts");
+const configuration = () => import("./page-groups/configuration.ts");
+const storage = () => import("./page-groups/storage.ts");
+const people = () => import("./page-groups/people.ts");
+
+const organization = "/console/orgs/:orgId";
+const project = `${organization}/projects/:projectId`;
+const database = `${organization}/databases/:dbId`;
+
+const TablePage = lazy(storage, (pages) => pages.TablePage);
+
+/** Every page with its address. The console's first pages are loaded with it, all others in groups. */
 export const pageRoutes: readonly PageRoute[] = [
-  { path: "/console", component: lazy(() => import("./pages/home.tsx").then((page) => page.HomePage)) },
-  { path: "/console/sign-in", component: lazy(() => import("./pages/sign-in.tsx").then((page) => page.SignInPage)) },
-  { path: "/console/account", component: lazy(() => import("./pages/account.tsx").then((page) => page.AccountPage)) },
-  {
-    path: "/console/orgs/:orgId/projects/:projectId",
-    component: lazy(() => import("./pages/overview.tsx").then((page) => page.OverviewPage)),
-  },
-  {
-    path: "/console/orgs/:orgId/projects/:projectId/builds",
-    component: lazy(() => import("./pages/builds.tsx").then((page) => page.BuildsPage)),
-  },
-  {
-    path: "/console/orgs/:orgId/projects/:projectId/builds/:buildId",
-    component: lazy(() => import("./pages/build.tsx").then((page) => page.BuildPage)),
-  },
-  {
-    path: "/console/orgs/:orgId/projects/:projectId/app",
-    component: lazy(() => import("./pages/app.tsx").then((page) => page.AppPage)),
-  },
-  {
-    path: "/console/orgs/:orgId",
-    component: lazy(() => import("./pages/projects.tsx").then((page) => page.ProjectsPage)),
-  },
-  {
-    path: "/console/orgs/:orgId/projects/:projectId/variables",
-    component: lazy(() => import("./pages/variables.tsx").then((page) => page.VariablesPage)),
-  },
-  {
-    path: "/console/orgs/:orgId/projects/:projectId/keys",
-    component: lazy(() => import("./pages/keys.tsx").then((page) => page.KeysPage)),
-  },
-  {
-    path: "/console/orgs/:orgId/projects/:projectId/domains",
-    component: lazy(() => import("./pages/domains.tsx").then((page) => page.DomainsPage)),
-  },
-  {
-    path: "/console/orgs/:orgId/projects/:projectId/settings",
-    component: lazy(() => import("./pages/settings.tsx").then((page) => page.SettingsPage)),
-  },
-  {
-    path: "/console/orgs/:orgId/members",
-    component: lazy(() => import("./pages/organization.tsx").then((page) => page.OrganizationPage)),
-  },
-  {
-    path: "/console/orgs/:orgId/members/tokens",
-    component: lazy(() => import("./pages/organization-tokens.tsx").then((page) => page.OrganizationTokensPage)),
-  },
-  {
-    path: "/console/orgs/:orgId/members/events",
-    component: lazy(() => import("./pages/organization-events.tsx").then((page) => page.OrganizationEventsPage)),
-  },
-  { path: "/console/connect", component: lazy(() => import("./pages/connect.tsx").then((page) => page.ConnectPage)) },
-  {
-    path: "/console/orgs/:orgId/databases",
-    component: lazy(() => import("./pages/databases.tsx").then((page) => page.DatabasesPage)),
-  },
-  {
-    path: "/console/orgs/:orgId/databases/:dbId",
-    component: lazy(() => import("./pages/tables.tsx").then((page) => page.TablesPage)),
-  },
-  {
-    path: "/console/orgs/:orgId/databases/:dbId/tables/:tableName",
-    component: lazy(() => import("./pages/table.tsx").then((page) => page.TablePage)),
-  },
-  {
-    path: "/console/orgs/:orgId/databases/:dbId/tables/:tableName/columns",
-    component: lazy(() => import("./pages/table.tsx").then((page) => page.TablePage)),
-  },
-  {
-    path: "/console/orgs/:orgId/storages",
-    component: lazy(() => import("./pages/storages.tsx").then((page) => page.StoragesPage)),
-  },
-  {
-    path: "/console/orgs/:orgId/storages/:storageId",
-    component: lazy(() => import("./pages/files.tsx").then((page) => page.FilesPage)),
-  },
+  { path: "/console", component: HomePage },
+  { path: organization, component: ProjectsPage },
+  { path: "/console/sign-in", component: SignInPage },
+  { path: "/console/account", component: lazy(people, (pages) => pages.AccountPage) },
+  { path: "/console/connect", component: lazy(people, (pages) => pages.ConnectPage) },
+  { path: `${organization}/members`, component: lazy(people, (pages) => pages.OrganizationPage) },
+  { path: `${organization}/members/tokens`, component: lazy(people, (pages) => pages.OrganizationTokensPage) },
+  { path: `${organization}/members/events`, component: lazy(people, (pages) => pages.OrganizationEventsPage) },
+  { path: project, component: lazy(builds, (pages) => pages.OverviewPage) },
+  { path: `${project}/builds`, component: lazy(builds, (pages) => pages.BuildsPage) },
+  { path: `${project}/builds/:buildId`, component: lazy(builds, (pages) => pages.BuildPage) },
+  { path: `${project}/app`, component: lazy(builds, (pages) => pages.AppPage) },
+  { path: `${project}/variables`, component: lazy(configuration, (pages) => pages.VariablesPage) },
+  { path: `${project}/keys`, component: lazy(configuration, (pages) => pages.KeysPage) },
+  { path: `${project}/domains`, component: lazy(configuration, (pages) => pages.DomainsPage) },
+  { path: `${project}/settings`, component: lazy(configuration, (pages) => pages.SettingsPage) },
+  { path: `${organization}/databases`, component: lazy(storage, (pages) => pages.DatabasesPage) },
+  { path: database, component: lazy(storage, (pages) => pages.TablesPage) },
+  { path: `${database}/tables/:tableName`, component: TablePage },
+  { path: `${database}/tables/:tableName/columns`, component: TablePage },
+  { path: `${organization}/storages`, component: lazy(storage, (pages) => pages.StoragesPage) },
+  { path: `${organization}/storages/:storageId`, component: lazy(storage, (pages) => pages.FilesPage) },
 ];
 
-/** The page for an address that is none. */
-export const MissingPage = lazy(() => import("./pages/missing.tsx").then((page) => page.MissingPage));
+/** Loads the code of an address's page, also before it is known who is signed in. */
+export function preloadPage(address: string): void {
+  for (const { path, component } of pageRoutes) {
+    const pattern = new RegExp(`^${path.replaceAll(/:\w+/g, "[^/]+")}/?$`);
+    if ("preload" in component && pattern.test(address)) component.preload();
+  }
+}

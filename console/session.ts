@@ -23,6 +23,10 @@ export const interrupted = signal(false);
 const anonymous = new Slipway({ token: "none", attemptsMax: 2 });
 const renewBeforeMs = 45_000;
 
+const notSignedIn = () => new AuthenticationError("unauthorized", "You are not signed in.", { status: 401 });
+/** As in the preload of `console/bundle.ts`. */
+const sessionPath = "/console/session";
+
 let bearer: Bearer | undefined;
 let renewal: Promise<void> | undefined;
 let waiting: { resolve(): void; reject(error: unknown): void }[] = [];
@@ -55,9 +59,25 @@ function untilSignedIn(): Promise<void> {
   return new Promise((resolve, reject) => waiting.push({ resolve, reject }));
 }
 
+let isAsked = false;
+
+/** The browser's session. The first call takes the answer that the document's preload asked for before any script ran. */
+async function getSession(options: CallOptions): Promise<SignedIn> {
+  if (!isAsked) {
+    isAsked = true;
+    const answer = await fetch(sessionPath).catch(() => undefined);
+    if (answer?.status === 401) throw notSignedIn();
+    if (answer?.ok) {
+      options.onAnswer?.({ status: 200, requestId: undefined, retryAfterSeconds: undefined, headers: answer.headers });
+      return answer.json();
+    }
+  }
+  return anonymous.getConsoleSession({}, options);
+}
+
 async function renew(): Promise<void> {
   try {
-    await begin((options) => anonymous.getConsoleSession({}, options));
+    await begin(getSession);
   } catch (error) {
     if (!(error instanceof AuthenticationError)) throw error;
     bearer = undefined;
@@ -78,7 +98,7 @@ export async function signedIn(): Promise<void> {
 
 /** The bearer for the client; rejects when nobody is signed in. */
 export function currentToken(): string {
-  if (!bearer) throw new AuthenticationError("unauthorized", "You are not signed in.", { status: 401 });
+  if (!bearer) throw notSignedIn();
   return bearer.token;
 }
 
@@ -95,7 +115,7 @@ export const signInWithCode = (code: string) => begin((options) => anonymous.cre
 
 /** Signs in with a passkey that the browser or the person chooses. */
 export async function signInWithPasskey(): Promise<void> {
-  const { startAuthentication } = await import("@simplewebauthn/browser");
+  const { startAuthentication } = await import("./passkeys.ts");
   const { options } = await anonymous.beginPasskeySignIn();
   type Input = Parameters<typeof anonymous.signInWithPasskey>[0];
   // biome-ignore lint/suspicious/noExplicitAny: the service made the options for the browser, and checks the answer
@@ -109,7 +129,7 @@ export const lookAgain = () => begin((options) => anonymous.getConsoleSession({}
 /** Closes the dialog without signing in: the calls that waited fail. */
 export function stopWaiting(): void {
   interrupted.value = false;
-  const error = new AuthenticationError("unauthorized", "You are not signed in.", { status: 401 });
+  const error = notSignedIn();
   for (const { reject } of waiting) reject(error);
   waiting = [];
 }

@@ -19,7 +19,7 @@ import { forget, signOut, user } from "../session.ts";
 
 /** Makes a passkey on this device and adds it to the user. */
 async function addPasskey(name: string): Promise<void> {
-  const { startRegistration } = await import("@simplewebauthn/browser");
+  const { startRegistration } = await import("../passkeys.ts");
   const { options } = await client.beginPasskey();
   type Input = Parameters<typeof client.createPasskey>[0];
   // biome-ignore lint/suspicious/noExplicitAny: the service made the options for the browser, and checks the answer
