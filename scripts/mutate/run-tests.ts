@@ -25,7 +25,7 @@ function run(
   { copy, config }: Workplace,
   file: string,
   environment: Record<string, string>,
-  { results, milliseconds = {} }: Partial<Plan> = {},
+  { results, usual = {} }: Partial<Plan> = {},
 ): Promise<boolean> {
   const child = spawn(
     join(copy, "node_modules/.bin/vitest"),
@@ -39,7 +39,7 @@ function run(
     if (Date.now() - last < silenceMaxMs.test || child.pid === undefined) return;
     const result = reported ? readResults(results).at(-1) : undefined;
     const isInTest = result !== undefined && "started" in result;
-    const limit = isInTest ? silenceMaxMs.test + 5 * (milliseconds[result.test] ?? 0) : silenceMaxMs.start;
+    const limit = isInTest ? silenceMaxMs.test + 5 * (usual[result.test]?.milliseconds ?? 0) : silenceMaxMs.start;
     if (Date.now() - last > limit) process.kill(-child.pid, "SIGKILL");
   }, 1_000);
   return new Promise((resolve) => {

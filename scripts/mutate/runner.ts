@@ -1,6 +1,7 @@
 import { appendFileSync, readFileSync } from "node:fs";
 import type { RunnerTestCase as Test } from "vitest";
 import { TestRunner } from "vitest";
+import { loopBudget } from "./endless-loops.ts";
 import { planSchema, type Result } from "./protocol.ts";
 
 const plan = planSchema.parse(JSON.parse(readFileSync(process.env.MUTATE_PLAN ?? "", "utf8")));
@@ -21,6 +22,9 @@ Reflect.set(globalThis, "__stryker__", switches);
 
 /** No test visits one changed place more often than this, so a change that does has made a loop endless. */
 const hitLimit = 300_000;
+
+/** How many rounds of loops a test may run with a change: many more than without. */
+const roundsMax = (usual: number) => usual * 20 + 1_000_000;
 
 /** What the repetitions of one test still have to do. */
 interface Progress {
@@ -68,21 +72,25 @@ export default class InPlaceRunner extends TestRunner {
     switches.activeMutant = progress.current;
     switches.hitCount = 0;
     switches.hitLimit = hitLimit;
+    loopBudget.left =
+      plan.mutants === undefined ? Number.MAX_SAFE_INTEGER : roundsMax(plan.usual?.[test.id]?.rounds ?? 0);
     try {
       await this.#inTime(test);
     } finally {
       switches.activeMutant = undefined;
       switches.currentTestId = undefined;
     }
+    const rounds = Number.MAX_SAFE_INTEGER - loopBudget.left;
     if (plan.mutants === undefined) {
       const everywhere = Object.fromEntries((switches.everywhere ?? []).map((id) => [id, 1]));
       const hits = switches.mutantCoverage?.perTest[test.id] ?? everywhere;
-      report({ test: test.id, name: test.fullName, milliseconds: performance.now() - started, hits });
+      const usual = { milliseconds: performance.now() - started, rounds };
+      report({ test: test.id, name: test.fullName, usual, hits });
     }
   }
 
   async #inTime(test: Test): Promise<void> {
-    const usual = plan.milliseconds?.[test.id];
+    const usual = plan.usual?.[test.id]?.milliseconds;
     const limit = usual === undefined ? 600_000 : usual * 4 + 5_000;
     let timer: NodeJS.Timeout | undefined;
     const late = new Promise<never>((_, reject) => {

@@ -1,4 +1,4 @@
-import type { Result } from "./protocol.ts";
+import type { Effort, Result } from "./protocol.ts";
 import { noticedBy, runPlan, type Workplace } from "./run-tests.ts";
 
 /** What is known of the changes of one area. */
@@ -12,7 +12,8 @@ const groupSize = 25;
 
 interface Test {
   name: string;
-  milliseconds: number;
+  /** What it takes without a change. */
+  usual: Effort;
   /** The changes that it reaches. */
   mutants: string[];
 }
@@ -51,8 +52,8 @@ export class TestFile {
     if (!looked.passed) throw new Error(`${this.file} fails without a change`);
     for (const result of looked.results) {
       if ("hits" in result) {
-        const { test, name, milliseconds, hits } = result;
-        this.#tests.set(test, { name, milliseconds, mutants: Object.keys(hits) });
+        const { test, name, usual, hits } = result;
+        this.#tests.set(test, { name, usual, mutants: Object.keys(hits) });
       }
       if ("static" in result) for (const mutant of result.static) this.#whole.add(mutant);
     }
@@ -60,7 +61,7 @@ export class TestFile {
 
   /** Tries what the tests of up to this duration reach, again in a new process wherever a change spoils the services. */
   async tryInPlace(millisecondsMax: number): Promise<void> {
-    const milliseconds = Object.fromEntries([...this.#tests].map(([id, test]) => [id, test.milliseconds]));
+    const usual = Object.fromEntries([...this.#tests].map(([id, test]) => [id, test.usual]));
     for (;;) {
       const left = this.#left(millisecondsMax);
       const together = Object.entries(left).filter(([id]) => !this.#alone.has(id));
@@ -68,7 +69,7 @@ export class TestFile {
       if (next.length === 0) return;
       const { results } = await runPlan(this.#workplace, this.file, {
         mutants: Object.fromEntries(next),
-        milliseconds,
+        usual,
       });
       // A process that ends without a result will not give one the next time either.
       if (!this.#read(results)) for (const [id] of next) this.#unrepeatable.add(id);
@@ -79,7 +80,7 @@ export class TestFile {
   #left(millisecondsMax: number): Record<string, string[]> {
     const rank = (mutant: string) => -this.#suspects.indexOf(mutant);
     const open = [...this.#tests]
-      .filter(([id, test]) => !this.#unrepeatable.has(id) && test.milliseconds <= millisecondsMax)
+      .filter(([id, test]) => !this.#unrepeatable.has(id) && test.usual.milliseconds <= millisecondsMax)
       .map(([id, { mutants }]): [string, string[]] => {
         const left = mutants.filter((one) => !this.#verdicts.noticed.has(one) && !this.#done.has(`${id} ${one}`));
         return [id, left.sort((one, other) => rank(one) - rank(other))];

@@ -1,11 +1,13 @@
 import { join } from "node:path";
 import { defineConfig } from "vitest/config";
+import { endlessLoops } from "./endless-loops.ts";
 
 const here = import.meta.dirname;
 
 /** One file of tests, whose tests run one after the other: a change must not be seen by another test. */
 export default defineConfig({
   plugins: [
+    endlessLoops,
     {
       name: "functions-in-process",
       enforce: "pre",

@@ -1,0 +1,56 @@
+import type { Plugin } from "vitest/config";
+
+/** How many rounds of loops the changed code may still run. */
+export interface LoopBudget {
+  left: number;
+}
+
+const name = "__mutateLoops__";
+const whole = 20_000_000;
+
+/** The budget that all changed code of this process shares; without a runner it is for a whole file of tests. */
+export const loopBudget: LoopBudget = Reflect.get(globalThis, name) ?? { left: whole };
+Reflect.set(globalThis, name, loopBudget);
+
+const loops = new Set(["WhileStatement", "DoWhileStatement", "ForStatement", "ForOfStatement", "ForInStatement"]);
+const count = `if (--globalThis.${name}.left < 0) throw new Error("This change makes a loop endless");`;
+
+interface Body {
+  start: number;
+  end: number;
+  type: string;
+}
+
+/** The bodies of all loops of a parsed text, the outer ones first. */
+export function bodiesOf(node: unknown): Body[] {
+  if (Array.isArray(node)) return node.flatMap(bodiesOf);
+  if (typeof node !== "object" || node === null) return [];
+  const own = loops.has(Reflect.get(node, "type")) ? [Reflect.get(node, "body")] : [];
+  return [...own, ...Object.values(node).flatMap(bodiesOf)];
+}
+
+/** The text with a count of rounds in each body. */
+export function withCounts(code: string, bodies: readonly Body[]): string {
+  const inserted = bodies.flatMap(({ start, end, type }) =>
+    type === "BlockStatement"
+      ? [{ at: start + 1, text: count }]
+      : [
+          { at: start, text: `{${count}` },
+          { at: end, text: "}" },
+        ],
+  );
+  // From the end, so that the places stay right; of two at one place, the inner loop's end comes first.
+  const last = inserted.map((one, index) => ({ ...one, index })).sort((a, b) => b.at - a.at || b.index - a.index);
+  return last.reduce((text, { at, text: more }) => text.slice(0, at) + more + text.slice(at), code);
+}
+
+/** Ends the loops that a change makes endless at once, instead of after the time that a silent process has. */
+export const endlessLoops: Plugin = {
+  name: "endless-loops",
+  enforce: "post",
+  transform(code) {
+    if (!code.includes("stryMutAct_")) return undefined;
+    const counted = withCounts(code, bodiesOf(this.parse(code)));
+    return { code: `globalThis.${name} ??= { left: ${whole} };\n${counted}`, map: null };
+  },
+};
