@@ -1,6 +1,6 @@
 import { useEffect, useMemo, useRef, useState } from "preact/hooks";
 import { Button } from "./button.tsx";
-import { useVirtualBox } from "./use-virtual.ts";
+import { useVisibleRows } from "./use-visible-rows.ts";
 
 export interface LogLine {
   at: string;
@@ -16,7 +16,8 @@ const rowHeight = 20;
 const controls = /\u001b\[[0-9;?]*[A-Za-z]|\u001b\][^\u0007]*\u0007|[\u0000-\u0008\u000b-\u001f\u007f]/g;
 const shownText = (text: string) => text.replace(controls, "").replaceAll("\t", "    ");
 
-const clock = new Intl.DateTimeFormat("en-GB", { hour: "2-digit", minute: "2-digit", second: "2-digit" });
+/** "09:05:07", in the person's time zone. */
+const clock = (at: string) => new Date(at).toTimeString().slice(0, 8);
 
 /** The text with the parts that were searched for marked. */
 function Marked({ text, searched }: { text: string; searched: string }) {
@@ -47,7 +48,8 @@ export function LogView({ label, lines, isGrowing, empty }: LogViewProps) {
   const [follows, setFollows] = useState(isGrowing);
   const [text, setText] = useState("");
   const [current, setCurrent] = useState(0);
-  const { items, totalHeight, scrollTo } = useVirtualBox(box, { count: lines.length, rowHeight, overscan: 20 });
+  const list = useRef<HTMLDivElement>(null);
+  const { from, to } = useVisibleRows(list, { count: lines.length, rowHeight, overscan: 20 }, box);
   const searched = text.toLowerCase();
   const hits = useMemo(
     () =>
@@ -64,7 +66,8 @@ export function LogView({ label, lines, isGrowing, empty }: LogViewProps) {
     const next = (to + hits.length) % hits.length;
     setFollows(false);
     setCurrent(next);
-    scrollTo(hits[next] ?? 0);
+    const element = box.current;
+    if (element) element.scrollTop = (hits[next] ?? 0) * rowHeight - (element.clientHeight - rowHeight) / 2;
   };
   const search = (value: string) => {
     setText(value);
@@ -125,18 +128,21 @@ export function LogView({ label, lines, isGrowing, empty }: LogViewProps) {
         onScroll={onScroll}
       >
         {lines.length === 0 && <p class="muted log-empty">{empty}</p>}
-        <div class="log-lines" style={{ height: `${totalHeight}px`, minWidth: `calc(${width}ch + 170px)` }}>
-          {items.map(({ index, start }) => {
-            const line = lines[index];
-            if (!line) return null;
+        <div
+          ref={list}
+          class="log-lines"
+          style={{ height: `${lines.length * rowHeight}px`, minWidth: `calc(${width}ch + 170px)` }}
+        >
+          {lines.slice(from, to).map((line, position) => {
+            const index = from + position;
             return (
               <div
                 key={index}
                 class={hits[current] === index ? "log-line hit" : "log-line"}
-                style={{ transform: `translateY(${start}px)` }}
+                style={{ transform: `translateY(${index * rowHeight}px)` }}
               >
                 <time dateTime={line.at} title={line.at}>
-                  {clock.format(new Date(line.at))}
+                  {clock(line.at)}
                 </time>
                 <span class="log-source">{line.source}</span>
                 <bdi dir="ltr">

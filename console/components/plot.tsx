@@ -16,7 +16,8 @@ interface PlotProps {
 const width = 300;
 const height = 88;
 
-const clock = new Intl.DateTimeFormat("en-GB", { hour: "2-digit", minute: "2-digit" });
+/** "09:05", in the person's time zone. */
+const clock = (ms: number) => new Date(ms).toTimeString().slice(0, 5);
 const known = (values: readonly (number | null)[]) => values.filter((value) => value !== null);
 
 /** The line of a series; where nothing was measured it is interrupted. A single value becomes a short dash. */
@@ -65,9 +66,9 @@ export function Plot({ title, times, series, format }: PlotProps) {
         ))}
       </svg>
       <p class="plot-ends muted">
-        <span>{first !== undefined && clock.format(new Date(first))}</span>
+        <span>{first !== undefined && clock(first)}</span>
         <span>highest {format(highest)}</span>
-        <span>{end !== undefined && clock.format(new Date(end))}</span>
+        <span>{end !== undefined && clock(end)}</span>
       </p>
     </figure>
   );

@@ -3,12 +3,7 @@ export type Tone = "good" | "bad" | "busy" | "warn" | "idle";
 
 /** A state as a colored dot with its name. */
 export function Status({ tone, children }: { tone: Tone; children: string }) {
-  return (
-    <span class={`status ${tone}`}>
-      <span class="dot" aria-hidden="true" />
-      {children}
-    </span>
-  );
+  return <span class={`status ${tone}`}>{children}</span>;
 }
 
 const buildStates: Readonly<Record<string, readonly [tone: Tone, text: string]>> = {

@@ -90,8 +90,7 @@ function BuildView({ ids, build }: { ids: ProjectIds; build: SingleBuildReply })
           {running && build.status === "deploying" && (
             <p class="muted">It cannot be canceled any more: the new version is being started and checked.</p>
           )}
-          {!running && <RedeployButton ids={ids} build={build} blockedBy={blockedBy} />}
-          {!running && blockedBy && <p class="muted">{blockedBy}</p>}
+          {!running && (blockedBy ? <p class="muted">{blockedBy}</p> : <RedeployButton ids={ids} build={build} />)}
         </div>
       </section>
       {build.error && <Failure error={build.error} isFirst={liveId === undefined} />}

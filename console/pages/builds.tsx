@@ -1,8 +1,9 @@
+import { Component } from "preact";
 import { useEffect, useMemo, useRef, useState } from "preact/hooks";
 import type { ListedBuildReply } from "../../api/builds.ts";
 import { client } from "../api.ts";
 import { buildSeconds, canCancel, isRunning, liveMark, type ProjectIds, redeployReasons } from "../builds.ts";
-import { CancelButton, RebuildButton, RedeployButton } from "../components/build-actions.tsx";
+import { CancelDialog, named, RebuildButton, RedeployDialog } from "../components/build-actions.tsx";
 import { LinkButton } from "../components/button.tsx";
 import { EmptyState } from "../components/empty-state.tsx";
 import { ErrorMessage } from "../components/error-message.tsx";
@@ -11,8 +12,7 @@ import { Loading } from "../components/loading.tsx";
 import { Page } from "../components/shell.tsx";
 import { BuildStatus } from "../components/status.tsx";
 import { durationText, nowMs, Time } from "../components/time.tsx";
-import { useVirtualPage } from "../components/use-virtual.ts";
-import { UserText } from "../components/user-text.tsx";
+import { useVisibleRows } from "../components/use-visible-rows.ts";
 import { useLoad } from "../load.ts";
 import { paths, useProject } from "../paths.ts";
 
@@ -42,46 +42,78 @@ function useIsNarrow(): boolean {
   return narrow;
 }
 
-function Row({ ids, build, isLiveKnown }: { ids: ProjectIds; build: ListedBuildReply; isLiveKnown: boolean }) {
+/** The seconds of a running build grow while it is seen. */
+function Duration({ build }: { build: ListedBuildReply }) {
   const running = isRunning(build);
-  const canceledAt = build.redeployBlockedBy === "canceled" ? build.updatedAt : null;
-  return (
-    <>
-      <span class="build-state">
+  return <>{durationText(buildSeconds(build, running, running ? nowMs() : 0))}</>;
+}
+
+interface RowProps {
+  ids: ProjectIds;
+  build: ListedBuildReply;
+  isLiveKnown: boolean;
+  index: number;
+  count: number;
+  rowHeight: number;
+  onAsk: (build: ListedBuildReply) => void;
+}
+
+/** A row is rendered again only when what it shows is another: while the list scrolls, most rows stay as they are. */
+class Row extends Component<RowProps> {
+  override shouldComponentUpdate(next: RowProps): boolean {
+    const { props } = this;
+    return (
+      next.build !== props.build ||
+      next.isLiveKnown !== props.isLiveKnown ||
+      next.index !== props.index ||
+      next.count !== props.count ||
+      next.rowHeight !== props.rowHeight
+    );
+  }
+
+  override render({ ids, build, isLiveKnown, index, count, rowHeight, onAsk }: RowProps) {
+    const running = isRunning(build);
+    const canceledAt = build.redeployBlockedBy === "canceled" ? build.updatedAt : null;
+    return (
+      <li
+        aria-setsize={count}
+        aria-posinset={index + 1}
+        style={{ transform: `translateY(${index * rowHeight}px)`, height: `${rowHeight}px` }}
+      >
         <BuildStatus build={{ ...build, canceledAt }} />
-      </span>
-      <span class="build-title">
-        <a href={paths.build(ids.orgId, ids.projectId, build.id)}>
-          <UserText>{build.title ?? "Untitled build"}</UserText>
-        </a>
-        <LiveBadge mark={liveMark(build, isLiveKnown)} />
-      </span>
-      <span class="build-facts muted">
-        <span>{build.runtime ?? "–"}</span>
-        <span class="end">{durationText(buildSeconds(build, running, nowMs()))}</span>
-        <span>
+        <span class="build-title">
+          <a href={paths.build(ids.orgId, ids.projectId, build.id)} dir="auto">
+            {build.title ?? "Untitled build"}
+          </a>
+          <LiveBadge mark={liveMark(build, isLiveKnown)} />
+        </span>
+        <span class="build-facts muted">
+          <span>{build.runtime ?? "–"}</span>
+          <span class="end">
+            <Duration build={build} />
+          </span>
           <Time at={build.createdAt} />
         </span>
-      </span>
-      <span class="build-actions">
-        {running && canCancel(build.status) && <CancelButton ids={ids} build={build} />}
-        {!running && (
-          <RedeployButton
-            quiet
-            ids={ids}
-            build={build}
-            blockedBy={
-              build.redeployBlockedBy
-                ? redeployReasons[build.redeployBlockedBy]
-                : build.canRedeploy
-                  ? undefined
-                  : "What serves could not be read just now; try again in a few seconds."
-            }
-          />
+        {(!running || canCancel(build.status)) && (
+          <button
+            type="button"
+            class={`button ${running ? "danger" : blockedBy(build) === undefined ? "quiet" : "quiet muted"}`}
+            aria-haspopup="dialog"
+            aria-label={`${running ? "Cancel" : "Redeploy"} ${named(build)}`}
+            onClick={() => onAsk(build)}
+          >
+            {running ? "Cancel" : "Redeploy"}
+          </button>
         )}
-      </span>
-    </>
-  );
+      </li>
+    );
+  }
+}
+
+/** Why a build cannot be deployed again, in words; undefined if it can. */
+function blockedBy({ redeployBlockedBy, canRedeploy }: ListedBuildReply): string | undefined {
+  if (redeployBlockedBy) return redeployReasons[redeployBlockedBy];
+  return canRedeploy ? undefined : "What serves could not be read just now; try again in a few seconds.";
 }
 
 interface RowsProps {
@@ -94,34 +126,41 @@ interface RowsProps {
 /** The list scrolls with the page; only the rows in view are in the document. */
 function Rows({ ids, builds, isLiveKnown, onEnd }: RowsProps) {
   const list = useRef<HTMLUListElement>(null);
-  const [top, setTop] = useState(0);
-  const narrow = useIsNarrow();
-  const rowHeight = narrow ? 104 : 49;
-  const { items, totalHeight } = useVirtualPage({ count: builds.length, rowHeight }, top);
+  const [asked, setAsked] = useState<ListedBuildReply | undefined>(undefined);
+  const rowHeight = useIsNarrow() ? 104 : 49;
+  const { from, to } = useVisibleRows(list, { count: builds.length, rowHeight, overscan: 10 });
   useEffect(() => {
-    if (list.current) setTop(list.current.getBoundingClientRect().top + scrollY);
-  }, []);
-  const last = items.at(-1)?.index ?? 0;
-  useEffect(() => {
-    if (last >= builds.length - 20) onEnd();
-  }, [last, builds.length]);
+    if (to >= builds.length - 20) onEnd();
+  }, [to, builds.length]);
+  const dialog = asked && { ids, build: asked, onClose: () => setAsked(undefined) };
   return (
-    <ul class="builds" ref={list} style={{ height: `${totalHeight}px` }} aria-label="Builds, newest first">
-      {items.map(({ index, start }) => {
-        const build = builds[index];
-        if (!build) return null;
-        return (
-          <li
+    <>
+      <ul
+        class="builds"
+        ref={list}
+        style={{ height: `${builds.length * rowHeight}px` }}
+        aria-label="Builds, newest first"
+      >
+        {builds.slice(from, to).map((build, position) => (
+          <Row
             key={build.id}
-            aria-setsize={builds.length}
-            aria-posinset={index + 1}
-            style={{ transform: `translateY(${start - top}px)`, height: `${rowHeight}px` }}
-          >
-            <Row ids={ids} build={build} isLiveKnown={isLiveKnown} />
-          </li>
-        );
-      })}
-    </ul>
+            ids={ids}
+            build={build}
+            isLiveKnown={isLiveKnown}
+            index={from + position}
+            count={builds.length}
+            rowHeight={rowHeight}
+            onAsk={setAsked}
+          />
+        ))}
+      </ul>
+      {dialog &&
+        (isRunning(dialog.build) ? (
+          <CancelDialog {...dialog} />
+        ) : (
+          <RedeployDialog {...dialog} blockedBy={blockedBy(dialog.build)} />
+        ))}
+    </>
   );
 }
 

@@ -123,6 +123,10 @@ describe.skipIf(!chromiumFile)("builds in the console", () => {
         expect.stringMatching(/^CanceledFirst version/),
       ]);
     await expectAccessible(page);
+    await rows.first().getByRole("button", { name: "Redeploy Broken version" }).press("Enter");
+    await page.getByRole("dialog").getByText("Only builds that became ready can be deployed again.").waitFor();
+    await expect.poll(() => dialogButton("Redeploy").count()).toBe(0);
+    await page.keyboard.press("Escape");
     await button("Rebuild").click();
     await despiteFault(page, () => dialogButton("Rebuild").click());
     await page.getByRole("heading", { name: "First version", level: 1 }).waitFor();
