@@ -55,6 +55,14 @@ const groupSecondsMax = 20;
 
 const report = z.object({ testResults: z.array(z.object({ name: z.string(), status: z.string() })) });
 
+/** The beginning of a file of tests: after its first failed test, it skips the others. */
+const stopAtFirst = `import { beforeEach } from "vitest";
+let failed = false;
+beforeEach((test) => {
+  if (failed) test.skip();
+  test.onTestFailed(() => { failed = true; });
+});`;
+
 /** The changes with which a test of the file fails, each on from the start of a run of its own. */
 export async function noticedBy(workplace: Workplace, file: string, mutants: readonly string[]): Promise<string[]> {
   const folder = join(workplace.copy, "mutate-runs");
@@ -63,7 +71,8 @@ export async function noticedBy(workplace: Workplace, file: string, mutants: rea
   const numberOf = (mutant: string) => String(mutants.indexOf(mutant));
   for (const mutant of mutants) {
     const on = `Object.assign((globalThis.__stryker__ ??= {}), { activeMutant: ${JSON.stringify(mutant)} });`;
-    writeFileSync(join(folder, `${numberOf(mutant)}.test.ts`), `${on}\nawait import("../${file}");\n`);
+    const text = `${stopAtFirst}\n${on}\nawait import("../${file}");\n`;
+    writeFileSync(join(folder, `${numberOf(mutant)}.test.ts`), text);
   }
   const child = spawn(
     join(workplace.copy, "node_modules/.bin/vitest"),

@@ -38,8 +38,7 @@ export class Automaton {
   steps = 0;
 
   constructor(patterns: readonly string[]) {
-    const sorted = patterns.filter((pattern) => pattern !== "").sort();
-    this.#patterns = sorted.filter((pattern, index) => pattern !== sorted[index - 1]);
+    this.#patterns = patterns.toSorted();
     this.#add(0, this.#patterns.length, 0);
   }
 
@@ -80,7 +79,7 @@ export class Automaton {
     const row = state * columns;
     if (states[row + code] === unit) return states[row + next] ?? none;
     const index = states[row + branches] ?? none;
-    return index === none ? none : (this.#branches[index]?.get(unit) ?? none);
+    return this.#branches[index]?.get(unit) ?? none;
   }
 
   /** The state after one more character; creates it and the states of its failure links if needed. */
@@ -111,14 +110,11 @@ export class Automaton {
 
   /** The state after this character if one of the state's patterns continues with it, else `none`. */
   #child(state: number, unit: number): number {
-    let low = this.#get(state, firstPattern);
-    let high = this.#get(state, endPattern);
+    const end = this.#get(state, endPattern);
     const before = this.#get(state, depth);
-    if (high - low > 1) {
-      low = this.#firstFrom(low, high, before, unit);
-      high = this.#firstFrom(low, high, before, unit + 1);
-      if (low === high) return none;
-    } else if (this.#patterns[low]?.charCodeAt(before) !== unit) return none;
+    const low = this.#firstFrom(this.#get(state, firstPattern), end, before, unit);
+    const high = this.#firstFrom(low, end, before, unit + 1);
+    if (low === high) return none;
     const child = this.#add(low, high, before + 1);
     this.#connect(state, unit, child);
     return child;
@@ -130,7 +126,8 @@ export class Automaton {
     for (let end = high; first < end; ) {
       const middle = (first + end) >>> 1;
       const pattern = this.#patterns[middle] ?? "";
-      if (at < pattern.length && pattern.charCodeAt(at) >= unit) end = middle;
+      // A shorter pattern comes before those that continue it: its character is NaN, which is not at least `unit`.
+      if (pattern.charCodeAt(at) >= unit) end = middle;
       else first = middle + 1;
     }
     return first;
@@ -150,7 +147,7 @@ export class Automaton {
     states[row + endPattern] = high;
     states[row + depth] = length;
     states[row + fallback] = start;
-    states[row + matched] = length > 0 && this.#patterns[low]?.length === length ? length : 0;
+    states[row + matched] = this.#patterns[low]?.length === length ? length : 0;
     states[row + code] = none;
     states[row + branches] = none;
     return state;

@@ -36,7 +36,7 @@ export function masker(values: readonly string[]): (line: string) => string {
 /** A value and its lines, because logs are read line by line; trimmed, because logs may drop the space around them. */
 function maskedParts(value: string): string[] {
   const whole = value.toWellFormed();
-  const parts = whole.split(/[\r\n]+/).map((part) => part.trim());
+  const parts = whole.split(/[\r\n]/).map((part) => part.trim());
   const trimmed = whole.trim();
   // Some values have six characters only with the space around them.
   if (trimmed !== "" && !harmless.test(trimmed)) parts.push(trimmed, whole);
@@ -46,7 +46,7 @@ function maskedParts(value: string): string[] {
 function withoutRanges(line: string, ranges: readonly Range[]): string {
   let masked = "";
   let end = 0;
-  for (const { from, to } of ranges.toSorted((one, other) => one.from - other.from || other.to - one.to)) {
+  for (const { from, to } of ranges.toSorted((one, other) => one.from - other.from)) {
     if (from >= end) masked += line.slice(end, from) + mask;
     end = Math.max(end, to);
   }

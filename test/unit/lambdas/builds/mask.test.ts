@@ -1,6 +1,7 @@
 import { describe, expect, test } from "vitest";
 import { Automaton } from "../../../../lambdas/builds/model/automaton.ts";
 import { masker } from "../../../../lambdas/builds/model/mask.ts";
+import { readingsOf } from "../../../../lambdas/builds/model/readings.ts";
 import { fc } from "../../../harness/fast-check.ts";
 
 const key = "-----BEGIN KEY-----\nMIIBVgIBADANBgkqhkiG9w0\r\n  Zm9yIHRlc3RzIG9ubHk=\nshort\n-----END KEY-----\n";
@@ -49,6 +50,7 @@ test.each<[string, string[], string, string]>([
   ["no value of space alone", ["        "], "a        b", "a        b"],
   ["short lines where they stand as one", ["ab\ncd\tef\rg  "], '{"v":"ab\\ncd\\tef\\rg"}', '{"v":"[masked]"}'],
   ["a value beside what is no UTF-8", ["s3cret value"], "GET /%c0%80/s3cret%20value", "GET /%c0%80/[masked]"],
+  ["a value that holds what is no UTF-8", ["%c0%80 value"], "GET /%c0%80%20value", "GET /[masked]"],
   ["a value as JSON", [odd], `{"v":${JSON.stringify(odd)}}`, '{"v":"[masked]"}'],
   ["a value as JSON in JSON", [odd], JSON.stringify(JSON.stringify({ v: odd })), '"{\\"v\\":\\"[masked]\\"}"'],
   [
@@ -186,6 +188,26 @@ describe("the work grows with the text and the values, not with their product", 
     const { steps } = automaton;
     expect(automaton.occurrences("abcabcabcabd")).toEqual([{ from: 3, to: 12 }]);
     expect(automaton.steps).toBe(steps);
+  });
+
+  test("every transition is kept, however many a state has", () => {
+    const automaton = new Automaton(["xab1", "xab2", "xab3", "xac1", "xac2", "xad1", "xad2", ""]);
+    const text = "xab1xab2xab3xac1xac2xad1xad2xab4xae";
+    const found = automaton.occurrences(text);
+    expect(found.map(({ to }) => to)).toEqual([4, 8, 12, 16, 20, 24, 28]);
+    const { steps } = automaton;
+    expect(automaton.occurrences(text)).toEqual(found);
+    expect(automaton.steps).toBe(steps);
+  });
+
+  test.each([
+    ["plain text", 1],
+    ["a%41", 2],
+    ["a+b", 2],
+    ["a\\nb", 2],
+    ["\\".repeat(64), 4],
+  ])("%j is decoded only as often as it has escapes: %i readings", (text, count) => {
+    expect(readingsOf(text)).toHaveLength(count);
   });
 });
 
