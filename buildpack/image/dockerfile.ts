@@ -25,12 +25,37 @@ const systemPath = "/usr/local/sbin:/usr/local/bin:/usr/sbin:/usr/bin:/sbin:/bin
 
 /** The Dockerfile of a plan (docs/detection.md, Image): it contains names of variables but never values. Throws if a name is invalid. */
 export function renderDockerfile(plan: Plan, input: ImageInput): string {
-  const base = baseImages(plan);
-  const run = (command: string) => `RUN ${cacheMount(input.projectId)} ${oneLine(command)}`;
   const manager = managerCommand(plan);
-  const variables = variableLines(input.variableNames);
   const lines = [
-    `FROM ${base.build} AS build`,
+    ...(isOnlyCopied(plan) ? [] : [...buildStages(plan, input), ""]),
+    `FROM ${baseImages(plan).run}`,
+    ...systemPackages(plan),
+    ...(manager !== null && startNeedsManager(plan) ? [`RUN ${manager}`] : []),
+    // Before the app, because a layer behind it would be made anew with every change.
+    "WORKDIR /app",
+    ...copyApp(plan),
+    ...envLines({ HOME: "/app", ...runEnvironment(plan), PATH: `${binaries(plan)}:${systemPath}` }),
+    ...variableLines(input.variableNames),
+    "USER 1000",
+    `EXPOSE ${plan.port}`,
+    "STOPSIGNAL SIGTERM",
+    // The entry point of Node.js images is a shell script that changes variables such as IFS and mistakes a file with a program's name for a script.
+    "ENTRYPOINT []",
+    `CMD ${JSON.stringify(startArguments(plan))}`,
+  ];
+  return `${lines.join("\n")}\n`;
+}
+
+/** True if no command runs in the build, so that the large image with compilers is not needed. */
+function isOnlyCopied(plan: Plan): boolean {
+  return plan.static === null && installCommands(plan).length + buildCommands(plan).length === 0;
+}
+
+function buildStages(plan: Plan, { variableNames, projectId }: ImageInput): string[] {
+  const run = (command: string) => `RUN ${cacheMount(projectId)} ${oneLine(command)}`;
+  const manager = managerCommand(plan);
+  return [
+    `FROM ${baseImages(plan).build} AS build`,
     "WORKDIR /app",
     ...envLines({
       ...cacheEnvironment(plan),
@@ -44,25 +69,10 @@ export function renderDockerfile(plan: Plan, input: ImageInput): string {
     ...(plan.manifests === null ? [] : ["COPY . ."]),
     ...(plan.static === null ? [] : [`COPY --from=slipway static-server.mjs ./${staticServerPath}`]),
     ...envLines(plan.env),
-    ...variables,
+    ...variableLines(variableNames),
     ...buildCommands(plan).map(({ command }) => run(command)),
     ...separated(plan),
-    "",
-    `FROM ${base.run}`,
-    ...systemPackages(plan),
-    ...(manager !== null && startNeedsManager(plan) ? [`RUN ${manager}`] : []),
-    ...copyApp(plan),
-    "WORKDIR /app",
-    ...envLines({ HOME: "/app", ...runEnvironment(plan), PATH: `${binaries(plan)}:${systemPath}` }),
-    ...variables,
-    "USER 1000",
-    `EXPOSE ${plan.port}`,
-    "STOPSIGNAL SIGTERM",
-    // The entry point of Node.js images is a shell script that changes variables such as IFS and mistakes a file with a program's name for a script.
-    "ENTRYPOINT []",
-    `CMD ${JSON.stringify(startArguments(plan))}`,
   ];
-  return `${lines.join("\n")}\n`;
 }
 
 /** The Debian release is explicit, because the images' defaults differ between release lines. */
@@ -176,6 +186,7 @@ function separated(plan: Plan): string[] {
 
 /** The content of the run stage: a static site's files and their server, else the packages and the rest of the app. */
 function copyApp(plan: Plan): string[] {
+  if (isOnlyCopied(plan)) return ["COPY --link --chown=1000:1000 . /app"];
   const copy = (stage: string, path: string) =>
     `COPY --link --chown=1000:1000 --from=${stage} ${JSON.stringify([`/app${path}`, `/app${path}`])}`;
   if (plan.static !== null) return [`/${plan.static.dir}`, `/${staticServerPath}`].map((path) => copy("build", path));

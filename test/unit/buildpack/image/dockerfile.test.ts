@@ -47,9 +47,9 @@ FROM build AS source
 RUN rm -rf node_modules
 
 FROM public.ecr.aws/docker/library/node:24-bookworm-slim
+WORKDIR /app
 COPY --link --chown=1000:1000 --from=build ["/app/node_modules","/app/node_modules"]
 COPY --link --chown=1000:1000 --from=source ["/app","/app"]
-WORKDIR /app
 ENV HOME="/app"
 ENV NODE_ENV="production"
 ENV PORT="8080"
@@ -92,8 +92,23 @@ test("the packages of a Python app are a layer of their own", () => {
   );
 });
 
-test("an app that installs nothing is one layer", () => {
-  const lines = linesOf({ "package.json": { scripts: { start: "node server.js" } }, "server.js": "" });
+const plain = { "package.json": { scripts: { start: "node server.js" } }, "server.js": "" };
+
+test("an app that installs and builds nothing is one layer, without a build stage", () => {
+  const lines = linesOf(plain, ["API_KEY"]);
+  expect(lines.slice(0, 3)).toEqual([
+    "FROM public.ecr.aws/docker/library/node:24-bookworm-slim",
+    "WORKDIR /app",
+    "COPY --link --chown=1000:1000 . /app",
+  ]);
+  expect(lines.filter((line) => /^(FROM|COPY|RUN|ARG) /.test(line))).toEqual([lines[0], lines[2], "ARG _E0"]);
+});
+
+test("an app that is only built has a build stage, and is one layer", () => {
+  const lines = linesOf({
+    ...plain,
+    "package.json": { scripts: { start: "node server.js", build: "node build.js" } },
+  });
   expect(lines.filter((line) => line.startsWith("FROM"))).toHaveLength(2);
   expect(lines).toContain('COPY --link --chown=1000:1000 --from=build ["/app","/app"]');
 });
