@@ -26,37 +26,33 @@ const prepareBuildKit = [
 /** Stops at the first error, and never prints commands, even if the calling shell does. */
 const silent = ["set -euo pipefail", "set +x"];
 
-/** What the function's response becomes: a configuration of curl and the registry's password, each ended by NUL. jq gives nothing without an archive. */
-const accessParts = `select(.archive) | "url = \\(.archive | @json)\\noutput = \\"/tmp/source.zip\\"\\n" +
-  "url = \\(.recipe | @json)\\noutput = \\"/tmp/build/recipe.json\\"\\n\\u0000" + .registryPassword + "\\u0000"`;
-
 /**
- * Requests this build's access data. The response is secret: its files are removed before the app's code runs, and its URLs and
+ * Requests this build's access data. The response is secret: its file is removed before the app's code runs, and its URLs and
  * password are passed to curl and docker through a pipe, because other processes can read a command line.
- * A response without an archive is an error of the function, although the aws command exits with 0.
- * Each start of jq takes as long as many steps, so there are few; docker logs in while curl works.
+ * A response without an archive is an error of the function, although the aws command exits with 0. Addresses and passwords need no
+ * escapes in JSON, so the shell reads them itself: each start of jq takes as long as many steps. docker logs in beside the rest.
  */
 const requestAccess = [
-  ...silent,
   "mkdir -p /tmp/build /tmp/source /tmp/slipway",
   "umask 077",
   `printf '{"imageBuildId":"%s"}' "$CODEBUILD_BUILD_ID" > /tmp/build/question.json`,
+  `part_of_access() { local pattern='"'$1'": *"([^"\\]+)"'; [[ $access =~ $pattern ]] && REPLY=\${BASH_REMATCH[1]}; }`,
   "ask() {",
   '  aws lambda invoke --function-name "$ACCESS_FUNCTION" --payload fileb:///tmp/build/question.json /tmp/build/buildAccess.json > /dev/null &&',
-  `    jq -ej '${accessParts}' /tmp/build/buildAccess.json > /tmp/build/access`,
+  "    access=$(< /tmp/build/buildAccess.json) && part_of_access archive && archive=$REPLY &&",
+  "    part_of_access recipe && recipe=$REPLY && part_of_access registryPassword && password=$REPLY",
   "}",
   "ask || { sleep 2; ask; } || { sleep 8; ask; } ||",
   '  { echo "The service did not give this build access to its source. Build again."; exit 1; }',
-  '{ IFS= read -r -d "" downloads; IFS= read -r -d "" password; } < /tmp/build/access',
-  "rm /tmp/build/buildAccess.json /tmp/build/access",
+  "rm /tmp/build/buildAccess.json",
   // Its warning about the file with the password is of no use in a log; an error is.
   "log_in() {",
   '  printf %s "$password" | docker login --username AWS --password-stdin "${IMAGE_REPOSITORY%%/*}" > /tmp/build/login.txt 2>&1 ||',
   "    { cat /tmp/build/login.txt; return 1; }",
   "}",
   "log_in &",
-  'printf %s "$downloads" | curl --config - --silent --show-error --fail --fail-early --connect-timeout 10 --retry 3',
-  "wait $!",
+  `printf 'url = "%s"\noutput = "%s"\n' "$archive" /tmp/source.zip "$recipe" /tmp/build/recipe.json |`,
+  "  curl --config - --silent --show-error --fail --fail-early --connect-timeout 10 --retry 3",
 ];
 
 /** What the recipe becomes: each part ended by NUL, the values of variables last. */
@@ -69,7 +65,6 @@ const recipeParts = `"Detected: \\(.plan.runtime) with \\(.plan.packageManager.n
  * CodeBuild's, unzip of Amazon Linux would write `日` in a name as `#U65e5`.
  */
 const prepare = [
-  ...silent,
   `jq -j '${recipeParts}' /tmp/build/recipe.json > /tmp/build/parts`,
   "part() { IFS= read -r -d '' REPLY; }",
   "{",
@@ -81,6 +76,7 @@ const prepare = [
   "} < /tmp/build/parts",
   "LC_ALL=C.UTF-8 unzip -q -o /tmp/source.zip -d /tmp/source || test $? -eq 1",
   "chmod -R u+rwX /tmp/source",
+  "wait $!",
   ...prepareBuildKit,
 ];
 
@@ -117,12 +113,12 @@ export function renderBuildspec(): Record<string, unknown> {
     version: 0.2,
     env: { shell: "bash", "exported-variables": ["IMAGE_DIGEST"] },
     phases: {
-      pre_build: { "on-failure": "ABORT", commands: [strict(requestAccess), strict(prepare)] },
+      pre_build: { "on-failure": "ABORT", commands: [strict([...silent, ...requestAccess, ...prepare])] },
       build: {
         "on-failure": "ABORT",
         commands: [
           strict(build),
-          `export IMAGE_DIGEST=$(jq -r '."containerimage.digest"' /tmp/metadata.json)`,
+          `export IMAGE_DIGEST=$(sed -n 's/.*"containerimage\\.digest": *"\\([^"]*\\)".*/\\1/p' /tmp/metadata.json)`,
           'test -n "$IMAGE_DIGEST"',
         ],
       },
