@@ -35,16 +35,16 @@ export async function deployArchive(
 ): Promise<{ code: number; build: SingleBuildReply }> {
   const { terminal, signal, environment } = context;
   const { id, url } = await create(target, { title, description }, wait, context);
-  const build = await cancelOnFailure(target, id, context, async (sent) => {
+  const followed = await cancelOnFailure(target, id, context, async (sent) => {
     await upload(url, archive, context);
     sent();
     // A machine that cannot keep the archive deploys all the same; `slipway promote` then says that it is not kept.
     const keeping = keepArchive(environment, id, { ...archive, title: title ?? null }).catch(() => undefined);
-    const followed = await followBuild(target, id, terminal, signal);
+    const finished = await followBuild(target, id, terminal, signal);
     await keeping;
-    return followed;
+    return finished;
   });
-  return { build, code: await reportOutcome(target, build, { terminal, json, startedAt }) };
+  return { build: followed.build, code: await reportOutcome(target, followed, { terminal, json, startedAt }) };
 }
 
 const conflict = z.object({ build: z.object({ id: z.string(), status: z.string(), createdAt: z.string() }) });

@@ -1,5 +1,6 @@
 import type { SingleBuildReply } from "../api/builds.ts";
 import { SlipwayError } from "../sdk/errors.ts";
+import { sleepFor } from "../sdk/retry.ts";
 import { waitForBuild } from "../sdk/wait-for-build.ts";
 import type { Target } from "./configuration.ts";
 import { LiveOutput } from "./live-output.ts";
@@ -14,17 +15,30 @@ const stageNames = {
   error: "error",
 } as const satisfies Record<SingleBuildReply["status"], string>;
 
+/** A finished build, and the addresses that it serves at; none unless it is ready. */
+export interface FollowedBuild {
+  build: SingleBuildReply;
+  endpoints: string[];
+}
+
+/** The output is read between the reads of the build, so that neither waits for the other. */
+const outputSecondsAfterStatus = 0.5;
+
 /** Waits for a build; shows each stage with its duration, the detected app, and the reason for a slow start. */
 export async function followBuild(
   target: Target,
   buildId: string,
   terminal: Terminal,
   signal: AbortSignal,
-): Promise<SingleBuildReply> {
+): Promise<FollowedBuild> {
   const { client, project } = target;
   const output = new LiveOutput(target, buildId, terminal);
   const finished = new AbortController();
-  const reading = output.follow(AbortSignal.any([signal, finished.signal]));
+  const stopped = AbortSignal.any([signal, finished.signal]);
+  const reading = sleepFor(outputSecondsAfterStatus, stopped).then(
+    () => output.follow(stopped),
+    () => undefined,
+  );
   let stage: { name: string; since: number } | undefined;
   const timeOf = ({ name, since }: { name: string; since: number }) =>
     `  ${name.padEnd(10)} ${durationText(performance.now() - since)}`;
@@ -41,26 +55,31 @@ export async function followBuild(
     if (status !== "ready" && status !== "error") stage = { name: stageNames[status], since: performance.now() };
   };
   try {
-    return await waitForBuild(client, { ...project, buildId }, { signal, onStatus });
+    const build = await waitForBuild(client, { ...project, buildId }, { signal, onStatus });
+    finished.abort();
+    const [{ endpoints }] = await Promise.all([
+      isReady(build) ? client.listEndpoints(project) : { endpoints: [] },
+      reading.then(() => output.finish()),
+    ]);
+    return { build, endpoints };
   } finally {
     clearInterval(ticking);
     finishStage();
     finished.abort();
     await reading;
-    if (!signal.aborted) await output.finish();
   }
 }
+
+const isReady = ({ status, canceledAt }: SingleBuildReply) => status === "ready" && canceledAt === null;
 
 /** Prints the result of a finished build and returns the exit code. Writes one object to stdout with `json`, else the addresses. */
 export async function reportOutcome(
   target: Target,
-  build: SingleBuildReply,
+  { build, endpoints }: FollowedBuild,
   { terminal, json, startedAt }: { terminal: Terminal; json: boolean; startedAt: number },
 ): Promise<number> {
-  const isReady = build.status === "ready" && build.canceledAt === null;
-  const endpoints = isReady ? (await target.client.listEndpoints(target.project)).endpoints : [];
   if (json) terminal.result(JSON.stringify({ build, endpoints }));
-  if (!isReady) {
+  if (!isReady(build)) {
     await tellFailure(target, build, terminal);
     return 1;
   }

@@ -1,10 +1,10 @@
 import { createHash } from "node:crypto";
 import { constants, createReadStream } from "node:fs";
 import { copyFile, mkdir, readdir, readFile, rm, stat, writeFile } from "node:fs/promises";
-import { homedir } from "node:os";
 import { join } from "node:path";
 import { pipeline } from "node:stream/promises";
 import * as z from "zod";
+import { cacheFolder } from "./cache-folder.ts";
 import type { Context } from "./command.ts";
 import { Failure } from "./failure.ts";
 
@@ -16,10 +16,7 @@ export interface KeptArchive extends z.output<typeof keptSchema> {
   path: string;
 }
 
-function folderOf(environment: Context["environment"]): string {
-  const cache = environment.XDG_CACHE_HOME || join(homedir(), ".cache");
-  return join(environment.SLIPWAY_CACHE || join(cache, "slipway"), "archives");
-}
+const folderOf = (environment: Context["environment"]) => join(cacheFolder(environment), "archives");
 
 async function sha256Of(path: string): Promise<string> {
   const hash = createHash("sha256");

@@ -1,5 +1,8 @@
+import * as nodeModule from "node:module";
 import { constants } from "node:os";
+import { join } from "node:path";
 import { SlipwayError } from "../sdk/errors.ts";
+import { cacheFolder } from "./cache-folder.ts";
 import type { CommandEntry, Context } from "./command.ts";
 import { commands } from "./commands.ts";
 import { Failure, Interrupted, UsageError } from "./failure.ts";
@@ -88,6 +91,8 @@ function interruptible(): AbortSignal {
   return controller.signal;
 }
 
+// Compiling a command's modules takes longer than running most commands. Node.js 20 has no such cache.
+nodeModule.enableCompileCache?.(join(cacheFolder(process.env), "compiled"));
 const terminal = new Terminal(process.stdout, process.stderr, process.env);
 // A reader that stops early (`slipway logs | head`) is not an error.
 process.stdout.on("error", (error) => process.exit("code" in error && error.code === "EPIPE" ? 0 : 1));

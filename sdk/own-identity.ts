@@ -31,13 +31,6 @@ async function taskCredentials(environment: NodeJS.ProcessEnv): Promise<TaskCred
   return { accessKeyId, secretAccessKey, sessionToken };
 }
 
-/** The address of the service that deployed this app. */
-export function ownServiceUrl(environment: NodeJS.ProcessEnv): string {
-  const url = environment.SLIPWAY_URL;
-  if (url) return url;
-  throw noIdentity("SLIPWAY_URL is not set: createClient without arguments works inside an app that Slipway deployed.");
-}
-
 /**
  * Authorizes the calls of a deployed app without a key: proves the task's identity to the service, keeps the session that it
  * gets for ten minutes, and renews it before it expires. Calls made during a renewal share it.

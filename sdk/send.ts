@@ -2,13 +2,29 @@ import { ConnectionError, connectionCode, errorOfAnswer, SlipwayError } from "./
 import { parseRetryAfter, type Sleep, withRetries } from "./retry.ts";
 import type { ClientRoute } from "./routes.ts";
 
+type AnswerHeaders = Pick<Headers, "get">;
+
 /** Metadata of a response. */
 interface Answer {
   status: number;
   requestId: string | undefined;
   retryAfterSeconds: number | undefined;
-  headers: Headers;
+  headers: AnswerHeaders;
 }
+
+interface FetchOptions {
+  method: string;
+  headers: Record<string, string>;
+  body?: string;
+  redirect: "manual";
+  signal: AbortSignal;
+}
+
+/** The part of the global `fetch` that calls need. */
+export type Fetch = (
+  url: string,
+  options: FetchOptions,
+) => Promise<{ status: number; ok: boolean; headers: AnswerHeaders; text(): Promise<string> }>;
 
 export interface CallOptions {
   signal?: AbortSignal;
@@ -31,6 +47,8 @@ export interface Connection {
   timeoutSeconds: number;
   attemptsMax: number;
   sleep: Sleep;
+  /** The global `fetch` when not given. */
+  fetch?: Fetch;
   /** Without schemas, a reply is only required to be JSON. */
   replies?: ReplySchemas | undefined;
   /** Gives every POST an Idempotency-Key, so that it can be repeated. */
@@ -101,7 +119,7 @@ function check(schema: ReplySchema | undefined, body: unknown) {
 }
 
 async function exchange(
-  { baseUrl, authorize, timeoutSeconds }: Connection,
+  { baseUrl, authorize, timeoutSeconds, fetch = globalThis.fetch }: Connection,
   { method, target, body }: Request,
   { signal, idempotencyKey }: CallOptions,
 ): Promise<Answer & { body: unknown }> {

@@ -1,10 +1,10 @@
 import { createReadStream } from "node:fs";
 import { stat } from "node:fs/promises";
-import * as http from "node:http";
-import * as https from "node:https";
+import type { ClientRequest } from "node:http";
 import { Readable, Transform } from "node:stream";
 import { pipeline } from "node:stream/promises";
 import { ConnectionError, connectionCode, SlipwayError } from "./errors.ts";
+import { requestFunction } from "./node-request.ts";
 import { parseRetryAfter, type Sleep, sleepFor, withRetries } from "./retry.ts";
 
 /** A file's path, bytes, or a stream whose length in bytes is known. */
@@ -22,6 +22,8 @@ const attemptsMax = 3;
 const silenceSecondsMax = 120;
 /** As long as the AWS SDKs wait: a server that does not support `Expect` then gets the body anyway. */
 const continueSecondsMax = 1;
+/** As in the AWS SDKs: asking first costs a round trip, which is more than a small body that is refused. */
+const expectBytesMin = 2 * 1024 ** 2;
 const answerBytesMax = 64 * 1024;
 
 /**
@@ -63,17 +65,22 @@ function mayBeRetried(error: unknown): error is SlipwayError {
 async function put(address: URL, source: { stream: Readable; size: number }, options: UploadOptions): Promise<void> {
   const { stream, size } = source;
   const { onProgress, signal, contentType = "application/zip" } = options;
-  const { request } = address.protocol === "https:" ? https : http;
-  const headers = { "content-type": contentType, "content-length": size, expect: "100-continue" };
+  const request = await requestFunction(address.href);
+  const asksFirst = size >= expectBytesMin;
+  const headers = {
+    "content-type": contentType,
+    "content-length": size,
+    ...(asksFirst && { expect: "100-continue" }),
+  };
   const outgoing = request(address, { method: "PUT", headers, ...(signal && { signal }) });
   outgoing.setTimeout(silenceSecondsMax * 1000, () => {
     outgoing.destroy(new ConnectionError("timeout", `The upload made no progress for ${silenceSecondsMax} s.`));
   });
   const answered = answerTo(outgoing);
   try {
-    outgoing.flushHeaders();
+    if (asksFirst) outgoing.flushHeaders();
     // A refusal arrives here, before the whole archive is sent.
-    if (await wantsBody(outgoing, answered)) {
+    if (!asksFirst || (await wantsBody(outgoing, answered))) {
       const sent = pipeline(stream, counted(size, onProgress), outgoing);
       // A server that refuses during the upload closes the connection: its response is reported, not the broken pipe.
       await Promise.race([sent, answered]);
@@ -96,7 +103,7 @@ interface UploadAnswer {
   retryAfter: string | undefined;
 }
 
-function answerTo(outgoing: http.ClientRequest): Promise<UploadAnswer> {
+function answerTo(outgoing: ClientRequest): Promise<UploadAnswer> {
   const answered = new Promise<UploadAnswer>((resolve, reject) => {
     outgoing.on("error", reject);
     outgoing.on("response", (response) => {
@@ -114,7 +121,7 @@ function answerTo(outgoing: http.ClientRequest): Promise<UploadAnswer> {
   return answered;
 }
 
-function wantsBody(outgoing: http.ClientRequest, answered: Promise<unknown>): Promise<boolean> {
+function wantsBody(outgoing: ClientRequest, answered: Promise<unknown>): Promise<boolean> {
   return new Promise((resolve, reject) => {
     const timer = setTimeout(() => resolve(true), continueSecondsMax * 1000);
     outgoing.once("continue", () => resolve(true));

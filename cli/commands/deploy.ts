@@ -1,12 +1,12 @@
 import { resolve } from "node:path";
 import { type Context, command, serviceOptions } from "../command.ts";
-import { openTarget } from "../configuration.ts";
+import { openTarget, type Target } from "../configuration.ts";
 import { deployArchive } from "../deploy-archive.ts";
 import { checkTarget } from "../explain.ts";
 import { leftOutOf } from "../folder/left-out.ts";
 import { checkSize, type PackedArchive, packFolder } from "../folder/pack.ts";
 import { type Selection, selectFiles } from "../folder/select-files.ts";
-import { barText, bytesText, printable } from "../terminal.ts";
+import { barText, bytesText, printable, type Terminal } from "../terminal.ts";
 import { readVariables, storeVariables } from "../variables.ts";
 
 /** `slipway deploy <folder>`: packs, uploads, builds and starts a folder's app. */
@@ -30,8 +30,8 @@ export const deploy = command({
     const selection = selectFiles(resolve(workingFolder, folder));
     checkSize(selection);
     const target = await openTarget(args, context);
-    await checkTarget(target);
-    using archive = await pack(selection, context);
+    using archive = await packWhileChecking(target, selection, context);
+    tellPacked(archive, selection, terminal);
     if (variables !== null) terminal.note(`Set ${(await storeVariables(target, variables)).join(", ")}.`);
     const { code, build } = await deployArchive(target, archive, context, {
       title: args.text("title"),
@@ -46,16 +46,29 @@ export const deploy = command({
   },
 });
 
-async function pack(selection: Selection, { terminal, signal }: Context): Promise<PackedArchive> {
+/** Packs the folder while the service checks the key and the project; a refusal ends the packing. */
+async function packWhileChecking(target: Target, selection: Selection, context: Context): Promise<PackedArchive> {
+  const refused = new AbortController();
+  const checked = checkTarget(target);
+  checked.catch((error: unknown) => refused.abort(error));
   const onProgress = ({ readBytes, totalBytes }: { readBytes: number; totalBytes: number }) =>
-    terminal.progress(`Packing ${barText(readBytes, totalBytes)} of ${bytesText(totalBytes)}`);
+    context.terminal.progress(`Packing ${barText(readBytes, totalBytes)} of ${bytesText(totalBytes)}`);
+  const signal = AbortSignal.any([context.signal, refused.signal]);
   const archive = await packFolder(selection, { signal, onProgress });
+  try {
+    await checked;
+    return archive;
+  } catch (error) {
+    archive[Symbol.dispose]();
+    throw error;
+  }
+}
+
+function tellPacked(archive: PackedArchive, selection: Selection, terminal: Terminal): void {
   const files = archive.fileCount === 1 ? "1 file" : `${archive.fileCount} files`;
   terminal.note(`Packed ${files}, ${bytesText(archive.size)}.`);
-  if (selection.environmentFiles.length > 0) {
-    const [first, ...others] = selection.environmentFiles.map(printable);
-    const names = others.length === 0 ? first : `${first} and ${others.length} more`;
-    terminal.note(`Not sent: ${names}. Set variables with slipway env set or --env-file.`);
-  }
-  return archive;
+  if (selection.environmentFiles.length === 0) return;
+  const [first, ...others] = selection.environmentFiles.map(printable);
+  const names = others.length === 0 ? first : `${first} and ${others.length} more`;
+  terminal.note(`Not sent: ${names}. Set variables with slipway env set or --env-file.`);
 }

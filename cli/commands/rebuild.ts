@@ -31,9 +31,9 @@ export const redeploy = command({
 async function follow(target: Target, buildId: string, json: boolean, { terminal, signal }: Context): Promise<number> {
   const startedAt = performance.now();
   terminal.note(`Build ${buildId}.`);
-  const build = await followBuild(target, buildId, terminal, signal).catch((error: unknown) => {
+  const followed = await followBuild(target, buildId, terminal, signal).catch((error: unknown) => {
     terminal.note(`Build ${buildId} continues; stop it with: slipway cancel ${buildId}`);
     throw error;
   });
-  return reportOutcome(target, build, { terminal, json, startedAt });
+  return reportOutcome(target, followed, { terminal, json, startedAt });
 }

@@ -9,22 +9,26 @@ import type { Plugin } from "esbuild";
  */
 const lazyBuiltins = /^(node:)?(https?|process|fs|crypto|stream|zlib)$/;
 
-/** Imports built-in modules of Node.js without calling their property getters. */
-export const quickBuiltins: Plugin = {
+/**
+ * Imports the built-in modules of Node.js that `filter` matches without calling their property getters. `load` is the name of a function
+ * in the bundle that returns a module.
+ */
+export const quickBuiltinsBy = (load: string, filter: RegExp): Plugin => ({
   name: "quick-builtins",
   setup(build) {
-    build.onResolve({ filter: lazyBuiltins }, ({ path }) => ({
+    build.onResolve({ filter }, ({ path }) => ({
       path: `node:${path.replace(/^node:/, "")}`,
       namespace: "quick-builtins",
       sideEffects: false,
     }));
     build.onLoad({ filter: /.*/, namespace: "quick-builtins" }, ({ path }) => ({
       // A CommonJS module: esbuild reads its properties where they are used.
-      contents: `module.exports = process.getBuiltinModule(${JSON.stringify(path)});`,
+      contents: `module.exports = ${load}(${JSON.stringify(path)});`,
       loader: "js",
     }));
   },
-};
+});
+export const quickBuiltins = quickBuiltinsBy("process.getBuiltinModule", lazyBuiltins);
 
 /** A function has no AWS configuration files; the code that looks for them would load `node:fs/promises` and readline. */
 const noFiles = 'export const filePromises = {}, fileIntercept = {}; export const readFile = async () => "";';

@@ -5,13 +5,17 @@ import { build } from "esbuild";
 import * as z from "zod";
 import { lazyReplySchemas } from "../../sdk/lazy-reply-schemas.ts";
 import { plainRouteTable } from "../../sdk/plain-route-table.ts";
+import { quickBuiltinsBy } from "../bundle/lean.ts";
 
 const root = fileURLToPath(new URL("../..", import.meta.url));
 const own = z.object({ version: z.string(), license: z.string() });
 
-/** CommonJS dependencies in the bundle call `require` for built-in modules of Node.js. */
+/** CommonJS dependencies in the bundle call `require` for built-in modules of Node.js; so does `quickBuiltinsBy`, by another name. */
 const requireBanner =
-  'import { createRequire as __createRequire } from "node:module"; const require = __createRequire(import.meta.url);';
+  'import { createRequire as __createRequire } from "node:module"; const require = __createRequire(import.meta.url), __builtin = require;';
+
+/** Our own modules write the prefix; these names are those that dependencies use. */
+const builtins = /^(node:.+|events|fs|stream|util|zlib)$/;
 
 /** Writes the installable package of the command line into a folder: one bundle without dependencies, split by command. */
 export async function buildCli(folder: string): Promise<void> {
@@ -31,7 +35,7 @@ export async function buildCli(folder: string): Promise<void> {
     legalComments: "linked",
     logLevel: "warning",
     banner: { js: requireBanner },
-    plugins: [plainRouteTable, lazyReplySchemas],
+    plugins: [quickBuiltinsBy("__builtin", builtins), plainRouteTable, lazyReplySchemas],
   });
   const main = join(folder, "slipway.js");
   await writeFile(main, `#!/usr/bin/env node\n${await readFile(main, "utf8")}`);

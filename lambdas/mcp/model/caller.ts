@@ -10,7 +10,7 @@ export type Data = Record<string, unknown>;
 export interface Answer {
   data: Data;
   retryAfterSeconds: number | undefined;
-  headers: Headers;
+  headers: Pick<Headers, "get">;
 }
 
 /** Calls the public routes with the caller's own credential, so that nothing is possible that the API would refuse. */

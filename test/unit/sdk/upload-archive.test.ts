@@ -85,6 +85,18 @@ test("an address that is refused costs no upload, and is not shown", async () =>
   expect(received).toBe(0);
 });
 
+test("a small archive is sent without asking first, which would cost a round trip", async () => {
+  const expected: unknown[] = [];
+  const answer = (request: IncomingMessage, response: ServerResponse) => {
+    expected.push(request.headers.expect);
+    request.resume().on("end", () => response.end());
+  };
+  await using s3 = await storage(answer, { before: answer });
+  await uploadArchive(s3.url, Buffer.alloc(1000));
+  await uploadArchive(s3.url, bytes);
+  expect(expected).toEqual([undefined, "100-continue"]);
+});
+
 test("a server that does not support Expect gets the archive after a second", async () => {
   let length = 0;
   await using s3 = await storage(() => undefined, {
