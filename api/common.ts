@@ -54,15 +54,6 @@ export const commonErrors = [
   "unavailable",
 ] as const;
 
-/** The body of every error (docs/api.md, Errors). */
-export const errorReply = z.object({
-  status: z.string(),
-  message: z.string(),
-  code: z.string(),
-  requestId: z.string(),
-  issues: z.array(z.object({ path: z.string(), message: z.string() })).optional(),
-});
-
 /** The name of a resource, trimmed (docs/api.md, Names). */
 export const resourceName = z
   .string({ error: "must be a string" })

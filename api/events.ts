@@ -8,9 +8,9 @@ export const event = z.object({
   id: z.string(),
   at: timestamp,
   action: z.string(),
-  actor: eventActor,
+  actor: eventActor(),
   ids: z.record(z.string(), z.union([z.string(), z.array(z.string())])),
-  outcome: eventOutcome,
+  outcome: eventOutcome(),
 });
 
 export const listEvents = route("list-events", "GET /organizations/{orgId}/events", {

@@ -1,10 +1,19 @@
 import * as z from "zod";
-import { commonErrors, errorReply } from "./common.ts";
+import { commonErrors } from "./common.ts";
 import { type ErrorCode, errorTable } from "./errors.ts";
 import { exampleOf } from "./examples.ts";
 import { routes } from "./index.ts";
 import { hoistRepeated, isJson, type Json } from "./openapi-components.ts";
 import type { Route } from "./route.ts";
+
+/** The body of every error (docs/api.md, Errors). */
+const errorReply = z.object({
+  status: z.string(),
+  message: z.string(),
+  code: z.string(),
+  requestId: z.string(),
+  issues: z.array(z.object({ path: z.string(), message: z.string() })).optional(),
+});
 
 /** JSON Schema of what a client sends, or of what it gets. */
 function schemaOf(schema: z.ZodType, io: "input" | "output"): Json {

@@ -8,7 +8,7 @@ import { settings } from "./stored-settings.ts";
 const project = z.object({
   id: z.string(),
   name: z.string(),
-  settings,
+  settings: settings(),
   managers: z.array(z.object({ id: z.string(), name: z.string(), email: z.string() })).nullable(),
   createdAt: timestamp,
   updatedAt: timestamp,

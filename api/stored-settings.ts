@@ -7,21 +7,32 @@ type MemoryMiB = (typeof memorySizes)[number];
 export const processorUnits: Readonly<Record<MemoryMiB, number>> = { 512: 256, 1024: 512, 2048: 1024, 4096: 2048 };
 
 /** All settings as they are stored and answered; null is what detection and the defaults say. */
-export const settings = z.object({
-  rootDirectory: z.string().nullable().default(null),
-  installCommand: z.string().nullable().default(null),
-  buildCommand: z.string().nullable().default(null),
-  startCommand: z.string().nullable().default(null),
-  releaseCommand: z.string().nullable().default(null),
-  healthPath: z.string().nullable().default(null),
-  healthTimeoutSeconds: z.int().nullable().default(null),
-  memory: z.literal(memorySizes).nullable().default(null),
-  instances: z.int().nullable().default(null),
-});
-export type Settings = z.output<typeof settings>;
+export const settings = () =>
+  z.object({
+    rootDirectory: z.string().nullable().default(null),
+    installCommand: z.string().nullable().default(null),
+    buildCommand: z.string().nullable().default(null),
+    startCommand: z.string().nullable().default(null),
+    releaseCommand: z.string().nullable().default(null),
+    healthPath: z.string().nullable().default(null),
+    healthTimeoutSeconds: z.int().nullable().default(null),
+    memory: z.literal(memorySizes).nullable().default(null),
+    instances: z.int().nullable().default(null),
+  });
+export type Settings = z.output<ReturnType<typeof settings>>;
 
 /** The settings of a project for which none were set. */
-export const noSettings: Settings = settings.parse({});
+export const noSettings: Settings = {
+  rootDirectory: null,
+  installCommand: null,
+  buildCommand: null,
+  startCommand: null,
+  releaseCommand: null,
+  healthPath: null,
+  healthTimeoutSeconds: null,
+  memory: null,
+  instances: null,
+};
 
 /** How an app is run without settings. */
 const runDefaults = { healthPath: "/", memory: 512, instances: 1 } as const;
@@ -42,5 +53,5 @@ export function changedSettings(
   wanted: { [Name in keyof Settings]?: Settings[Name] | undefined },
 ): Settings {
   const named = Object.fromEntries(Object.entries(wanted).filter(([, value]) => value !== undefined));
-  return settings.parse({ ...noSettings, ...stored, ...named });
+  return settings().parse({ ...noSettings, ...stored, ...named });
 }

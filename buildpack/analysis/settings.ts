@@ -30,7 +30,7 @@ export function applySettings(tree: SourceTree, project: Settings): AppliedSetti
       line: isInFile ? lineOfKey(file.text, [name]) : null,
     });
   }
-  const applied = settings.parse({ ...project, ...file?.change });
+  const applied = settings().parse({ ...project, ...file?.change });
   const { rootDirectory } = applied;
   const place = file?.change.rootDirectory === undefined ? projectSettings : file.path;
   return { settings: applied, findings, folder: rootDirectory === null ? "" : rootFolder(tree, rootDirectory, place) };

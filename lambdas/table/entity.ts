@@ -56,15 +56,22 @@ export interface List<R> extends Range {
 
 type Row = z.ZodType<object, Item>;
 
-/** Defines a kind of row: its schema and its keys; `list` is the place of all rows of one owner. */
+/**
+ * Defines a kind of row: its schema and its keys; `list` is the place of all rows of one owner. The schema is made when the
+ * first row is read, because a function knows more kinds of rows than one request reads.
+ */
 export function entity<S extends Row, K, L = never>(
-  schema: S,
+  schemaOf: () => S,
   key: (id: K) => Key,
   list?: (owner: L) => { pk: string; prefix: string },
 ) {
   type R = z.output<S>;
+  let schema: S | undefined;
   /** Throws if the item is no row of this kind. */
-  const read = (item: Item): R => schema.parse(item);
+  const read = (item: Item): R => {
+    schema ??= schemaOf();
+    return schema.parse(item);
+  };
   const at = (id: K): Place<R> => ({ key: key(id), read });
   return {
     key,

@@ -1,10 +1,10 @@
 import * as z from "zod";
 import { entity } from "../../table/entity.ts";
 
-const at = z.iso.datetime({ precision: 3 });
+const at = () => z.iso.datetime({ precision: 3 });
 
-const recordSchema = z.object({ bodyHash: z.string(), reply: z.string(), expiresAt: at, ttl: z.int() });
-export type IdempotencyRow = z.infer<typeof recordSchema>;
+const recordSchema = () => z.object({ bodyHash: z.string(), reply: z.string(), expiresAt: at(), ttl: z.int() });
+export type IdempotencyRow = z.infer<ReturnType<typeof recordSchema>>;
 
 /** The stored first answer to an Idempotency-Key (docs/api.md, Idempotency). */
 export const IdempotencyRecord = entity(recordSchema, (k: { hash: string }) => ({

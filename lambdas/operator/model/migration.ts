@@ -5,4 +5,7 @@ import { entity } from "../../table/entity.ts";
 export const migrationVersion = 1;
 
 /** Up to which version of the rows the whole table has been migrated. */
-export const Migration = entity(z.object({ version: z.int() }), (_: object) => ({ pk: "MIGRATION", sk: "MIGRATION" }));
+export const Migration = entity(
+  () => z.object({ version: z.int() }),
+  (_: object) => ({ pk: "MIGRATION", sk: "MIGRATION" }),
+);

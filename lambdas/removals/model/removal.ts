@@ -2,17 +2,18 @@ import * as z from "zod";
 import { removalInput } from "../../../statemachines/steps.ts";
 import { absent, entity } from "../../table/entity.ts";
 
-const at = z.iso.datetime({ precision: 3 });
+const at = () => z.iso.datetime({ precision: 3 });
 
-const removalSchema = removalInput.extend({
-  /** Counts the executions that were started for it; part of their names. */
-  attempt: z.int(),
-  /** After this instant reconcile-locks checks that the execution still runs. */
-  leaseUntil: at,
-  /** Partition of the sparse index `locks`, beside that of the builds' locks. */
-  lockShard: z.literal("REMOVAL"),
-});
-export type RemovalRow = z.infer<typeof removalSchema>;
+const removalSchema = () =>
+  removalInput.extend({
+    /** Counts the executions that were started for it; part of their names. */
+    attempt: z.int(),
+    /** After this instant reconcile-locks checks that the execution still runs. */
+    leaseUntil: at(),
+    /** Partition of the sparse index `locks`, beside that of the builds' locks. */
+    lockShard: z.literal("REMOVAL"),
+  });
+export type RemovalRow = z.infer<ReturnType<typeof removalSchema>>;
 
 /** What belonged to a deleted project or database is being removed; the row goes when nothing is left. */
 export const Removal = entity(removalSchema, (k: { id: string }) => ({ pk: `DEL#${k.id}`, sk: "DEL" }));

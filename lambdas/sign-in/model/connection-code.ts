@@ -5,22 +5,23 @@ import { tokenAccesses } from "../../../api/route.ts";
 import { newConnectionCode, sameHash, secretHash } from "../../http/presented-credential.ts";
 import { absent, entity } from "../../table/entity.ts";
 
-const at = z.iso.datetime({ precision: 3 });
+const at = () => z.iso.datetime({ precision: 3 });
 
-const codeSchema = z.object({
-  userId: z.string(),
-  /** The console session in which the user agreed; signing out of it ends the code. */
-  sessionId: z.string(),
-  /** PKCE, S256: the SHA-256 of the tool's verifier in base64url. */
-  challenge: z.string(),
-  tool: z.string(),
-  access: z.enum(tokenAccesses),
-  /** Absent: all organizations of the user. */
-  organizationIds: z.array(z.string()).optional(),
-  expiresAt: at,
-  ttl: z.int(),
-});
-export type ConnectionCodeRow = z.infer<typeof codeSchema>;
+const codeSchema = () =>
+  z.object({
+    userId: z.string(),
+    /** The console session in which the user agreed; signing out of it ends the code. */
+    sessionId: z.string(),
+    /** PKCE, S256: the SHA-256 of the tool's verifier in base64url. */
+    challenge: z.string(),
+    tool: z.string(),
+    access: z.enum(tokenAccesses),
+    /** Absent: all organizations of the user. */
+    organizationIds: z.array(z.string()).optional(),
+    expiresAt: at(),
+    ttl: z.int(),
+  });
+export type ConnectionCodeRow = z.infer<ReturnType<typeof codeSchema>>;
 
 /** A code with which a tool gets a token, by its hash; getting the token deletes the row in the same transaction. */
 export const ConnectionCode = entity(codeSchema, (k: { codeHash: string }) => ({

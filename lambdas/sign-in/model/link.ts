@@ -2,17 +2,18 @@ import * as z from "zod";
 import { newSignInCode, secretHash } from "../../http/presented-credential.ts";
 import { absent, entity, type Put } from "../../table/entity.ts";
 
-const at = z.iso.datetime({ precision: 3 });
+const at = () => z.iso.datetime({ precision: 3 });
 
-const linkSchema = z.object({
-  userId: z.string(),
-  /** The organization that invited the user; absent in links that the operator made. */
-  organizationId: z.string().optional(),
-  createdAt: at,
-  expiresAt: at,
-  ttl: z.int(),
-});
-export type SignInLinkRow = z.infer<typeof linkSchema>;
+const linkSchema = () =>
+  z.object({
+    userId: z.string(),
+    /** The organization that invited the user; absent in links that the operator made. */
+    organizationId: z.string().optional(),
+    createdAt: at(),
+    expiresAt: at(),
+    ttl: z.int(),
+  });
+export type SignInLinkRow = z.infer<ReturnType<typeof linkSchema>>;
 
 /** A one-time sign-in link by the hash of its code; signing in with it deletes the row in the same transaction. */
 export const SignInLink = entity(linkSchema, (k: { codeHash: string }) => ({ pk: `LINK#${k.codeHash}`, sk: "LINK" }));

@@ -10,21 +10,22 @@ import { Problem } from "../../http/problem.ts";
 import type { ConsoleAddress } from "../../http/tools.ts";
 import { absent, entity } from "../../table/entity.ts";
 
-const at = z.iso.datetime({ precision: 3 });
+const at = () => z.iso.datetime({ precision: 3 });
 
-const passkeySchema = z.object({
-  id: z.string(),
-  userId: z.string(),
-  name: z.string(),
-  credentialId: z.string(),
-  /** COSE key in base64url. */
-  publicKey: z.string(),
-  counter: z.int(),
-  transports: z.array(z.string()),
-  createdAt: at,
-  lastUsedAt: at.optional(),
-});
-export type PasskeyRow = z.infer<typeof passkeySchema>;
+const passkeySchema = () =>
+  z.object({
+    id: z.string(),
+    userId: z.string(),
+    name: z.string(),
+    credentialId: z.string(),
+    /** COSE key in base64url. */
+    publicKey: z.string(),
+    counter: z.int(),
+    transports: z.array(z.string()),
+    createdAt: at(),
+    lastUsedAt: at().optional(),
+  });
+export type PasskeyRow = z.infer<ReturnType<typeof passkeySchema>>;
 
 /** A passkey of a user. Its id is a hash of the credential's id, which can be longer than a key of the table. */
 export const Passkey = entity(
@@ -33,12 +34,13 @@ export const Passkey = entity(
   (of: { userId: string }) => ({ pk: `USR#${of.userId}`, prefix: "PKY#" }),
 );
 
-const challengeSchema = z.object({
-  /** Of a user who adds a passkey; absent in a challenge for signing in. */
-  userId: z.string().optional(),
-  expiresAt: at,
-  ttl: z.int(),
-});
+const challengeSchema = () =>
+  z.object({
+    /** Of a user who adds a passkey; absent in a challenge for signing in. */
+    userId: z.string().optional(),
+    expiresAt: at(),
+    ttl: z.int(),
+  });
 
 /** A challenge that was given out and not used yet; using it deletes the row. */
 export const PasskeyChallenge = entity(challengeSchema, (k: { hash: string }) => ({

@@ -68,7 +68,7 @@ function connect(silenceMs?: number): TableReader & TableWriter & RowUpdater {
 }
 
 const Thing = entity(
-  z.object({ name: z.string(), size: z.int().optional() }),
+  () => z.object({ name: z.string(), size: z.int().optional() }),
   (k: { id: string }) => ({ pk: "THINGS", sk: `THING#${k.id}` }),
   (_: object) => ({ pk: "THINGS", prefix: "THING#" }),
 );
