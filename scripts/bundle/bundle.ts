@@ -1,9 +1,10 @@
 import { rm } from "node:fs/promises";
 import { join } from "node:path";
-import { build, type Metafile } from "esbuild";
+import { build, type Metafile, type Plugin } from "esbuild";
 import { bundleStaticServer } from "../../buildpack/image/static-server/bundle.ts";
 import { bundleConsole } from "../../console/bundle.ts";
 import { bundleReference } from "../../reference/bundle.ts";
+import { onlyTable, tableRoutes } from "./groups.ts";
 import { handlerFiles, missingHandlers } from "./handlers.ts";
 import { environmentOnly, externals, quickBuiltins, unreachableCode, yamlModules } from "./lean.ts";
 
@@ -13,8 +14,8 @@ const root = join(import.meta.dirname, "..", "..");
 const requireBanner = "const require = (name) => process.getBuiltinModule(name);";
 
 /**
- * Bundles all Lambdas into `outdir`, with shared code in chunks. `files` are paths below lambdas/ without extension;
- * throws if one does not exist.
+ * Bundles all Lambdas into `outdir`. The routes that touch only the table are bundled apart from the others, so that they
+ * load less. `files` are paths below lambdas/ without extension; throws if one does not exist.
  */
 export async function bundleLambdas(outdir: string, files: readonly string[] = handlerFiles): Promise<Metafile> {
   const missing = missingHandlers(root).filter((file) => files.includes(file));
@@ -24,6 +25,30 @@ export async function bundleLambdas(outdir: string, files: readonly string[] = h
     );
   }
   await rm(outdir, { recursive: true, force: true });
+  // They are passed on as text, and esbuild is not available in Lambda to bundle them there.
+  const define = {
+    STATIC_SERVER: JSON.stringify(await bundleStaticServer()),
+    CONSOLE_FILES: JSON.stringify(JSON.stringify(await bundleConsole("small"))),
+    REFERENCE_SCRIPT: JSON.stringify(await bundleReference()),
+  };
+  const table = files.filter((file) => tableRoutes.has(file));
+  const others = files.filter((file) => !tableRoutes.has(file));
+  const metafiles = await Promise.all([
+    ...(table.length > 0 ? [bundleGroup(outdir, table, { define, plugins: [onlyTable] })] : []),
+    ...(others.length > 0 ? [bundleGroup(outdir, others, { define })] : []),
+  ]);
+  return {
+    inputs: Object.assign({}, ...metafiles.map(({ inputs }) => inputs)),
+    outputs: Object.assign({}, ...metafiles.map(({ outputs }) => outputs)),
+  };
+}
+
+/** Bundles these Lambdas into `outdir`, with the code that they share in chunks. */
+async function bundleGroup(
+  outdir: string,
+  files: readonly string[],
+  { define, plugins = [] }: { define: Record<string, string>; plugins?: Plugin[] },
+): Promise<Metafile> {
   const result = await build({
     absWorkingDir: root,
     entryPoints: files.map((file) => `lambdas/${file}.ts`),
@@ -43,15 +68,10 @@ export async function bundleLambdas(outdir: string, files: readonly string[] = h
     legalComments: "none",
     logLevel: "warning",
     banner: { js: requireBanner },
-    // They are passed on as text, and esbuild is not available in Lambda to bundle them there.
-    define: {
-      STATIC_SERVER: JSON.stringify(await bundleStaticServer()),
-      CONSOLE_FILES: JSON.stringify(JSON.stringify(await bundleConsole("small"))),
-      REFERENCE_SCRIPT: JSON.stringify(await bundleReference()),
-    },
+    define,
     alias: yamlModules,
     external: externals,
-    plugins: [quickBuiltins, environmentOnly, unreachableCode],
+    plugins: [...plugins, quickBuiltins, environmentOnly, unreachableCode],
   });
   return result.metafile;
 }

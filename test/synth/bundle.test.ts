@@ -15,6 +15,7 @@ import { capabilitiesOf } from "../../api/route.ts";
 import { staticServerText } from "../../buildpack/image/static-server/text.ts";
 import { newKeyPair } from "../../lambdas/http/presented-credential.ts";
 import { bundleLambdas } from "../../scripts/bundle/bundle.ts";
+import { tableRoutes } from "../../scripts/bundle/groups.ts";
 import { handlerFiles, missingHandlers } from "../../scripts/bundle/handlers.ts";
 import { imageBuildServices, listeners, operatorUses, removalSteps, steps } from "../../statemachines/steps.ts";
 import { toolModules } from "./tools.ts";
@@ -39,21 +40,41 @@ const usesOf = new Map<string, readonly Capability[]>([
   ...pages.map(({ id, resource, uses }) => [`${resource}/${id}`, uses] as const),
 ]);
 
-/** The output files that a function always loads: its entry, the tools of its capabilities, and their imports. */
-function loaded(file: string): Set<string> {
-  const outputOf = new Map(Object.entries(meta.outputs).map(([name, { entryPoint }]) => [entryPoint, name]));
-  const tools = (usesOf.get(file) ?? []).flatMap((capability) => toolModules.get(capability) ?? []);
+/** The outputs that these load with their imports, without what is imported later. */
+function withImports(names: readonly string[]): Set<string> {
   const seen = new Set<string>();
-  const visit = (name: string | undefined) => {
-    if (name === undefined || seen.has(name)) return;
+  const visit = (name: string) => {
+    if (seen.has(name)) return;
     seen.add(name);
     for (const { path, kind } of meta.outputs[name]?.imports ?? []) {
       if (kind === "import-statement" && meta.outputs[path]) visit(path);
     }
   };
-  visit(outputOf.get(`lambdas/${file}.ts`));
-  for (const tool of tools) visit(outputOf.get(tool));
+  for (const name of names) visit(name);
   return seen;
+}
+
+const outputOf = (file: string): string | undefined =>
+  Object.keys(meta.outputs).find((name) => meta.outputs[name]?.entryPoint === `lambdas/${file}.ts`);
+
+/** The outputs that a function can load for the tools of these capabilities. */
+function toolsOf(file: string, uses: readonly Capability[]): string[] {
+  const modules = uses.flatMap((capability) => toolModules.get(capability) ?? []);
+  const entry = outputOf(file);
+  const later = [...withImports(entry === undefined ? [] : [entry])].flatMap((name) =>
+    (meta.outputs[name]?.imports ?? []).flatMap(({ path, kind }) => (kind === "dynamic-import" ? [path] : [])),
+  );
+  return modules.map((module) => {
+    const found = later.find((path) => meta.outputs[path]?.entryPoint === module);
+    if (found === undefined) throw new Error(`The bundle of ${file} does not contain ${module}`);
+    return found;
+  });
+}
+
+/** The output files that a function always loads: its entry, the tools of its capabilities, and their imports. */
+function loaded(file: string): Set<string> {
+  const entry = outputOf(file);
+  return withImports([...(entry === undefined ? [] : [entry]), ...toolsOf(file, usesOf.get(file) ?? [])]);
 }
 
 const bytes = (names: Iterable<string>) => [...names].reduce((sum, name) => sum + (meta.outputs[name]?.bytes ?? 0), 0);
@@ -95,34 +116,19 @@ it("credentials come only from the environment: the other credential providers a
 });
 
 it("a function contains only the SDK clients of its capabilities", () => {
-  const clientsOf = (capability: Capability): string[] => {
-    const files = [...loadedBy(capability)];
-    return files.flatMap((input) => /@aws-sdk\/(client-[\w-]+)\//.exec(input)?.[1] ?? []);
-  };
+  const clientsIn = (names: Iterable<string>) =>
+    new Set(inputs(names).flatMap((input) => /@aws-sdk\/(client-[\w-]+)\//.exec(input)?.[1] ?? []));
   for (const [file, uses] of usesOf) {
-    const named = new Set(uses.flatMap(clientsOf));
-    const carried = new Set(
-      inputs(loaded(file)).flatMap((input) => /@aws-sdk\/(client-[\w-]+)\//.exec(input)?.[1] ?? []),
-    );
-    expect([file, [...carried].filter((client) => !named.has(client))]).toEqual([file, []]);
+    const named = clientsIn(withImports(toolsOf(file, uses)));
+    expect([file, [...clientsIn(loaded(file))].filter((client) => !named.has(client))]).toEqual([file, []]);
   }
 });
 
-function loadedBy(capability: Capability): string[] {
-  const module = toolModules.get(capability);
-  const output = Object.entries(meta.outputs).find(([, { entryPoint }]) => entryPoint === module)?.[0];
-  if (output === undefined) return [];
-  const seen = new Set<string>();
-  const visit = (name: string) => {
-    if (seen.has(name)) return;
-    seen.add(name);
-    for (const { path, kind } of meta.outputs[name]?.imports ?? []) {
-      if (kind === "import-statement" && meta.outputs[path]) visit(path);
-    }
-  };
-  visit(output);
-  return inputs(seen);
-}
+it("a route that touches only the table loads few files, because each one delays its cold start", () => {
+  for (const file of tableRoutes)
+    expect([file, loaded(file).size]).toEqual([file, expect.toSatisfy((files) => files <= 20)]);
+  expect(loaded("organizations/ping").size).toBeLessThanOrEqual(9);
+});
 
 /** KB of JavaScript in a cold start: the base with DynamoDB's client, each other client, and a folder's own code. */
 const budget = {
