@@ -22,7 +22,7 @@ export const isNodeEntry = (name: string): boolean => NODE_ENTRY.test(name);
 /** The app's folder: the one that the settings name, else the one that holds a marker (docs/detection.md, Settings). */
 export function findRoot(tree: SourceTree, { folder: top, settings }: AppliedSettings): App {
   try {
-    return appAt(tree, joined(top, detectRoot(below(tree, top)).root));
+    return appAt(tree, joined(top, detectRoot(below(tree, top), top).root));
   } catch (error) {
     const isUnmarked = error instanceof NoPlan && error.code === "nothing_detected";
     // What a set command starts needs no marker.
@@ -42,7 +42,7 @@ function below(tree: SourceTree, folder: string): SourceTree {
 }
 
 /** The app's folder (docs/detection.md, Root): the top level if it holds a marker, else the only folder that holds one. Folders inside it and supporting folders (tests, docs) do not count as further apps. */
-function detectRoot(tree: SourceTree): App {
+function detectRoot(tree: SourceTree, top: string): App {
   const levels = pathsByDepth(tree);
   for (const isMarker of [isStrongMarker, isWeakMarker]) {
     for (const level of levels) {
@@ -59,7 +59,7 @@ function detectRoot(tree: SourceTree): App {
       const [first] = folders;
       if (first === undefined) continue;
       const others = folders.size > 1 ? [] : manifestFoldersBeside(tree, first);
-      if (folders.size + others.length > 1) throw severalApps([...folders, ...others].sort());
+      if (folders.size + others.length > 1) throw severalApps([...folders, ...others].sort(), top);
       return appAt(tree, first);
     }
   }
@@ -142,9 +142,13 @@ function isStrongMarker(tree: SourceTree, folder: string, name: string): boolean
 
 const isWeakMarker = (_tree: SourceTree, _folder: string, name: string): boolean => name.endsWith(".py");
 
-function severalApps(folders: string[]): NoPlan {
+function severalApps(folders: string[], top: string): NoPlan {
   const more = folders.length > 12 ? ` and ${folders.length - 12} more folders` : "";
-  return new NoPlan("several_apps", `Found apps in ${folders.slice(0, 12).join(", ")}${more}; upload one of them.`);
+  const example = JSON.stringify({ rootDirectory: joined(top, folders[0] ?? "") });
+  return new NoPlan(
+    "several_apps",
+    `Found apps in ${folders.slice(0, 12).join(", ")}${more}; upload one of them. Or name it in a slipway.json at the top of the archive: ${example}.`,
+  );
 }
 
 function nothingDetected(tree: SourceTree): NoPlan {

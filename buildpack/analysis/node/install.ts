@@ -54,7 +54,8 @@ const LIGHT_HOOK =
 const hasInstallScript = (manifest: Table): boolean =>
   HOOKS.some((hook) => stringAt(manifest, "scripts", hook) !== undefined);
 
-const isWorkspace = (app: App, manifest: Table): boolean =>
+/** True if the app has members, npm's or pnpm's. */
+export const isWorkspace = (app: App, manifest: Table | undefined): boolean =>
   valueAt(manifest, "workspaces") !== undefined || app.has("pnpm-workspace.yaml");
 
 /** True if package.json declares no packages and no install scripts. */

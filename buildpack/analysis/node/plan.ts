@@ -39,7 +39,7 @@ export function nodePlan(app: App, settings: Settings, diagnostics: Diagnostics)
       : setStart(settings.startCommand, manifest, dependencies, planOrNothing(detect));
   const detected = installCommand(app, manifest, dependencies, packages, quietIf(settings.installCommand, diagnostics));
   const install = setCommand(settings.installCommand, detected);
-  const script = start.buildScript ?? (stringAt(manifest, "scripts", "build") === undefined ? null : "build");
+  const script = start.buildScript ?? buildScriptOf(manifest);
   const build = setCommand(
     settings.buildCommand,
     script === null ? start.build : `${packages.manager.name} run ${shellWord(script)}`,
@@ -95,6 +95,20 @@ function setStart(
     declaredAt: 1,
     advice: [],
   };
+}
+
+const PLATFORM_BUILDS = ["heroku-postbuild", "gcp-build"];
+/** Matches an installation of packages, as in `npm install --prefix client`. */
+const INSTALLS = /\b(?:npm|pnpm|yarn|bun)\b[^&|;]*\b(?:install|ci|i)\b/;
+
+/** The script that builds the app: `build`, or one that other platforms run in its place if there is no `build`, or if only that one installs what it builds. */
+function buildScriptOf(manifest: Table | undefined): string | null {
+  const text = (name: string) => stringAt(manifest, "scripts", name);
+  const platform = PLATFORM_BUILDS.find((name) => text(name) !== undefined);
+  const build = text("build");
+  if (build === undefined) return platform ?? null;
+  if (platform === undefined || INSTALLS.test(build)) return "build";
+  return INSTALLS.test(text(platform) ?? "") ? platform : "build";
 }
 
 function refuseLongScripts(app: App, manifest: Table | undefined): void {

@@ -1,6 +1,7 @@
 import type { App } from "../app.ts";
 import { commandsOf, folderOf, invocationOf } from "../command.ts";
 import { listed, NoPlan, quoted } from "../diagnostics.ts";
+import { missingFileRemedy, missingProgram } from "../start-program.ts";
 import { entriesAt, type Table } from "../values.ts";
 
 const PROGRAMS = /^(?:node|nodejs|nodemon|tsx|ts-node|bun)$/;
@@ -19,6 +20,14 @@ export function refuseMissingFile(
 ): void {
   const scripts = entriesAt(manifest, "scripts");
   if (build !== null || start.before.length > 0 || scripts.some(([name]) => INSTALL_SCRIPTS.includes(name))) return;
+  const program = missingProgram(app, start.line);
+  if (program !== undefined) {
+    throw new NoPlan(
+      "no_start_command",
+      `The start command ${quoted(start.line)} in ${app.shown(start.file)} runs ${app.shown(program)}, which is not in the archive. ${missingFileRemedy(program)}`,
+      app.shown(program),
+    );
+  }
   const path = startFile(start.line);
   if (path === undefined || exists(app, path)) return;
   const builds = scripts.filter(([name, script]) => name !== "start" && isBuild(name, script)).map(([name]) => name);

@@ -8,6 +8,7 @@ import { isVendored } from "../tree.ts";
 import { entriesAt, stringAt, type Table } from "../values.ts";
 import type { Dependencies } from "./dependencies.ts";
 import { frameworkStart } from "./frameworks.ts";
+import { isWorkspace } from "./install.ts";
 import { replacedStart } from "./replaced-start.ts";
 import { runnerOf } from "./runner.ts";
 import { resolveCommand } from "./scripts.ts";
@@ -88,7 +89,7 @@ export function nodeStart(
     return { ...found, line: framework.start, static: framework.static ?? null, build, buildEnv, advice };
   }
   const line = angularServer(app, manifest) ?? entryCommand(app, manifest, dependencies, isBun);
-  if (line === undefined) throw noStart(app, dependencies);
+  if (line === undefined) throw noStart(app, manifest, dependencies);
   return { ...found, line };
 }
 
@@ -155,14 +156,20 @@ function mainFile(app: App, manifest: Table | undefined): string | undefined {
   return built ? main : undefined;
 }
 
-/** The folders below the root whose package.json has a start script. */
+/** Matches start scripts of apps for phones and desktops, which serve nothing. */
+const STARTS_A_DEVICE = /\b(?:expo|react-native|electron|electron-forge)\b/;
+
+/** The folders below the root whose package.json has a start script for a server. */
 const startableMembers = (app: App): string[] =>
   app.paths
     .filter((path) => path.endsWith("/package.json") && !isVendored(path))
-    .filter((path) => stringAt(optionalJson(app, path), "scripts", "start") !== undefined)
+    .filter((path) => {
+      const start = stringAt(optionalJson(app, path), "scripts", "start");
+      return start !== undefined && !STARTS_A_DEVICE.test(start);
+    })
     .map((path) => path.slice(0, path.lastIndexOf("/")));
 
-function noStart(app: App, dependencies: Dependencies): NoPlan {
+function noStart(app: App, manifest: Table | undefined, dependencies: Dependencies): NoPlan {
   if (isWorker(app)) {
     return new NoPlan(
       "no_start_command",
@@ -173,9 +180,14 @@ function noStart(app: App, dependencies: Dependencies): NoPlan {
   const [first] = members;
   const place = app.root === "" ? "the archive" : app.root;
   if (first !== undefined) {
+    const isOne = members.length === 1;
+    // A member of a workspace is not complete without the packages beside it.
+    const upload = isWorkspace(app, manifest)
+      ? "Name"
+      : `Upload ${isOne ? "that folder" : "one of these folders"} only, or name`;
     return new NoPlan(
       "no_start_command",
-      `No start command was found for the Node.js app in ${place} itself, but ${listed(members)} ${members.length === 1 ? "has a start script" : "have start scripts"}. Upload ${members.length === 1 ? "that folder" : "one of these folders"} only, or name the start command in the package.json above it: "scripts": {"start": "cd ${first} && npm start"}.`,
+      `No start command was found for the Node.js app in ${place} itself, but ${listed(members)} ${isOne ? "has a start script" : "have start scripts"}. ${upload} the start command in the package.json above it: "scripts": {"start": "cd ${first} && npm start"}.`,
     );
   }
   return new NoPlan(

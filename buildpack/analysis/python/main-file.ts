@@ -5,7 +5,10 @@ import { imports } from "./modules.ts";
 /** True for a source in the root that may be the app and not a tool of the project. */
 export const isSource = (path: string): boolean =>
   path.endsWith(".py") &&
-  !/^(setup|versioneer|conftest|manage|noxfile|fabfile|tasks|wsgi|asgi|gunicorn[\w.]*|test_.*|.*_test)\.py$/.test(path);
+  !/^(setup|versioneer|conftest|manage|noxfile|fabfile|tasks|wsgi|asgi|rxconfig|gunicorn[\w.]*|test_.*|.*_test)\.py$/.test(
+    path,
+  ) &&
+  !/^(init|create|setup|seed|populate|reset|migrate|load)_?(db|database|tables?|data)\.py$/.test(path);
 
 /** Matches code that starts a server. */
 const SERVES =

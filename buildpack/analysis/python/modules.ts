@@ -72,8 +72,11 @@ export function packagedApplication(app: App, dependencies: ReadonlySet<string>)
       const text = blankPythonComments(app.text(path) ?? "");
       const made = madeApplication(text);
       if (made !== undefined && isServable(made, dependencies)) return [application(app, path, text, made)];
-      const factory = framework === undefined ? undefined : FACTORY_DEFINED.exec(text)?.[1];
-      return framework === undefined || factory === undefined ? [] : [fromFactory(app, path, text, factory, framework)];
+      if (framework === undefined) return [];
+      const name = FACTORY.exec(text)?.[1];
+      if (name !== undefined) return [application(app, path, text, { name, kind: framework, own: undefined })];
+      const factory = FACTORY_DEFINED.exec(text)?.[1];
+      return factory === undefined ? [] : [fromFactory(app, path, text, factory, framework)];
     });
   return found.length === 1 ? found[0] : undefined;
 }

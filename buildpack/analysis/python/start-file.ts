@@ -1,6 +1,7 @@
 import type { App } from "../app.ts";
 import { commandsOf, folderOf, invocationOf } from "../command.ts";
 import { NoPlan, quoted } from "../diagnostics.ts";
+import { missingFileRemedy, missingProgram } from "../start-program.ts";
 import { packageName } from "./requirements.ts";
 
 const SERVERS = /(?:^|\/)(?:gunicorn|uvicorn|hypercorn|daphne|waitress-serve|granian)$/;
@@ -17,11 +18,11 @@ export function refuseMissingModule(
     ? missingFile(app, start.line, words)
     : SERVERS.test(program)
       ? missingModule(app, words, dependencies)
-      : undefined;
+      : missingProgram(app, start.line);
   if (missing === undefined) return;
   throw new NoPlan(
     "no_start_command",
-    `The start command ${quoted(start.line)} in ${app.shown("Procfile")} runs ${app.shown(missing)}, which is not in the archive. Add the file, or correct the command.`,
+    `The start command ${quoted(start.line)} in ${app.shown("Procfile")} runs ${app.shown(missing)}, which is not in the archive. ${missingFileRemedy(missing)}`,
     app.shown(missing),
   );
 }

@@ -3,7 +3,7 @@ import type { Suggestion } from "../plan.ts";
 
 const ENVIRONMENT = /(^|\/)\.env(\.[\w-]+)*$/;
 const TEMPLATE =
-  /\.(examples?|samples?|templates?|tpl|dist|defaults?|schema|test|testing|ci|vault|docker-example|me)(\.|$)/i;
+  /\.(?:(?:[\w-]+-)?(?:examples?|samples?|templates?)(?:-[\w-]+)?|tpl|dist|defaults?|schema|test|testing|ci|vault|me)(?:\.|$)/i;
 const VARIABLE = /^\s*(?:export\s+)?[A-Za-z_]\w*\s*=\s*\S/;
 
 /** True for a .env file of any name but those of templates. */

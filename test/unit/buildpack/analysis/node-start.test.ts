@@ -304,3 +304,21 @@ test("without any of these there is no start command, and the sentence says what
   expect(message).toContain('"scripts": {"start": "node server.js"}');
   expect(message).toContain("README.md");
 });
+
+test.each<[string, object, string | null]>([
+  ["without a build script", { "heroku-postbuild": "npm run x" }, "npm run heroku-postbuild"],
+  ["Google's", { "gcp-build": "tsc" }, "npm run gcp-build"],
+  ["beside a build script", { build: "tsc", "heroku-postbuild": "npm run build" }, "npm run build"],
+  [
+    "that alone installs the packages that it builds with",
+    { build: "cd web && npm run build", "heroku-postbuild": "npm install --prefix web && npm run build --prefix web" },
+    "npm run heroku-postbuild",
+  ],
+  [
+    "beside a build script that installs, too",
+    { build: "cd web && npm i && npm run build", "heroku-postbuild": "npm ci && npm run build" },
+    "npm run build",
+  ],
+])("a build script of another platform %s", (_, scripts, build) => {
+  expect(planOf({ scripts: { start: "node server.js", ...scripts } }, { "server.js": "" }).build).toBe(build);
+});

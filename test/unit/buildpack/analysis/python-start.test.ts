@@ -122,6 +122,16 @@ test.each<[string, Files, string]>([
     { "wsgi.py": "from shop import build\n\napplication = build()\n", "requirements.txt": "flask\n" },
     gunicorn("wsgi:application"),
   ],
+  [
+    "an application that a function of another module makes, in a package below src",
+    {
+      "pyproject.toml": '[project]\nname = "shop"\ndependencies = ["fastapi", "uvicorn"]\n',
+      "src/shop/main.py": "from .core import create_application\n\napp = create_application(debug=False)\n",
+      "src/shop/core.py": "",
+      "src/shop/__init__.py": "",
+    },
+    "uvicorn --app-dir src --host 0.0.0.0 --port $PORT shop.main:app",
+  ],
   ["a package with a hyphen in its name", { "my-shop/__main__.py": "" }, "python -m my-shop"],
   [
     "the application of a package, not the configuration of its server",
@@ -314,6 +324,12 @@ test.each([
 test("tools at the root are not started", () => {
   const files = { "setup.py": "import versioneer", "versioneer.py": "if __name__ == '__main__':\n    main()\n" };
   expect(errorOf({ ...files, "shop/__init__.py": "" }).code).toBe("no_start_command");
+  expect(errorOf({ "requirements.txt": "reflex", "rxconfig.py": "import reflex as rx\n" }).code).toBe(
+    "no_start_command",
+  );
+  const filler = "if __name__ == '__main__':\n    fill()\n";
+  const packaged = { "setup.py": "", "init_db.py": filler, "polls/__main__.py": "" };
+  expect(analysisOf(packaged).plan.start).toBe("python -m polls");
 });
 
 test("without any of these there is no start command, and the sentence says what to add", () => {

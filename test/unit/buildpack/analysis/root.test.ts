@@ -27,7 +27,8 @@ test("several folders that hold one are an error that names them", () => {
     errorOf({ "README.md": "", ...inFolder("web", node), ...inFolder("api", { "requirements.txt": "" }) }),
   ).toEqual({
     code: "several_apps",
-    message: "Found apps in api, web; upload one of them.",
+    message:
+      'Found apps in api, web; upload one of them. Or name it in a slipway.json at the top of the archive: {"rootDirectory":"api"}.',
   });
 });
 
@@ -35,7 +36,7 @@ test("several folders are an error however deep they lie, what lies in an app or
   const web = inFolder("web", node);
   const api = { "package.json": "{}", "requirements.txt": "" };
   expect(errorOf({ ...web, ...inFolder("services/api", api) }).message).toBe(
-    "Found apps in services/api, web; upload one of them.",
+    'Found apps in services/api, web; upload one of them. Or name it in a slipway.json at the top of the archive: {"rootDirectory":"services/api"}.',
   );
   expect(errorOf(inFolder("repo", { ...web, ...inFolder("services/api", api) })).code).toBe("several_apps");
   for (const folder of ["web/admin/site", "examples/shop", "docs/site", "tests/e2e", "infra/node_modules/a"]) {
@@ -92,7 +93,9 @@ test("an archive inside the archive is named, because it is not unpacked", () =>
 
 test("names with line ends and marks that turn the text around stay on one line", () => {
   const { message } = errorOf({ "a\nb/package.json": "{}", "c\u202ed\u0007/package.json": "{}" });
-  expect(message).toBe("Found apps in a b, c d ; upload one of them.");
+  expect(message).toBe(
+    'Found apps in a b, c d ; upload one of them. Or name it in a slipway.json at the top of the archive: {"rootDirectory":"a\\nb"}.',
+  );
 });
 
 test("the scripts of a site of plain files are no server", () => {

@@ -59,6 +59,8 @@ test.each<[string, string]>([
   [".env.sample", "TOKEN=abc"],
   [".env.template", "TOKEN=abc"],
   [".env.local.example", "TOKEN=abc"],
+  [".env.example-e2e", "TOKEN=abc"],
+  ["web/.env.docker-sample", "TOKEN=abc"],
   ["example.env", `ID=${awsId}`],
   ["deploy/sample.env", `ID=${awsId}`],
   ["src/a.js", 'const id = "AKIAIOSFODNN7EXAMPLE"'],

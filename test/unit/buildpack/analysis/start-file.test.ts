@@ -29,6 +29,8 @@ test.each<[string, Files, string]>([
     { Procfile: "web: cd api && python -u main.py", "requirements.txt": "", "api/app.py": "" },
     "api/main.py",
   ],
+  ["a program", { ...node("./bin/web.sh"), "bin/other.sh": "" }, "bin/web.sh"],
+  ["a program of a Procfile", { Procfile: "web: bin/web gunicorn app", "requirements.txt": "" }, "bin/web"],
   ["a module", { Procfile: "web: gunicorn app:app", "requirements.txt": "flask\ngunicorn", "main.py": "" }, "app.py"],
   [
     "a module of a package",
@@ -49,7 +51,19 @@ test("the scripts that may build it are named", () => {
   );
 });
 
+test("a wrapper of Heroku's buildpacks is named as such", () => {
+  const outcome = outcomeOf({
+    Procfile: "web: bin/start-nginx gunicorn app:app",
+    "requirements.txt": "",
+    "app.py": "",
+  });
+  expect(outcome.ok || outcome.error.message).toContain("It comes from a buildpack of Heroku");
+});
+
 test.each<[string, Files]>([
+  ["a program is there", { Procfile: "web: ./bin/web.sh", "package.json": {}, "bin/web.sh": "" }],
+  ["a program is a package's", { Procfile: "web: venv/bin/gunicorn app:app", "requirements.txt": "", "app.py": "" }],
+  ["an earlier command makes the program", node("make web && ./web")],
   ["a build makes it", node("node dist/index.js", { build: "tsc" })],
   ["an install script makes it", node("node dist/index.js", { postinstall: "tsc" })],
   ["a prestart makes it", node("node dist/index.js", { prestart: "tsc" })],

@@ -121,10 +121,15 @@ test("a workspace without a start script names the members that have one", () =>
   expect(errorOf({ ...workspace, ...members })).toMatchObject({
     code: "no_start_command",
     message:
-      'No start command was found for the Node.js app in the archive itself, but apps/web has a start script. Upload that folder only, or name the start command in the package.json above it: "scripts": {"start": "cd apps/web && npm start"}.',
+      'No start command was found for the Node.js app in the archive itself, but apps/web has a start script. Name the start command in the package.json above it: "scripts": {"start": "cd apps/web && npm start"}.',
   });
   expect(errorOf({ ...workspace, ...members, "apps/api/package.json": start }).message).toContain(
-    "but apps/api and apps/web have start scripts. Upload one of these folders only",
+    'but apps/api and apps/web have start scripts. Name the start command in the package.json above it: "scripts": {"start": "cd apps/api && npm start"}.',
+  );
+  const phone = { "apps/api/package.json": { scripts: { start: "expo start" } } };
+  expect(errorOf({ ...workspace, ...members, ...phone }).message).toContain("but apps/web has a start script");
+  expect(errorOf({ "package.json": {}, ...members }).message).toContain(
+    "apps/web has a start script. Upload that folder only, or name the start command",
   );
 });
 
