@@ -29,10 +29,14 @@ describe.concurrent("on services with the delays, refusals and faults of AWS", (
   const draining = openGate();
   /** The service whose old revision drains until `draining` is opened. */
   let heldService: string | undefined;
+  /** The service whose execution is stopped when its traffic has moved; until then its deployment cannot be read. */
+  let interrupted: { service: string; isUnreadable: boolean; stops: number; moved(): Promise<void> } | undefined;
   beforeAll(async () => {
     const { ecs, faults, ...others } = cloud();
-    const drained: EcsBehavior["drained"] = (service, signal) =>
-      heldService === service ? draining.opened : sleep(drainMs, undefined, { signal });
+    const drained: EcsBehavior["drained"] = (service, signal) => {
+      if (interrupted?.isUnreadable && interrupted.service === service) return interrupted.moved();
+      return heldService === service ? draining.opened : sleep(drainMs, undefined, { signal });
+    };
     const behavior: Behavior = {
       ...others,
       // The event of an ended execution never arrives.
@@ -42,7 +46,11 @@ describe.concurrent("on services with the delays, refusals and faults of AWS", (
         const fault = faults?.(call);
         const isExecuted = fault?.kind !== "throttled" && fault?.kind !== "failed";
         if (call.operation === "RegisterTaskDefinition" && isExecuted) registered.push(call.input);
-        return fault;
+        if (!interrupted || !call.input.includes(interrupted.service)) return fault;
+        if (call.operation === "StopServiceDeployment") interrupted.stops += 1;
+        if (call.operation === "ContinueServiceDeployment" && isExecuted) interrupted.isUnreadable = true;
+        const isRead = call.operation === "DescribeServiceDeployments";
+        return isRead && interrupted.isUnreadable ? { kind: "failed" } : fault;
       },
     };
     running = await startRunning(undefined, { behavior, healthTimeoutSeconds });
@@ -71,6 +79,26 @@ describe.concurrent("on services with the delays, refusals and faults of AWS", (
   async function logOf(project: Running, buildId: string): Promise<string[]> {
     const { body } = await project.call("GET", `${project.project}/builds/${buildId}/logs?limit=1000`);
     return body.lines.map((line: { text: string }) => line.text);
+  }
+
+  async function stopExecution(buildId: string): Promise<void> {
+    const { endpoint, credentials } = runtimeOf(running.home);
+    const machines = new SFNClient({ endpoint, credentials, region: "us-east-1" });
+    const executionArn = `${stateMachineArn.replace(":stateMachine:", ":execution:")}:${buildId}`;
+    await machines.send(new StopExecutionCommand({ executionArn }));
+    machines.destroy();
+  }
+
+  /** The check of the locks runs every minute; one that meets a fault leaves the lock to the next. */
+  async function untilEnded(project: Running, id: string): Promise<void> {
+    await vi.waitFor(
+      async () => {
+        await invokeFunction(running.home, "reconcile-locks", { all: true });
+        const { body: read } = await project.call("GET", `${project.project}/builds/${id}`);
+        expect(read.build).toMatchObject({ status: "error", isLive: false });
+      },
+      { timeout: 60_000, interval: 500 },
+    );
   }
 
   test("a first deployment that fails leaves nothing running, and the next one becomes ready", async () => {
@@ -167,23 +195,42 @@ describe.concurrent("on services with the delays, refusals and faults of AWS", (
     const { files, go } = held("lost");
     const id = await begin(project, files);
     await reaches(project, id, "building");
-    const { endpoint, credentials } = runtimeOf(running.home);
-    const machines = new SFNClient({ endpoint, credentials, region: "us-east-1" });
-    const executionArn = `${stateMachineArn.replace(":stateMachine:", ":execution:")}:${id}`;
-    await machines.send(new StopExecutionCommand({ executionArn }));
-    machines.destroy();
+    await stopExecution(id);
     go();
     const next = await project.call("POST", `${project.project}/builds`);
     expect(next).toMatchObject({ status: 409, body: { build: { id } } });
-    // The check runs every minute; one that meets a fault leaves the lock to the next.
-    await vi.waitFor(
-      async () => {
-        await invokeFunction(running.home, "reconcile-locks", { all: true });
-        const { body: read } = await project.call("GET", `${project.project}/builds/${id}`);
-        expect(read.build).toMatchObject({ status: "error", isLive: false });
-      },
-      { timeout: 60_000, interval: 500 },
-    );
+    await untilEnded(project, id);
     expect(await deploy(project, says("after"))).toMatchObject({ status: "ready", isLive: true });
+  }, 90_000);
+
+  test("a build whose execution is stopped after the traffic has moved is taken back without a failed request", async () => {
+    const project = await newProject("stopped late");
+    await deploy(project, says("before"));
+    const traffic = startTraffic(await address(project));
+    const begun = Promise.withResolvers<string>();
+    const cleanUp = openGate();
+    const service = serviceName(project.project.split("/").at(-1) ?? "");
+    const watched = {
+      service,
+      isUnreadable: false,
+      stops: 0,
+      async moved() {
+        await stopExecution(await begun.promise);
+        watched.isUnreadable = false;
+        // Long enough for several attempts to restore the version before, whose tasks are ending.
+        setTimeout(cleanUp.open, 2_000);
+        await cleanUp.opened;
+      },
+    };
+    interrupted = watched;
+    const id = await begin(project, says("stopped"));
+    begun.resolve(id);
+    await traffic.sees("stopped");
+    await untilEnded(project, id);
+    const seen = await traffic.stop();
+    expect(seen.failures).toEqual([]);
+    expect(await body(await address(project))).toBe("before");
+    // ECS would end the only tasks that serve.
+    expect(watched.stops).toBe(0);
   }, 90_000);
 });

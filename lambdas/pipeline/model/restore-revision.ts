@@ -20,10 +20,13 @@ const listedWithinSeconds = 10;
 /** The clocks of ECS and of a function may differ by this much. */
 const clockSkewMs = 60_000;
 
-/** Moves a deployment that is not over towards the wanted task definition; false when it only drains. */
+/**
+ * Moves a deployment that is not over towards the wanted task definition; false when it only drains. A deployment that ends
+ * the tasks of the version before it is not rolled back, because nothing would serve until they run again.
+ */
 async function steer(arn: string, isWanted: boolean, { rollouts, traffic }: RestoreTools): Promise<boolean> {
   const state = await rollouts.deployment(arn);
-  if (isWanted && state?.stage === "CLEAN_UP") return false;
+  if (state?.stage === "CLEAN_UP") return !isWanted;
   // A deployment that ECS does not describe yet, or that is already ending, is read again.
   if (state?.status !== "PENDING" && state?.status !== "IN_PROGRESS") return true;
   if (state.hook) await traffic.answer(arn, state.hook.id, isWanted ? "CONTINUE" : "ROLLBACK");

@@ -113,6 +113,9 @@ function stop(services: Services): Operation {
     const { service, deployment } = find(services, serviceDeploymentArn);
     if (endedStatuses.has(deployment.status))
       throw new AwsError("ConflictException", `The service deployment is in the ${deployment.status} state.`);
+    // The tasks of the revision before are ending. AWS does not document the answer; the refusal is the strictest one.
+    if (isRunning(deployment) && deployment.lifecycleStage === "CLEAN_UP")
+      throw new AwsError("ConflictException", "The service deployment is cleaning up.");
     refuseToNothing(services, deployment);
     keepView(services, service);
     if (isRunning(deployment)) service.rollBack("Service deployment rollback was requested.");
