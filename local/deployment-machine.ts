@@ -1,6 +1,7 @@
 import { readFileSync } from "node:fs";
 import { CodeBuildClient, StartBuildCommand, type StartBuildCommandInput } from "@aws-sdk/client-codebuild";
 import { removalSteps, steps } from "../statemachines/steps.ts";
+import { AnswerLost, type CallFault, type Faults, runWithFault } from "./aws/call-faults.ts";
 import type { CodeBuild } from "./codebuild/server.ts";
 import { FunctionError, type Functions } from "./lambda/functions.ts";
 import { TaskError } from "./stepfunctions/interpreter/errors.ts";
@@ -54,19 +55,46 @@ function startBuildFailure(error: unknown): unknown {
   return new TaskError(`CodeBuild.${name}`, error.message);
 }
 
+/** The error of `lambda:invoke` for a fault of Lambda before the function runs. */
+function invocationRefused(fault: CallFault): TaskError {
+  if (fault.kind === "refused") return new TaskError(`Lambda.${fault.code}`);
+  return new TaskError(fault.kind === "failed" ? "Lambda.ServiceException" : "Lambda.TooManyRequestsException");
+}
+
+/** Runs a function with a fault of Lambda. A late function has done its work when Lambda ends it at its time limit. */
+async function invokeWithFault(
+  fault: CallFault | undefined,
+  invoke: () => Promise<unknown>,
+): Promise<ReturnType<typeof lambdaResult>> {
+  try {
+    const answer = await runWithFault(
+      fault?.kind === "late" ? { kind: "late", ms: 0 } : fault,
+      invoke,
+      invocationRefused,
+    );
+    if (fault?.kind === "late")
+      throw lambdaFailure({ errorType: "Sandbox.Timedout", errorMessage: "Task timed out after 60.00 seconds" });
+    return lambdaResult(answer);
+  } catch (error) {
+    if (error instanceof AnswerLost) throw new TaskError("Lambda.ClientExecutionTimeoutException");
+    if (error instanceof FunctionError)
+      throw lambdaFailure({ errorType: error.errorType, errorMessage: error.message });
+    throw error;
+  }
+}
+
 /** The integrations of the local Step Functions: Lambda functions, and CodeBuild through its SDK client. */
-export function createIntegrations(functions: Functions, codeBuild: Pick<CodeBuild, "finished">): Integrations {
+export function createIntegrations(
+  functions: Functions,
+  codeBuild: Pick<CodeBuild, "finished">,
+  faults?: Faults,
+): Integrations {
   const client = new CodeBuildClient({});
   return {
     "arn:aws:states:::lambda:invoke": async (args) => {
       const { FunctionName, Payload } = args as { FunctionName: string; Payload: unknown };
-      try {
-        return lambdaResult(await functions.invoke(FunctionName, Payload));
-      } catch (error) {
-        if (error instanceof FunctionError)
-          throw lambdaFailure({ errorType: error.errorType, errorMessage: error.message });
-        throw error;
-      }
+      const fault = faults?.({ service: "Lambda", operation: "Invoke", input: JSON.stringify(args) });
+      return invokeWithFault(fault, () => functions.invoke(FunctionName, Payload));
     },
     "arn:aws:states:::codebuild:startBuild.sync": async (args, { signal }) => {
       const command = new StartBuildCommand(lowerCased(args) as StartBuildCommandInput);

@@ -191,7 +191,7 @@ export async function startEmbeddedServices(
   const builds = await createBuilds(base, s3, ecs, ecr?.ecr);
   codeBuild = builds;
   const rdsData = createRdsData({ dir: join(home, "postgres"), cacheDir: cacheFolder });
-  const stepFunctions = createDeployments(base, createIntegrations(functions, builds));
+  const stepFunctions = createDeployments(base, createIntegrations(functions, builds, behavior.faults));
   const aws = await startAwsServer({
     json: [
       withFaults("ECS", ecs.service, behavior.faults),

@@ -7,6 +7,7 @@ export type ServiceName =
   | "DynamoDB"
   | "ECR"
   | "ECS"
+  | "Lambda"
   | "Logs"
   | "S3"
   | "STS"
@@ -18,6 +19,8 @@ export interface AwsCall {
   operation: string;
   /** The request's body, or its path if S3 is called. */
   input: string;
+  /** The input of the call whose answer first named the task or the route of this one: their ids name no service. */
+  origin?: string | undefined;
 }
 
 /** A fault of a call that AWS documents. Each service answers it with its own error. */
@@ -82,6 +85,10 @@ function questionOf(operation: string, input: unknown): string {
   return `${operation} ${JSON.stringify(question)}`;
 }
 
+/** The calls whose answers contain ids of tasks or routes. */
+const naming = ["ListGatewayRoutes", "ListTasks", "RunTask"];
+const idsIn = (text: string) => text.match(/gateway-route\/[^"]+|[0-9a-f]{32}(?=")/g) ?? [];
+
 /**
  * Adds faults to the operations of a JSON service. A stale read gets the last answer to the same request, or the answer
  * from before the resource existed.
@@ -89,6 +96,7 @@ function questionOf(operation: string, input: unknown): string {
 export function withFaults(name: ServiceName, service: JsonService, faults: Faults | undefined): JsonService {
   if (!faults) return service;
   const answers = new Map<string, object>();
+  const origins = new Map<string, string>();
   const operations = Object.entries(service.operations).map(([operation, run]): [string, Operation] => {
     const nothing = service.nothing?.[operation];
     const answered = async (input: unknown, isStale: boolean) => {
@@ -102,8 +110,15 @@ export function withFaults(name: ServiceName, service: JsonService, faults: Faul
     return [
       operation,
       async (input) => {
-        const fault = faults({ service: name, operation, input: JSON.stringify(input) });
-        return runWithFault(fault, () => answered(input, fault?.kind === "stale"), jsonFaultError);
+        const text = JSON.stringify(input);
+        const origin = idsIn(text).flatMap((id) => origins.get(id) ?? [])[0];
+        const fault = faults({ service: name, operation, input: text, origin });
+        const run = async () => {
+          const answer = await answered(input, fault?.kind === "stale");
+          if (naming.includes(operation)) for (const id of idsIn(JSON.stringify(answer))) origins.set(id, text);
+          return answer;
+        };
+        return runWithFault(fault, run, jsonFaultError);
       },
     ];
   });

@@ -68,8 +68,14 @@ const stepFunctionsNames = [
   "CodeBuild.CodeBuildException",
   "CodeBuild.SdkClientException",
   "Lambda.AWSLambdaException",
+  "Lambda.ClientExecutionTimeoutException",
   "Lambda.SdkClientException",
   "Lambda.ServiceException",
+  "Lambda.Unknown",
+  // The types of errors that Lambda itself reports of a function.
+  "Runtime.ExitError",
+  "Runtime.OutOfMemory",
+  "Sandbox.Timedout",
   "States.ALL",
   "States.Timeout",
 ];

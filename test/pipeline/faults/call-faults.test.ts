@@ -8,8 +8,12 @@ import { address, nodeApp } from "../../harness/app.ts";
 import { propertySeed } from "../../harness/property-seed.ts";
 import { type FaultyProject, type FaultyService, holdsInvariants, startFaulty, textAt } from "./faulty-projects.ts";
 
-/** SLIPWAY_TESTS=all gives every fault to every call; otherwise a spread of them keeps the set short enough for CI. */
+/**
+ * SLIPWAY_TESTS=all gives every fault to every call, and CALL_FAULTS=<pattern> chooses cases by their names; otherwise a spread
+ * of them keeps the set short enough for CI.
+ */
 const isEverything = process.env.SLIPWAY_TESTS === "all";
+const { CALL_FAULTS: pattern } = process.env;
 const sampled = 6;
 
 const says = (text: string) => nodeApp(`res.end(${JSON.stringify(text)})`);
@@ -17,6 +21,8 @@ const exits = nodeApp("", "console.log('no luck'); process.exit(3);");
 
 /** More consecutive calls than one invocation of a step makes, so that the step itself is repeated. */
 const burst = 9;
+/** A step is invoked again after seconds, so few faults last long. */
+const invocationBurst = 4;
 const single: [string, CallFault, number][] = [
   ["throttled", { kind: "throttled" }, 1],
   ["throttled for a while", { kind: "throttled" }, burst],
@@ -75,6 +81,8 @@ const calls: [operation: string, times: number, reads: boolean, scenarios: Scena
   ["StepFunctions.StartExecution", 1, false, ["a good version"]],
   ["S3.CopyObject", 1, false, ["a rebuild"]],
   ["Logs.GetLogEvents", 1, false, ["a version that exits"]],
+  // By the state machine. A late one is ended by Lambda after its work, and is invoked again.
+  ["Lambda.Invoke", 5, false, ["a good version", "a version that exits", "a first deployment", "a release command"]],
 ];
 
 interface Case {
@@ -86,6 +94,9 @@ interface Case {
   scenario: Scenario;
 }
 
+const countOf = (operation: string, count: number) =>
+  operation === "Lambda.Invoke" ? Math.min(count, invocationBurst) : count;
+
 const all: Case[] = calls.flatMap(([operation, times, isRead, under]) =>
   (isRead && operation.startsWith("ECS.") ? [...single, ...stale] : single).flatMap(([what, fault, count]) =>
     Array.from({ length: times }, (_, from) => from).flatMap((from) =>
@@ -94,12 +105,24 @@ const all: Case[] = calls.flatMap(([operation, times, isRead, under]) =>
         operation,
         fault,
         from,
-        count,
+        count: countOf(operation, count),
         scenario,
       })),
     ),
   ),
 );
+/** Longer than a deployment waits for an answer that fits the project's builds. */
+const lasting = ["a good version", "a version that exits"] as const;
+for (const scenario of lasting) {
+  all.push({
+    name: `${scenario}: ECS.DescribeServices answered with the state before the project's first service for long`,
+    operation: "ECS.DescribeServices",
+    fault: { kind: "stale" },
+    from: 0,
+    count: 14,
+    scenario,
+  });
+}
 const seed = propertySeed();
 /** Without those that wait for reconcile-locks, which runs once a minute. */
 const short = all.filter(({ name }) => !/StartExecution .* for a while$/.test(name));
@@ -117,8 +140,14 @@ const alwaysChosen = new Set([
   "a good version: ECS.DescribeServiceDeployments number 1 throttled for a while",
   "a good version: STS.AssumeRole number 1 throttled for a while",
   "a release command: ECS.RunTask number 1 executed, its answer lost",
+  "a version that exits: ECS.DescribeServices answered with the state before the project's first service for long",
+  "a good version: Lambda.Invoke number 4 answered after the client's time-out",
 ]);
-const chosen = isEverything ? all : all.filter((one) => alwaysChosen.has(one.name) || spread.includes(one));
+function isChosen(one: Case): boolean {
+  if (pattern !== undefined) return new RegExp(pattern).test(one.name);
+  return isEverything || alwaysChosen.has(one.name) || spread.includes(one);
+}
+const chosen = all.filter(isChosen);
 /** More projects at a time would wait for the processors. */
 const atATime = 8;
 

@@ -48,28 +48,17 @@ export async function startFaulty(
 ): Promise<FaultyService> {
   const projects = new Map<string, FaultyProject>();
   const owners = new Map<string, FaultyProject>();
-  let lastLister: FaultyProject | undefined;
-  let lastRouteLister: FaultyProject | undefined;
   /** The project whose build is created; one at a time, because a call of AssumeRole names no project. */
   let creating: FaultyProject | undefined;
   let creations: Promise<unknown> = Promise.resolve();
-  const ownerOf = ({ operation, input }: AwsCall): FaultyProject | undefined => {
-    // A task's ARN does not name its project, but the call follows a ListTasks.
-    if (operation === "DescribeTasks") return lastLister;
+  const ownerOf = ({ operation, input, origin = "" }: AwsCall): FaultyProject | undefined => {
     if (operation === "AssumeRole") return creating;
-    // The same holds for a route's ARN and ListGatewayRoutes.
-    if (operation === "DescribeGatewayRoute") return lastRouteLister;
+    const text = operation === "SendTaskSuccess" ? tokenText(input) : `${input} ${origin}`;
     // The name of a service has a hyphen in the place of the underscore.
-    const named = /prj[_-]([0-9a-z]{26})/.exec(input)?.[1];
-    if (named !== undefined) {
-      const project = projects.get(`prj_${named}`);
-      if (operation === "ListGatewayRoutes") lastRouteLister = project;
-      return project;
-    }
-    const build = /bld_[0-9a-z]{26}/.exec(operation === "SendTaskSuccess" ? tokenText(input) : input)?.[0];
-    const owner = build === undefined ? undefined : owners.get(build);
-    if (operation === "ListTasks") lastLister = owner;
-    return owner;
+    const named = /prj[_-]([0-9a-z]{26})/.exec(text)?.[1];
+    if (named !== undefined) return projects.get(`prj_${named}`);
+    const build = /bld_[0-9a-z]{26}/.exec(text)?.[0];
+    return build === undefined ? undefined : owners.get(build);
   };
   const guarded = await startGuarded({
     ...options,

@@ -149,7 +149,12 @@ describe("with random faults of AWS", () => {
   }
 
   async function again(project: FaultyProject, path: string): Promise<Answer["body"] | undefined> {
-    const created = await project.call("POST", `${project.project}${path}`);
+    let created = await project.call("POST", `${project.project}${path}`);
+    // The service could not read what is deployed.
+    while (created.status === 503) {
+      expect(created.headers.get("retry-after")).toMatch(/^\d+$/);
+      created = await project.call("POST", `${project.project}${path}`);
+    }
     if (created.status !== 201) {
       expect(created.status).toBe(409);
       return undefined;

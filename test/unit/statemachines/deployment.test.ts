@@ -22,28 +22,46 @@ const transientErrors = [
   "Lambda.ServiceException",
   "Lambda.AWSLambdaException",
   "Lambda.SdkClientException",
-  "Lambda.TooManyRequestsException",
+  "Lambda.ClientExecutionTimeoutException",
   "TransientFault",
 ];
 
+/** The function was ended before it answered: by Lambda's time-out, for its memory, or by itself. */
+const endedFunction = ["Lambda.Unknown", "Sandbox.Timedout", "Runtime.ExitError", "Runtime.OutOfMemory"];
+
 test("the steps before the swap share one retry rule: transient errors, for some two minutes", () => {
-  const shared = [
-    {
-      ErrorEquals: transientErrors,
-      IntervalSeconds: 1,
-      MaxAttempts: 8,
-      BackoffRate: 2,
-      MaxDelaySeconds: 30,
-      JitterStrategy: "FULL",
-    },
-  ];
-  for (const name of ["AwaitUpload", "CopyArchive", "Analyze", "Deploy"])
-    expect([name, retryOf(name)]).toEqual([name, shared]);
+  const shared = {
+    ErrorEquals: transientErrors,
+    IntervalSeconds: 1,
+    MaxAttempts: 8,
+    BackoffRate: 2,
+    MaxDelaySeconds: 30,
+    JitterStrategy: "FULL",
+  };
+  for (const name of ["AwaitUpload", "CopyArchive", "Analyze", "Release", "Deploy"])
+    expect([name, retryOf(name)?.[1]]).toEqual([name, shared]);
+});
+
+test("all steps before the end wait some five minutes for a free place: a new account runs ten functions at once", () => {
+  const throttled = { ErrorEquals: ["Lambda.TooManyRequestsException"], MaxAttempts: 40, MaxDelaySeconds: 15 };
+  for (const name of ["AwaitUpload", "CopyArchive", "Analyze", "Release", "Deploy", "CheckHealth"])
+    expect([name, retryOf(name)?.[0]]).toEqual([
+      name,
+      { ...throttled, IntervalSeconds: 1, BackoffRate: 2, JitterStrategy: "FULL" },
+    ]);
+});
+
+test("a function that ended without an answer is invoked twice more; only the wait for an upload ends at its time-out", () => {
+  const rule = { IntervalSeconds: 1, MaxAttempts: 2, BackoffRate: 2, JitterStrategy: "FULL" };
+  for (const name of ["AwaitUpload", "CopyArchive", "Analyze", "Release", "Deploy", "CheckHealth"]) {
+    const ErrorEquals = name === "AwaitUpload" ? endedFunction : [...endedFunction, "States.Timeout"];
+    expect([name, retryOf(name)?.slice(2)]).toEqual([name, [{ ErrorEquals, ...rule }]]);
+  }
 });
 
 test("the health check retries the same errors more often: half a minute of throttling does not cost a healthy version", () => {
-  const [shared] = retryOf("Deploy") ?? [];
-  expect(retryOf("CheckHealth")).toEqual([{ ...shared, MaxAttempts: 12, MaxDelaySeconds: 10 }]);
+  const [, shared] = retryOf("Deploy") ?? [];
+  expect(retryOf("CheckHealth")?.[1]).toEqual({ ...shared, MaxAttempts: 12, MaxDelaySeconds: 10 });
 });
 
 /** The mean and the deviation of all waits together: with full jitter each one is drawn evenly from 0 to its delay. */
@@ -62,6 +80,7 @@ test.each([
   "CopyArchive",
   "Analyze",
   "BuildImage",
+  "Release",
   "Deploy",
   "CheckHealth",
   "Finish",
@@ -69,7 +88,9 @@ test.each([
   "FailBuild",
 ])("the retries of %s outlast throttling of 30 s", (name) => {
   // An attempt that is throttled lasts about a second and a half by itself: the SDK repeats its call three times.
-  const rule = retryOf(name)?.at(-1) ?? { ErrorEquals: [] };
+  const throttled = ["TransientFault", "CodeBuild.CodeBuildException", "States.ALL"];
+  const rule = retryOf(name)?.find(({ ErrorEquals }) => ErrorEquals.some((error) => throttled.includes(error)));
+  if (!rule) throw new Error(`${name} does not retry what is throttled`);
   const { mean, deviation } = waitSeconds(rule);
   expect(mean + 1.5 * Number(rule.MaxAttempts) - 2.5 * deviation).toBeGreaterThan(30);
 });
