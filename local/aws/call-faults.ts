@@ -37,8 +37,8 @@ export type CallFault =
   | { kind: "late"; ms: number }
   /** Executed, and the connection breaks before the answer. */
   | { kind: "lost" }
-  /** A read of ECS that shows an earlier state; other calls have no fault. */
-  | { kind: "stale" };
+  /** A read of ECS that shows an earlier state, or that nothing exists yet; other calls have no fault. */
+  | { kind: "stale"; isEmpty?: boolean };
 
 /** Chooses the fault of a call; undefined for none. */
 export type Faults = (call: AwsCall) => CallFault | undefined;
@@ -99,10 +99,10 @@ export function withFaults(name: ServiceName, service: JsonService, faults: Faul
   const origins = new Map<string, string>();
   const operations = Object.entries(service.operations).map(([operation, run]): [string, Operation] => {
     const nothing = service.nothing?.[operation];
-    const answered = async (input: unknown, isStale: boolean) => {
+    const answered = async (input: unknown, fault: CallFault | undefined) => {
       if (!nothing) return run(input);
       const question = questionOf(operation, input);
-      if (isStale) return answers.get(question) ?? nothing(input);
+      if (fault?.kind === "stale") return (fault.isEmpty ? undefined : answers.get(question)) ?? nothing(input);
       const answer = await run(input);
       answers.set(question, answer);
       return answer;
@@ -114,7 +114,7 @@ export function withFaults(name: ServiceName, service: JsonService, faults: Faul
         const origin = idsIn(text).flatMap((id) => origins.get(id) ?? [])[0];
         const fault = faults({ service: name, operation, input: text, origin });
         const run = async () => {
-          const answer = await answered(input, fault?.kind === "stale");
+          const answer = await answered(input, fault);
           if (naming.includes(operation)) for (const id of idsIn(JSON.stringify(answer))) origins.set(id, text);
           return answer;
         };

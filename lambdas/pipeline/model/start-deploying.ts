@@ -26,14 +26,23 @@ const staleWithinMs = 5_000;
 
 /**
  * The task definition that serves now. ECS may still describe the state before the project's last deployment; a rollback
- * to that state would replace the serving version, so an answer other than the newest `ready` build is read again.
+ * to that state would replace the serving version, so an answer other than the newest `ready` build is read again. An ECS
+ * that knows no service does not count against a `ready` build: a rollback to nothing would delete the service.
  */
-async function servingNow(projectId: string, newestReady: string | undefined, apps: AppReader): Promise<string | null> {
+async function servingNow(
+  projectId: string,
+  newestReady: string | undefined,
+  { apps, table }: Tools,
+): Promise<string | null> {
   const until = Date.now() + staleWithinMs;
   for (let pauseMs = 50; ; pauseMs = Math.min(pauseMs * 2, 1_000)) {
     const live = await apps.live(projectId);
     const isExpected = newestReady === undefined || (live !== null && buildOf(live) === newestReady);
-    if (isExpected || Date.now() >= until) return live;
+    if (isExpected) return live;
+    if (Date.now() >= until) {
+      const { ready } = live === null ? await table.read({ ready: Build.at({ projectId, id: newestReady }) }) : {};
+      return live ?? ready?.taskDefinition ?? null;
+    }
     await sleep(pauseMs);
   }
 }
@@ -42,12 +51,12 @@ async function servingNow(projectId: string, newestReady: string | undefined, ap
 async function previousOf(
   { projectId }: BuildRow,
   newestReady: string | undefined,
-  { table, apps }: Tools,
+  tools: Tools,
 ): Promise<BuildRow["previous"]> {
-  const taskDefinition = await servingNow(projectId, newestReady, apps);
+  const taskDefinition = await servingNow(projectId, newestReady, tools);
   if (taskDefinition === null) return null;
   const buildId = buildOf(taskDefinition);
-  const { old } = buildId === null ? {} : await table.read({ old: Build.at({ projectId, id: buildId }) });
+  const { old } = buildId === null ? {} : await tools.table.read({ old: Build.at({ projectId, id: buildId }) });
   const { healthPath, instances } = runOptions(old?.settings);
   return { taskDefinition, buildId, healthPath, instances };
 }

@@ -34,6 +34,7 @@ const single: [string, CallFault, number][] = [
 const stale: typeof single = [
   ["answered with an earlier state", { kind: "stale" }, 1],
   ["answered with an earlier state for a while", { kind: "stale" }, 4],
+  ["answered as if nothing existed", { kind: "stale", isEmpty: true }, 1],
 ];
 
 /** An app whose release command adds the id of its process as a line to this file. */
@@ -115,9 +116,9 @@ const all: Case[] = calls.flatMap(([operation, times, isRead, under]) =>
 const lasting = ["a good version", "a version that exits"] as const;
 for (const scenario of lasting) {
   all.push({
-    name: `${scenario}: ECS.DescribeServices answered with the state before the project's first service for long`,
+    name: `${scenario}: ECS.DescribeServices answered as if nothing existed for long`,
     operation: "ECS.DescribeServices",
-    fault: { kind: "stale" },
+    fault: { kind: "stale", isEmpty: true },
     from: 0,
     count: 14,
     scenario,
@@ -140,7 +141,7 @@ const alwaysChosen = new Set([
   "a good version: ECS.DescribeServiceDeployments number 1 throttled for a while",
   "a good version: STS.AssumeRole number 1 throttled for a while",
   "a release command: ECS.RunTask number 1 executed, its answer lost",
-  "a version that exits: ECS.DescribeServices answered with the state before the project's first service for long",
+  "a version that exits: ECS.DescribeServices answered as if nothing existed for long",
   "a good version: Lambda.Invoke number 4 answered after the client's time-out",
 ]);
 function isChosen(one: Case): boolean {
