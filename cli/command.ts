@@ -52,7 +52,9 @@ interface Definition<Name extends string> {
 
 /** The part of a command that is loaded when it is called. */
 export interface Implementation {
-  options: readonly string[];
+  options: readonly { name: string; value?: string; describe: string }[];
+  /** The operands as the help shows them. */
+  operands: string;
   help: (entry: CommandEntry) => string;
   /** Runs with the words after the command's name; the result is the exit code. Throws UsageError. */
   run: (entry: CommandEntry, words: string[], context: Context) => Promise<number>;
@@ -85,7 +87,8 @@ export function command<Name extends string>(definition: Definition<Name>): Impl
   const { details, operands = { shown: "", min: 0, max: 0 }, run } = definition;
   const options: Record<string, Option> = definition.options;
   return {
-    options: Object.keys(options),
+    options: Object.entries(options).map(([name, option]) => ({ name, ...option })),
+    operands: operands.shown,
     help: (entry) => helpOf(entry, details, operands.shown, options),
     run: ({ name }, words, context) => {
       const { values, positionals } = parse(name, words, options);

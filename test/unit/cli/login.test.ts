@@ -252,12 +252,6 @@ test("an empty value with spaces after it is empty, and not the next line", asyn
   ]);
 });
 
-test.each(["bash", "zsh", "fish"])("the completion for %s names each command and option", async (shell) => {
-  const { code, stdout } = await slipway(["completion", shell]);
-  expect(code).toBe(0);
-  for (const word of ["deploy", "files", "upload", "env-file"]) expect(stdout).toContain(word);
-});
-
 test("a stack trace is shown with --debug only", async () => {
   using home = folderWith({ ".slipway/local.json": "{" });
   const plain = await slipway(["whoami"], { workingFolder: home.path });
