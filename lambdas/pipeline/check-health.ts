@@ -49,8 +49,11 @@ type Verdict = z.input<(typeof steps)["check-health"]["output"]>;
 
 /** The time of one invocation; then the state machine invokes the function again. */
 const lookSeconds = 20;
-/** A process may be ready at once, a container takes seconds; ECS allows 20 of these calls a second per account. */
-const pauseMs = (ageMs: number) => Math.min(ageMs < 500 ? Math.max(ageMs / 20, 4) : ageMs / 3, 1_000);
+/** A process is ready at once, a container in half a second, on AWS in many seconds; ECS allows 20 of these calls a second per account. */
+function pauseMs(ageMs: number): number {
+  if (ageMs < 100) return Math.max(ageMs / 20, 4);
+  return ageMs < 2_000 ? ageMs / 10 : Math.min(ageMs / 3, 1_000);
+}
 /** The time between two reads of the stopped tasks while a task runs. */
 const exitsEveryMs = 1_000;
 /** Most apps are healthy before this; ECS allows few reads of events, so they are rare. */
