@@ -1,6 +1,7 @@
 import { chmodSync, mkdirSync, readFileSync, writeFileSync } from "node:fs";
 import { delimiter, join } from "node:path";
 import * as z from "zod";
+import { shellWord } from "../../buildpack/analysis/static-command.ts";
 import { renderBuildspec } from "../../buildpack/image/buildspec.ts";
 import { useClientConfig } from "../containers/client-config.ts";
 import type { DockerEngine } from "../containers/engine.ts";
@@ -29,27 +30,33 @@ exec curl --silent --show-error --fail --data-binary "@$payload" --output "$outp
 `;
 
 /**
- * Stands in for `docker` where the engine's own builder has no cache in a registry: it leaves these options out. Its layers
- * are cached in the engine anyway.
+ * Stands in for `docker`. `docker buildx build` starts three programs, of which two only find the third; here the third is
+ * started at once. Where the engine's own builder has no cache in a registry, these options are left out: its layers are cached in
+ * the engine anyway.
  */
-const dockerProgram = `#!/bin/bash
+export function dockerProgram({ buildx, imageStore }: Pick<DockerEngine, "buildx" | "imageStore">): string {
+  const kept = imageStore === "classic" ? "--cache-from | --cache-to) shift ;; *" : "*";
+  return `#!/bin/bash
 PATH=\${PATH#*:}
+[ "$1 $2" = "buildx build" ] || exec docker "$@"
+shift
 arguments=()
 while [ $# -gt 0 ]; do
-  case $1 in --cache-from | --cache-to) shift ;; *) arguments+=("$1") ;; esac
+  case $1 in ${kept}) arguments+=("$1") ;; esac
   shift
 done
-exec docker "\${arguments[@]}"
+exec ${buildx === undefined ? "docker buildx" : shellWord(buildx)} "\${arguments[@]}"
 `;
+}
 
-function writePrograms(bin: string, imageStore: DockerEngine["imageStore"]): void {
+function writePrograms(bin: string, engine: DockerEngine): void {
   mkdirSync(bin);
   const write = (name: string, text: string) => {
     writeFileSync(join(bin, name), text);
     chmodSync(join(bin, name), 0o755);
   };
   write("aws", awsProgram);
-  if (imageStore === "classic") write("docker", dockerProgram);
+  write("docker", dockerProgram(engine));
 }
 
 const platforms: Readonly<Record<string, string>> = { x64: "linux/amd64", arm64: "linux/arm64" };
@@ -70,7 +77,7 @@ export interface BuildspecRun {
 export async function runBuildspec(run: BuildspecRun): Promise<RunResult & { digest: string | undefined }> {
   const { folder, engine, variables, accessUrl, signal, onOutput } = run;
   const bin = join(folder, "bin");
-  writePrograms(bin, engine.imageStore);
+  writePrograms(bin, engine);
   const platform = platforms[process.arch];
   const env = {
     ...useClientConfig(join(folder, "docker"), engine.env),

@@ -13,6 +13,8 @@ export interface DockerEngine {
   host: string;
   /** The engine's default builder can export its cache to a registry only with the image store of containerd. */
   imageStore: "containerd" | "classic";
+  /** The program behind `docker buildx`, where docker says where it is. */
+  buildx: string | undefined;
   docker: Docker;
   /** The environment of `docker` for shells that call it. */
   env: Record<string, string>;
@@ -40,7 +42,9 @@ const infoSchema = z.object({
   OperatingSystem: z.string().default(""),
   DriverStatus: z.array(z.array(z.string())).nullish(),
   ClientInfo: z.object({
-    Plugins: z.array(z.object({ Name: z.string(), Version: z.string().optional() })).nullish(),
+    Plugins: z
+      .array(z.object({ Name: z.string(), Version: z.string().optional(), Path: z.string().optional() }))
+      .nullish(),
   }),
 });
 
@@ -56,7 +60,7 @@ function isAtLeast(version: string, major: number, minor: number): boolean {
 function engineOf(
   info: unknown,
   host: string,
-): NoEngine | Pick<DockerEngine, "kind" | "version" | "host" | "imageStore"> {
+): NoEngine | Pick<DockerEngine, "kind" | "version" | "host" | "imageStore" | "buildx"> {
   const known = infoSchema.safeParse(info);
   if (!known.success) return none("docker info gives no information that Slipway understands.");
   const { ServerVersion: version, ServerErrors, OSType, OperatingSystem, DriverStatus, ClientInfo } = known.data;
@@ -74,7 +78,7 @@ function engineOf(
   if (!isAtLeast(buildx.Version ?? "", 0, 10))
     return none(`docker buildx ${buildx.Version} is too old. Install 0.10 or newer.`);
   const isContainerd = DriverStatus?.some(([name, value]) => name === "driver-type" && value?.includes("containerd"));
-  return { kind: "docker", version, host, imageStore: isContainerd ? "containerd" : "classic" };
+  return { kind: "docker", version, host, imageStore: isContainerd ? "containerd" : "classic", buildx: buildx.Path };
 }
 
 /** Sockets of engines that are not at the default address. */

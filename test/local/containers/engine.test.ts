@@ -1,7 +1,9 @@
+import { execFileSync } from "node:child_process";
 import { chmodSync, mkdirSync, mkdtempSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { afterAll, describe, expect, test } from "vitest";
+import { dockerProgram } from "../../../local/codebuild/buildspec-shell.ts";
 import { DockerFailed } from "../../../local/containers/docker.ts";
 import { laneLine, requireEngine } from "../../../local/containers/engine.ts";
 import { StartRefused } from "../../../local/start-refused.ts";
@@ -130,6 +132,39 @@ describe("npm start says in one line how apps run, and why", () => {
     const unknown = requireEngine({ ...machine(engine), SLIPWAY_CONTAINERS: "podman" });
     const allowed = 'SLIPWAY_CONTAINERS must be auto, docker or none, not "podman".';
     await expect(unknown).rejects.toThrow(new StartRefused(allowed));
+  });
+});
+
+describe("the docker program of a build", () => {
+  const build = ["buildx", "build", "--cache-from", "a", "--build-arg", "_E0=", "--cache-to", "b", "", "two words\n"];
+  const without = ["build", "--build-arg", "_E0=", "", "two words\n"];
+  test.each<[string, Parameters<typeof dockerProgram>[0], string[], string[]]>([
+    ["starts buildx itself", { buildx: "buildx it's", imageStore: "containerd" }, build, ["it", ...build.slice(1)]],
+    ["or by docker", { buildx: undefined, imageStore: "containerd" }, build, ["docker", ...build]],
+    [
+      "without a cache in a registry",
+      { buildx: undefined, imageStore: "classic" },
+      build,
+      ["docker", "buildx", ...without],
+    ],
+    [
+      "and passes the rest on",
+      { buildx: "buildx it's", imageStore: "classic" },
+      ["login", ""],
+      ["docker", "login", ""],
+    ],
+  ])("%s", (_, engineOfBuild, args, called) => {
+    const [standIn, bin] = [mkdtempSync(join(folder, "stand-in-")), mkdtempSync(join(folder, "programs-"))];
+    const program = (path: string, text: string) => {
+      writeFileSync(path, text);
+      chmodSync(path, 0o755);
+    };
+    program(join(standIn, "docker"), dockerProgram(engineOfBuild));
+    program(join(bin, "docker"), "#!/bin/bash\nprintf '%s\\0' docker \"$@\"\n");
+    program(join(bin, "buildx it's"), "#!/bin/bash\nprintf '%s\\0' it \"$@\"\n");
+    const PATH = `${standIn}:${bin}:/usr/bin:/bin`;
+    const output = execFileSync(join(standIn, "docker"), args, { env: { PATH }, encoding: "utf8" });
+    expect(output.split("\0").slice(0, -1)).toEqual(called);
   });
 });
 
