@@ -38,10 +38,11 @@ export const pageLimit = (max: number, standard: number) =>
     });
 
 /** The `nextCursor` of a list's earlier answer; clients do not interpret it. */
-export const cursor = z.string().min(1, { error: "must be a cursor that this list returned" }).max(1024).optional();
+export const cursor = () =>
+  z.string().min(1, { error: "must be a cursor that this list returned" }).max(1024).optional();
 
 /** UTC with milliseconds: `2026-11-20T01:02:03.456Z`. */
-export const timestamp = z.iso.datetime({ precision: 3 });
+export const timestamp = () => z.iso.datetime({ precision: 3 });
 
 /** What every route can answer beside its own errors. */
 export const commonErrors = [
@@ -55,14 +56,16 @@ export const commonErrors = [
 ] as const;
 
 /** The name of a resource, trimmed (docs/api.md, Names). */
-export const resourceName = z
-  .string({ error: "must be a string" })
-  .transform((text) => text.trim())
-  .refine((text) => text !== "", { error: "must not be empty" })
-  .refine((text) => lengthOf(text) <= limits.nameLengthMax, {
-    error: `must have at most ${limits.nameLengthMax} characters`,
-  })
-  .refine(isStorableText, { error: "must be well-formed Unicode without NUL" });
+export const resourceName = () =>
+  z
+    .string({ error: "must be a string" })
+    .transform((text) => text.trim())
+    .refine((text) => text !== "", { error: "must not be empty" })
+    .refine((text) => lengthOf(text) <= limits.nameLengthMax, {
+      error: `must have at most ${limits.nameLengthMax} characters`,
+    })
+    .refine(isStorableText, { error: "must be well-formed Unicode without NUL" });
 
 /** The name of what is to be deleted, repeated so that nothing is deleted by mistake. */
-export const confirmation = z.object({ confirm: z.string({ error: "must be the name of what is to be deleted" }) });
+export const confirmation = () =>
+  z.object({ confirm: z.string({ error: "must be the name of what is to be deleted" }) });

@@ -6,8 +6,8 @@ const database = z.object({
   id: z.string(),
   name: z.string(),
   status: z.literal("active"),
-  createdAt: timestamp,
-  updatedAt: timestamp,
+  createdAt: timestamp(),
+  updatedAt: timestamp(),
 });
 export type DatabaseReply = z.infer<typeof database>;
 
@@ -16,7 +16,7 @@ const databases = "/organizations/{orgId}/databases" as const;
 export const listDatabases = route("list-databases", `GET ${databases}`, {
   summary: "The databases of the organization, oldest first; all of its projects share them.",
   tool: { name: "list_databases", description: "The databases of an organization." },
-  reply: z.object({ databases: z.array(database) }),
+  reply: () => z.object({ databases: z.array(database) }),
   status: 200,
   errors: [],
   uses: ["table:read"],
@@ -24,8 +24,8 @@ export const listDatabases = route("list-databases", `GET ${databases}`, {
 
 export const createDatabase = route("create-database", `POST ${databases}`, {
   summary: "Creates a database.",
-  body: z.object({ name: resourceName }),
-  reply: z.object({ database }),
+  body: () => z.object({ name: resourceName() }),
+  reply: () => z.object({ database }),
   status: 201,
   errors: ["limit_reached", "idempotency_mismatch"],
   event: "commit",
@@ -35,8 +35,8 @@ export const createDatabase = route("create-database", `POST ${databases}`, {
 
 export const updateDatabase = route("update-database", `PUT ${databases}/{dbId}`, {
   summary: "Renames a database.",
-  body: z.object({ name: resourceName }),
-  reply: z.object({ database }),
+  body: () => z.object({ name: resourceName() }),
+  reply: () => z.object({ database }),
   status: 200,
   errors: [],
   event: "commit",
@@ -47,7 +47,7 @@ export const updateDatabase = route("update-database", `PUT ${databases}/{dbId}`
 export const deleteDatabase = route("delete-database", `DELETE ${databases}/{dbId}`, {
   summary: "Deletes a database with its tables and all their data.",
   query: confirmation,
-  reply: z.object({ database: z.string() }),
+  reply: () => z.object({ database: z.string() }),
   status: 200,
   errors: [],
   event: "commit",

@@ -7,8 +7,8 @@ const environment = z.object({
   id: z.string(),
   name: z.string(),
   value: z.string(),
-  createdAt: timestamp,
-  updatedAt: timestamp,
+  createdAt: timestamp(),
+  updatedAt: timestamp(),
 });
 
 const name = z
@@ -32,7 +32,7 @@ const environments = "/organizations/{orgId}/projects/{projectId}/environments" 
 
 export const listEnvironments = route("list-environments", `GET ${environments}`, {
   summary: "The project's environment variables, oldest first.",
-  reply: z.object({ environments: z.array(environment) }),
+  reply: () => z.object({ environments: z.array(environment) }),
   status: 200,
   errors: [],
   uses: ["table:read"],
@@ -41,8 +41,8 @@ export const listEnvironments = route("list-environments", `GET ${environments}`
 export const createEnvironment = route("create-environment", `POST ${environments}`, {
   summary: "Stores a variable; the running app sees it after a rebuild.",
   event: "commit",
-  body: z.object({ name, value }),
-  reply: z.object({ environment }),
+  body: () => z.object({ name, value }),
+  reply: () => z.object({ environment }),
   status: 201,
   errors: ["name_taken", "limit_reached", "variables_too_large", "idempotency_mismatch"],
   uses: ["table:read", "table:write"],
@@ -51,10 +51,11 @@ export const createEnvironment = route("create-environment", `POST ${environment
 export const updateEnvironment = route("update-environment", `PUT ${environments}/{envId}`, {
   summary: "Changes a variable's name, value or both.",
   event: "commit",
-  body: z
-    .object({ name: name.optional(), value: value.optional() })
-    .refine((body) => body.name !== undefined || body.value !== undefined, { error: "name or value is required" }),
-  reply: z.object({ environment }),
+  body: () =>
+    z
+      .object({ name: name.optional(), value: value.optional() })
+      .refine((body) => body.name !== undefined || body.value !== undefined, { error: "name or value is required" }),
+  reply: () => z.object({ environment }),
   status: 200,
   errors: ["name_taken", "variables_too_large"],
   uses: ["table:read", "table:write"],
@@ -63,7 +64,7 @@ export const updateEnvironment = route("update-environment", `PUT ${environments
 export const deleteEnvironment = route("delete-environment", `DELETE ${environments}/{envId}`, {
   summary: "Deletes a variable; the running app keeps it until a rebuild.",
   event: "commit",
-  reply: z.object({ environment: z.string() }),
+  reply: () => z.object({ environment: z.string() }),
   status: 200,
   errors: [],
   uses: ["table:read", "table:write"],

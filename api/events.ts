@@ -6,7 +6,7 @@ import { route } from "./route.ts";
 
 export const event = z.object({
   id: z.string(),
-  at: timestamp,
+  at: timestamp(),
   action: z.string(),
   actor: eventActor(),
   ids: z.record(z.string(), z.union([z.string(), z.array(z.string())])),
@@ -15,8 +15,8 @@ export const event = z.object({
 
 export const listEvents = route("list-events", "GET /organizations/{orgId}/events", {
   summary: "The changes in an organization, newest first.",
-  query: z.object({ limit: pageLimit(limits.eventsPageMax, limits.eventsPageDefault), cursor }),
-  reply: z.object({ events: z.array(event), nextCursor: z.string().nullable() }),
+  query: () => z.object({ limit: pageLimit(limits.eventsPageMax, limits.eventsPageDefault), cursor: cursor() }),
+  reply: () => z.object({ events: z.array(event), nextCursor: z.string().nullable() }),
   status: 200,
   errors: [],
   uses: ["table:read"],

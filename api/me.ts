@@ -11,9 +11,9 @@ const token = z.object({
   description: z.string(),
   access: z.enum(tokenAccesses),
   organizationIds: z.array(z.string()).nullable(),
-  createdAt: timestamp,
-  expiresAt: timestamp.nullable(),
-  lastUsedAt: timestamp.nullable(),
+  createdAt: timestamp(),
+  expiresAt: timestamp().nullable(),
+  lastUsedAt: timestamp().nullable(),
 });
 export type TokenReply = z.infer<typeof token>;
 
@@ -22,7 +22,7 @@ export const createdToken = z.object({ token: token.extend({ value: z.string().o
 
 export const getMe = route("get-me", "GET /me", {
   summary: "The user of the credential and their organizations; for a key, the user is null.",
-  reply: z.object({ user: user.nullable(), organizations: z.array(organization) }),
+  reply: () => z.object({ user: user.nullable(), organizations: z.array(organization()) }),
   status: 200,
   errors: [],
   uses: ["table:read"],
@@ -30,7 +30,7 @@ export const getMe = route("get-me", "GET /me", {
 
 export const listTokens = route("list-tokens", "GET /me/tokens", {
   summary: "The user's personal access tokens, newest first, without their values.",
-  reply: z.object({ tokens: z.array(token) }),
+  reply: () => z.object({ tokens: z.array(token) }),
   status: 200,
   errors: [],
   uses: ["table:read"],
@@ -39,8 +39,8 @@ export const listTokens = route("list-tokens", "GET /me/tokens", {
 
 export const createToken = route("create-token", "POST /me/tokens", {
   summary: "Creates a personal access token; only this answer contains its value.",
-  body: z.object({ description, ...tokenBounds }),
-  reply: createdToken,
+  body: () => z.object({ description, ...tokenBounds }),
+  reply: () => createdToken,
   status: 201,
   errors: ["idempotency_mismatch"],
   event: "commit",
@@ -51,7 +51,7 @@ export const createToken = route("create-token", "POST /me/tokens", {
 export const deleteToken = route("delete-token", "DELETE /me/tokens/{tokenId}", {
   summary: "Revokes a personal access token from the next request on; every token may revoke itself.",
   ownToken: true,
-  reply: z.object({ token: z.string() }),
+  reply: () => z.object({ token: z.string() }),
   status: 200,
   errors: [],
   event: "commit",

@@ -4,7 +4,7 @@ import { limits } from "./limits.ts";
 import { role } from "./organizations.ts";
 import { route } from "./route.ts";
 
-const member = z.object({ id: z.string(), name: z.string(), email: z.string(), role, createdAt: timestamp });
+const member = z.object({ id: z.string(), name: z.string(), email: z.string(), role: role(), createdAt: timestamp() });
 export type MemberReply = z.infer<typeof member>;
 
 /** An e-mail address as it was entered; addresses that differ only in case belong to the same user (docs/api.md, Members). */
@@ -21,7 +21,7 @@ const members = "/organizations/{orgId}/members" as const;
 
 export const listMembers = route("list-members", `GET ${members}`, {
   summary: "The members of the organization, the oldest membership first.",
-  reply: z.object({ members: z.array(member) }),
+  reply: () => z.object({ members: z.array(member) }),
   status: 200,
   errors: [],
   uses: ["table:read"],
@@ -29,11 +29,12 @@ export const listMembers = route("list-members", `GET ${members}`, {
 
 export const createMember = route("create-member", `POST ${members}`, {
   summary: "Adds a user, or invites one who has no account yet; only this answer contains the invitation's link.",
-  body: z.object({ email, name: resourceName.optional(), role }),
-  reply: z.object({
-    member,
-    invitation: z.object({ url: z.string().optional(), expiresAt: timestamp }).nullable(),
-  }),
+  body: () => z.object({ email, name: resourceName().optional(), role: role() }),
+  reply: () =>
+    z.object({
+      member,
+      invitation: z.object({ url: z.string().optional(), expiresAt: timestamp() }).nullable(),
+    }),
   status: 201,
   errors: ["already_member", "limit_reached", "idempotency_mismatch"],
   event: "commit",
@@ -46,8 +47,8 @@ export const createMember = route("create-member", `POST ${members}`, {
 
 export const updateMember = route("update-member", `PUT ${members}/{userId}`, {
   summary: "Gives a member another role.",
-  body: z.object({ role }),
-  reply: z.object({ member }),
+  body: () => z.object({ role: role() }),
+  reply: () => z.object({ member }),
   status: 200,
   errors: ["last_owner"],
   event: "commit",
@@ -59,7 +60,7 @@ export const updateMember = route("update-member", `PUT ${members}/{userId}`, {
 
 export const deleteMember = route("delete-member", `DELETE ${members}/{userId}`, {
   summary: "Removes a member; every member may leave.",
-  reply: z.object({ member: z.string() }),
+  reply: () => z.object({ member: z.string() }),
   status: 200,
   errors: ["last_owner"],
   event: "commit",

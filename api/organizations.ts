@@ -3,14 +3,14 @@ import { resourceName } from "./common.ts";
 import { roles } from "./role.ts";
 import { route } from "./route.ts";
 
-export const role = z.enum(roles, { error: "must be owner, admin or member" });
+export const role = () => z.enum(roles, { error: "must be owner, admin or member" });
 
-export const organization = z.object({ id: z.string(), name: z.string(), role: role.nullable() });
-export type OrganizationReply = z.infer<typeof organization>;
+export const organization = () => z.object({ id: z.string(), name: z.string(), role: role().nullable() });
+export type OrganizationReply = z.infer<ReturnType<typeof organization>>;
 
 export const ping = route("ping", "GET /ping", {
   summary: "Answers pong if the credential is valid.",
-  reply: z.literal("pong"),
+  reply: () => z.literal("pong"),
   status: 200,
   errors: [],
   uses: ["table:read"],
@@ -18,7 +18,7 @@ export const ping = route("ping", "GET /ping", {
 
 export const listOrganizations = route("list-organizations", "GET /organizations", {
   summary: "The organization of a key, or all organizations of a user.",
-  reply: z.object({ organizations: z.array(organization) }),
+  reply: () => z.object({ organizations: z.array(organization()) }),
   status: 200,
   errors: [],
   uses: ["table:read"],
@@ -26,8 +26,8 @@ export const listOrganizations = route("list-organizations", "GET /organizations
 
 export const createOrganization = route("create-organization", "POST /organizations", {
   summary: "Makes an organization that the caller owns.",
-  body: z.object({ name: resourceName }),
-  reply: z.object({ organization }),
+  body: () => z.object({ name: resourceName() }),
+  reply: () => z.object({ organization: organization() }),
   status: 201,
   errors: ["idempotency_mismatch"],
   event: "commit",
@@ -38,7 +38,7 @@ export const createOrganization = route("create-organization", "POST /organizati
 
 export const getOrganization = route("get-organization", "GET /organizations/{orgId}", {
   summary: "One organization, with the caller's role.",
-  reply: z.object({ organization }),
+  reply: () => z.object({ organization: organization() }),
   status: 200,
   errors: [],
   uses: ["table:read"],
@@ -46,8 +46,8 @@ export const getOrganization = route("get-organization", "GET /organizations/{or
 
 export const updateOrganization = route("update-organization", "PUT /organizations/{orgId}", {
   summary: "Renames an organization.",
-  body: z.object({ name: resourceName }),
-  reply: z.object({ organization }),
+  body: () => z.object({ name: resourceName() }),
+  reply: () => z.object({ organization: organization() }),
   status: 200,
   errors: [],
   event: "commit",

@@ -10,8 +10,8 @@ const project = z.object({
   name: z.string(),
   settings: settings(),
   managers: z.array(z.object({ id: z.string(), name: z.string(), email: z.string() })).nullable(),
-  createdAt: timestamp,
-  updatedAt: timestamp,
+  createdAt: timestamp(),
+  updatedAt: timestamp(),
 });
 export type ProjectReply = z.output<typeof project>;
 
@@ -20,9 +20,9 @@ const one = `${projects}/{projectId}` as const;
 
 export const listProjects = route("list-projects", `GET ${projects}`, {
   summary: "The projects of the organization, newest first.",
-  query: z.object({ limit: pageLimit(limits.projectsPageMax, limits.projectsPageDefault), cursor }),
+  query: () => z.object({ limit: pageLimit(limits.projectsPageMax, limits.projectsPageDefault), cursor: cursor() }),
   tool: { name: "list_projects", description: "The projects of an organization, newest first." },
-  reply: z.object({ projects: z.array(project), nextCursor: z.string().nullable() }),
+  reply: () => z.object({ projects: z.array(project), nextCursor: z.string().nullable() }),
   status: 200,
   errors: [],
   uses: ["table:read"],
@@ -30,8 +30,8 @@ export const listProjects = route("list-projects", `GET ${projects}`, {
 
 export const createProject = route("create-project", `POST ${projects}`, {
   summary: "Creates a project.",
-  body: z.object({ name: resourceName, settings: settingsChange.optional() }),
-  reply: z.object({ project }),
+  body: () => z.object({ name: resourceName(), settings: settingsChange.optional() }),
+  reply: () => z.object({ project }),
   status: 201,
   errors: ["limit_reached", "idempotency_mismatch"],
   event: "commit",
@@ -41,7 +41,7 @@ export const createProject = route("create-project", `POST ${projects}`, {
 
 export const getProject = route("get-project", `GET ${one}`, {
   summary: "One project.",
-  reply: z.object({ project }),
+  reply: () => z.object({ project }),
   status: 200,
   errors: [],
   uses: ["table:read"],
@@ -49,8 +49,8 @@ export const getProject = route("get-project", `GET ${one}`, {
 
 export const updateProject = route("update-project", `PUT ${one}`, {
   summary: "Changes a project's name and the settings that are named.",
-  body: z.object({ name: resourceName.optional(), settings: settingsChange.optional() }),
-  reply: z.object({ project }),
+  body: () => z.object({ name: resourceName().optional(), settings: settingsChange.optional() }),
+  reply: () => z.object({ project }),
   status: 200,
   errors: [],
   event: "commit",
@@ -66,8 +66,8 @@ const userIds = z
 
 export const setManagers = route("set-managers", `PUT ${one}/managers`, {
   summary: "Restricts builds to these members; null opens the project to every member.",
-  body: z.object({ userIds }),
-  reply: z.object({ project }),
+  body: () => z.object({ userIds }),
+  reply: () => z.object({ project }),
   status: 200,
   errors: [],
   event: "commit",
@@ -87,11 +87,11 @@ export const hostName = z
     },
   );
 
-const domain = z.object({ domain: z.string(), status: z.enum(["pending", "active"]), createdAt: timestamp });
+const domain = z.object({ domain: z.string(), status: z.enum(["pending", "active"]), createdAt: timestamp() });
 
 export const listDomains = route("list-domains", `GET ${one}/domains`, {
   summary: "The project's own domains, oldest first.",
-  reply: z.object({ domains: z.array(domain) }),
+  reply: () => z.object({ domains: z.array(domain) }),
   status: 200,
   errors: [],
   uses: ["table:read"],
@@ -99,8 +99,8 @@ export const listDomains = route("list-domains", `GET ${one}/domains`, {
 
 export const createDomain = route("create-domain", `POST ${one}/domains`, {
   summary: "Adds a domain that no other project has.",
-  body: z.object({ domain: hostName }),
-  reply: z.object({ domain }),
+  body: () => z.object({ domain: hostName }),
+  reply: () => z.object({ domain }),
   status: 201,
   errors: ["name_taken", "limit_reached", "idempotency_mismatch"],
   event: "commit",
@@ -110,7 +110,7 @@ export const createDomain = route("create-domain", `POST ${one}/domains`, {
 
 export const deleteDomain = route("delete-domain", `DELETE ${one}/domains/{domain}`, {
   summary: "Removes a domain from the project.",
-  reply: z.object({ domain: z.string() }),
+  reply: () => z.object({ domain: z.string() }),
   status: 200,
   errors: [],
   event: "commit",
@@ -121,7 +121,7 @@ export const deleteDomain = route("delete-domain", `DELETE ${one}/domains/{domai
 export const deleteProject = route("delete-project", `DELETE ${one}`, {
   summary: "Deletes a project with everything that belongs to it.",
   query: confirmation,
-  reply: z.object({ project: z.string() }),
+  reply: () => z.object({ project: z.string() }),
   status: 200,
   errors: [],
   event: "commit",

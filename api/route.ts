@@ -59,6 +59,19 @@ export interface RouteDefinition {
   lateValidation?: true;
 }
 
+type SchemaName = "query" | "body" | "reply";
+
+/** A route's definition as it is written: functions make the schemas, because no function of AWS needs those of every route. */
+export type RouteDeclaration = Omit<RouteDefinition, SchemaName> & {
+  query?: () => z.ZodObject;
+  body?: () => z.ZodType;
+  reply: () => z.ZodType;
+};
+/** The definition that a declaration stands for. */
+type Defined<D extends RouteDeclaration> = {
+  [Name in keyof D]: Name extends SchemaName ? (D[Name] extends () => infer Schema ? Schema : D[Name]) : D[Name];
+};
+
 export interface Route<
   Id extends string = string,
   P extends string = string,
@@ -93,17 +106,33 @@ export function openTo({ method, definition }: Pick<Route, "method" | "definitio
 export const methodName = (routeId: string): string =>
   routeId.replace(/-([a-z0-9])/g, (_, letter: string) => letter.toUpperCase());
 
+/** The declaration with a property for each schema, which makes it when it is first read. */
+function define<const D extends RouteDeclaration>(declaration: D): Defined<D> {
+  const definition = { ...declaration };
+  for (const name of ["query", "body", "reply"] as const) {
+    const make = declaration[name];
+    if (!make) continue;
+    let schema: z.ZodType | undefined;
+    const get = () => {
+      schema ??= make();
+      return schema;
+    };
+    Object.defineProperty(definition, name, { enumerable: true, get });
+  }
+  return definition as unknown as Defined<D>;
+}
+
 /** Declares a route once; everything else (API Gateway, Lambda, local server, OpenAPI, client, tests) is derived from it. */
 export function route<
   const Id extends string,
   const M extends Method,
   const P extends string,
-  const D extends RouteDefinition,
+  const D extends RouteDeclaration,
 >(
   id: Id,
   at: `${M} ${P}`,
-  definition: D & (M extends "GET" ? { event?: never } : { event: EventRule }),
-): Route<Id, P, D> {
+  declaration: D & (M extends "GET" ? { event?: never } : { event: EventRule }),
+): Route<Id, P, Extract<Defined<D>, RouteDefinition>> {
   const [method, path] = at.split(" ", 2) as [Method, P];
-  return { id, method, path, definition };
+  return { id, method, path, definition: define(declaration) as Extract<Defined<D>, RouteDefinition> };
 }

@@ -12,8 +12,9 @@ const proof = z.object({
 export const createSession = route("create-session", "POST /sessions", {
   event: { none: "A session changes nothing; the events of what is done with it name its key or app." },
   summary: "Exchanges a key, or a deployed app's identity proof, for a token that is valid for ten minutes.",
-  body: z.object({ proof: proof.optional() }),
-  reply: z.object({ session: z.object({ token: z.string(), organizationId: z.string(), expiresAt: timestamp }) }),
+  body: () => z.object({ proof: proof.optional() }),
+  reply: () =>
+    z.object({ session: z.object({ token: z.string(), organizationId: z.string(), expiresAt: timestamp() }) }),
   status: 201,
   errors: [],
   uses: ["table:read", "table:write", "keys:record-use", "apps:identify", "identity:prove"],

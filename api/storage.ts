@@ -7,8 +7,8 @@ const storage = z.object({
   id: z.string(),
   name: z.string(),
   status: z.literal("active"),
-  createdAt: timestamp,
-  updatedAt: timestamp,
+  createdAt: timestamp(),
+  updatedAt: timestamp(),
 });
 
 export type StorageReply = z.infer<typeof storage>;
@@ -25,8 +25,8 @@ const file = z.object({
   size: z.int(),
   status: fileStatus,
   error: z.null(),
-  createdAt: timestamp,
-  updatedAt: timestamp,
+  createdAt: timestamp(),
+  updatedAt: timestamp(),
 });
 export type FileReply = z.infer<typeof file>;
 
@@ -60,7 +60,7 @@ const files = `${storages}/{storageId}/files` as const;
 export const listStorages = route("list-storages", `GET ${storages}`, {
   summary: "The storages of the organization, oldest first; all of its projects share them.",
   tool: { name: "list_storages", description: "The storages of an organization." },
-  reply: z.object({ storages: z.array(storage) }),
+  reply: () => z.object({ storages: z.array(storage) }),
   status: 200,
   errors: [],
   uses: ["table:read"],
@@ -68,8 +68,8 @@ export const listStorages = route("list-storages", `GET ${storages}`, {
 
 export const createStorage = route("create-storage", `POST ${storages}`, {
   summary: "Makes a storage.",
-  body: z.object({ name: resourceName }),
-  reply: z.object({ storage }),
+  body: () => z.object({ name: resourceName() }),
+  reply: () => z.object({ storage }),
   status: 201,
   errors: ["limit_reached", "idempotency_mismatch"],
   event: "commit",
@@ -79,8 +79,8 @@ export const createStorage = route("create-storage", `POST ${storages}`, {
 
 export const updateStorage = route("update-storage", `PUT ${storages}/{storageId}`, {
   summary: "Renames a storage.",
-  body: z.object({ name: resourceName }),
-  reply: z.object({ storage }),
+  body: () => z.object({ name: resourceName() }),
+  reply: () => z.object({ storage }),
   status: 200,
   errors: [],
   event: "commit",
@@ -90,9 +90,9 @@ export const updateStorage = route("update-storage", `PUT ${storages}/{storageId
 
 export const listFiles = route("list-files", `GET ${files}`, {
   summary: "The files of a storage, newest first; those of one request in the order in which they were sent.",
-  query: z.object({ limit: pageLimit(limits.filesPageMax, limits.filesPageDefault), cursor }),
+  query: () => z.object({ limit: pageLimit(limits.filesPageMax, limits.filesPageDefault), cursor: cursor() }),
   tool: { name: "list_files", description: "The files of a storage, newest first." },
-  reply: z.object({ files: z.array(file), nextCursor: z.string().nullable() }),
+  reply: () => z.object({ files: z.array(file), nextCursor: z.string().nullable() }),
   status: 200,
   errors: [],
   uses: ["table:read"],
@@ -101,8 +101,8 @@ export const listFiles = route("list-files", `GET ${files}`, {
 export const createFiles = route("create-files", `POST ${files}`, {
   event: "commit",
   summary: "Prepares files, all or none; each gets an upload address that is valid for one hour.",
-  body: z.object({ files: newFiles }),
-  reply: z.object({ files: z.array(file.extend({ url: z.string(), expiresAt: timestamp })) }),
+  body: () => z.object({ files: newFiles }),
+  reply: () => z.object({ files: z.array(file.extend({ url: z.string(), expiresAt: timestamp() })) }),
   status: 201,
   errors: ["idempotency_mismatch"],
   uses: ["table:read", "table:write", "files:sign"],
@@ -110,7 +110,7 @@ export const createFiles = route("create-files", `POST ${files}`, {
 
 export const getFile = route("get-file", `GET ${files}/{fileId}`, {
   summary: "One file with an address to download it from, valid for one hour.",
-  reply: z.object({ file: file.extend({ url: z.string() }) }),
+  reply: () => z.object({ file: file.extend({ url: z.string() }) }),
   status: 200,
   errors: [],
   uses: ["table:read", "files:follow", "files:sign", "files:manage"],
@@ -119,7 +119,7 @@ export const getFile = route("get-file", `GET ${files}/{fileId}`, {
 export const deleteFile = route("delete-file", `DELETE ${files}/{fileId}`, {
   event: "commit",
   summary: "Deletes a file permanently: an earlier upload address can no longer restore it.",
-  reply: z.object({ file: z.string() }),
+  reply: () => z.object({ file: z.string() }),
   status: 200,
   errors: [],
   uses: ["table:read", "table:write", "files:manage"],
@@ -128,7 +128,7 @@ export const deleteFile = route("delete-file", `DELETE ${files}/{fileId}`, {
 export const deleteStorage = route("delete-storage", `DELETE ${storages}/{storageId}`, {
   summary: "Deletes a storage that holds no files.",
   query: confirmation,
-  reply: z.object({ storage: z.string() }),
+  reply: () => z.object({ storage: z.string() }),
   status: 200,
   errors: ["storage_not_empty"],
   event: "commit",

@@ -218,7 +218,7 @@ const table = z.object({ name: z.string(), comment: z.string().nullable(), colum
 export type TableReply = z.infer<typeof table>;
 
 /** A row holds every column of its table under the column's name; the managed ones have known types. */
-const row = z.looseObject({ id: z.int(), created_at: timestamp, updated_at: timestamp });
+const row = z.looseObject({ id: z.int(), created_at: timestamp(), updated_at: timestamp() });
 export type RowReply = z.infer<typeof row>;
 
 /** The named values of a row. z.record() would drop a `__proto__` in silence, where any unknown column is refused. */
@@ -238,7 +238,7 @@ const tables = "/organizations/{orgId}/databases/{dbId}/tables" as const;
 export const listTables = route("list-tables", `GET ${tables}`, {
   summary: "The tables of the database, oldest first, with all columns.",
   tool: { name: "list_tables", description: "The tables of a database with their columns." },
-  reply: z.object({ tables: z.array(table) }),
+  reply: () => z.object({ tables: z.array(table) }),
   status: 200,
   errors: ["database_resuming"],
   uses: ["table:read", "databases:run"],
@@ -247,8 +247,8 @@ export const listTables = route("list-tables", `GET ${tables}`, {
 export const createTable = route("create-table", `POST ${tables}`, {
   summary: "Creates a table; id, created_at and updated_at are added to its columns.",
   event: "around",
-  body: newTable,
-  reply: z.object({ table }),
+  body: () => newTable,
+  reply: () => z.object({ table }),
   status: 201,
   errors: ["table_exists", "database_resuming", "idempotency_mismatch"],
   uses: ["table:read", "table:write", "databases:run"],
@@ -257,9 +257,9 @@ export const createTable = route("create-table", `POST ${tables}`, {
 export const updateTable = route("update-table", `PUT ${tables}/{tableName}`, {
   summary: "Changes a table, all or nothing: drop, rename, modify, add, order and comment, in this order.",
   event: "around",
-  query: z.object({ dryRun: z.enum(["true", "false"], { error: "must be true or false" }).optional() }),
-  body: tableChange,
-  reply: z.object({ table, plan: z.array(z.string()).optional(), destructive: z.boolean().optional() }),
+  query: () => z.object({ dryRun: z.enum(["true", "false"], { error: "must be true or false" }).optional() }),
+  body: () => tableChange,
+  reply: () => z.object({ table, plan: z.array(z.string()).optional(), destructive: z.boolean().optional() }),
   status: 200,
   errors: ["column_exists", "data_conflict", "limit_reached", "database_resuming"],
   uses: ["table:read", "databases:run"],
@@ -268,7 +268,7 @@ export const updateTable = route("update-table", `PUT ${tables}/{tableName}`, {
 export const deleteTable = route("delete-table", `DELETE ${tables}/{tableName}`, {
   event: "around",
   summary: "Deletes the table and its rows permanently.",
-  reply: z.object({ table: z.string() }),
+  reply: () => z.object({ table: z.string() }),
   status: 200,
   errors: ["database_resuming"],
   uses: ["table:read", "databases:run"],
@@ -281,9 +281,9 @@ const rowEvents = { none: "Rows are the apps' own data." } as const;
 
 export const listRows = route("list-rows", `GET ${rows}`, {
   summary: "The rows of the table by id; a page of large rows may hold fewer than its limit.",
-  query: z.object({ limit: pageLimit(tableLimits.rowsPageMax, tableLimits.rowsPageDefault), cursor }),
+  query: () => z.object({ limit: pageLimit(tableLimits.rowsPageMax, tableLimits.rowsPageDefault), cursor: cursor() }),
   tool: { name: "read_rows", description: "The rows of a table by id." },
-  reply: z.object({ rows: z.array(row), nextCursor: z.string().nullable() }),
+  reply: () => z.object({ rows: z.array(row), nextCursor: z.string().nullable() }),
   status: 200,
   errors: ["database_resuming"],
   uses: ["table:read", "databases:run"],
@@ -292,8 +292,8 @@ export const listRows = route("list-rows", `GET ${rows}`, {
 export const createRow = route("create-row", `POST ${rows}`, {
   event: rowEvents,
   summary: "Stores a row; columns that are not named get their default.",
-  body: rowInput,
-  reply: z.object({ row }),
+  body: () => rowInput,
+  reply: () => z.object({ row }),
   status: 201,
   errors: ["data_conflict", "database_resuming", "idempotency_mismatch"],
   uses: ["table:read", "table:write", "databases:run"],
@@ -301,7 +301,7 @@ export const createRow = route("create-row", `POST ${rows}`, {
 
 export const getRow = route("get-row", `GET ${rows}/{rowId}`, {
   summary: "One row.",
-  reply: z.object({ row }),
+  reply: () => z.object({ row }),
   status: 200,
   errors: ["database_resuming"],
   uses: ["table:read", "databases:run"],
@@ -310,8 +310,8 @@ export const getRow = route("get-row", `GET ${rows}/{rowId}`, {
 export const updateRow = route("update-row", `PUT ${rows}/{rowId}`, {
   summary: "Changes the named columns of a row.",
   event: rowEvents,
-  body: rowInput,
-  reply: z.object({ row }),
+  body: () => rowInput,
+  reply: () => z.object({ row }),
   status: 200,
   errors: ["data_conflict", "database_resuming"],
   uses: ["table:read", "databases:run"],
@@ -320,7 +320,7 @@ export const updateRow = route("update-row", `PUT ${rows}/{rowId}`, {
 export const deleteRow = route("delete-row", `DELETE ${rows}/{rowId}`, {
   event: rowEvents,
   summary: "Deletes a row permanently.",
-  reply: z.object({ row: z.int() }),
+  reply: () => z.object({ row: z.int() }),
   status: 200,
   errors: ["database_resuming"],
   uses: ["table:read", "databases:run"],

@@ -67,7 +67,7 @@ export const createOrganization = command(z.object({ name }), async (input, { co
 
 /** Adds a member, or gives a member another role; the operator may also take the role of the last owner. */
 export const addMember = command(
-  z.object({ organizationId: z.string(), userId: z.string(), role }),
+  z.object({ organizationId: z.string(), userId: z.string(), role: role() }),
   async (input, { table, commit, now }) => {
     const { organizationId, userId } = input;
     return retryConflicts("The member", async () => {

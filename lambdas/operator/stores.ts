@@ -8,7 +8,7 @@ import { present } from "../table/entity.ts";
 import { databaseReply, newDatabase } from "../tables/model/databases.ts";
 import { command } from "./command.ts";
 
-const input = z.object({ organizationId: z.string(), name: resourceName });
+const input = z.object({ organizationId: z.string(), name: resourceName() });
 
 /** A database belongs to the organization; its schema is made on first use. */
 export const createDatabase = command(input, async ({ organizationId, name }, { commit, now }) => {
