@@ -1,3 +1,4 @@
+import type { Readable } from "node:stream";
 import { DynamoDBClient } from "@aws-sdk/client-dynamodb";
 import { DynamoDBDocumentClient } from "@aws-sdk/lib-dynamodb";
 import { StandardRetryStrategy } from "@smithy/core/retry";
@@ -12,13 +13,25 @@ const backoff = {
 };
 
 /**
+ * Reads an answer's body. The SDK's own way first looks whether it is a stream of browsers, and writes to another stream;
+ * Node.js loads both, and the standard streams, when they are first named, which takes 3 ms of a cold start.
+ */
+const streamCollector = (body: Readable) =>
+  new Promise<Uint8Array>((resolve, reject) => {
+    const chunks: Uint8Array[] = [];
+    body.on("data", (chunk) => chunks.push(chunk));
+    body.on("error", reject);
+    body.on("end", () => resolve(Buffer.concat(chunks)));
+  });
+
+/**
  * The SDK's document client with bounds that fit into an API request: a call is made up to four times, and given up
  * when nothing of its answer comes for `silenceMs`.
  */
 export function documentClient(silenceMs = 3_000): DynamoDBDocumentClient {
   const defaults = clientDefaults({ requestTimeout: silenceMs, socketTimeout: silenceMs });
   const retryStrategy = new StandardRetryStrategy({ maxAttempts: defaults.maxAttempts, backoff });
-  const client = new DynamoDBClient({ ...defaults, retryStrategy });
+  const client = new DynamoDBClient({ ...defaults, retryStrategy, streamCollector });
   return DynamoDBDocumentClient.from(client, { marshallOptions: { removeUndefinedValues: true } });
 }
 
