@@ -1,6 +1,6 @@
-/** An action of the audit trail in words: `create-build` → "Create build". */
+/** An action of the audit trail in the console's words: `create-build` → "Create build", `delete-credential` → "Delete key". */
 export function actionText(action: string): string {
-  const words = action.replaceAll("-", " ");
+  const words = action.replaceAll("-", " ").replace("environment", "variable").replace("credential", "key");
   return words.charAt(0).toUpperCase() + words.slice(1);
 }
 

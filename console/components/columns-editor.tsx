@@ -90,15 +90,17 @@ function ColumnRow({ column, onChange, index, count, onMove, onRemove, errorOf }
           Unique
         </label>
         <span class="grow" />
-        <Button kind="quiet" label={`Move ${name} up`} disabled={index === 0} onClick={() => onMove(-1)}>
-          ↑
-        </Button>
-        <Button kind="quiet" label={`Move ${name} down`} disabled={index === count - 1} onClick={() => onMove(1)}>
-          ↓
-        </Button>
-        <Button kind="danger" label={`Remove ${name}`} onClick={onRemove}>
-          Remove
-        </Button>
+        <span class="actions">
+          <Button kind="quiet" label={`Move ${name} up`} disabled={index === 0} onClick={() => onMove(-1)}>
+            ↑
+          </Button>
+          <Button kind="quiet" label={`Move ${name} down`} disabled={index === count - 1} onClick={() => onMove(1)}>
+            ↓
+          </Button>
+          <Button kind="danger" label={`Remove ${name}`} onClick={onRemove}>
+            Remove
+          </Button>
+        </span>
       </div>
     </fieldset>
   );

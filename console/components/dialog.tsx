@@ -66,7 +66,10 @@ export function ConfirmByName({ title, children, name, action, mutation, onClose
   const before = useRef(successes);
   // Also after "Try again", which does not submit the form.
   useEffect(() => {
-    if (successes > before.current) onClose();
+    if (successes <= before.current) return;
+    onClose();
+    // What opened the dialog may be gone together with what was destroyed.
+    setTimeout(() => document.querySelector<HTMLElement>("h1")?.focus({ preventScroll: true }));
   }, [successes]);
   const submit = () => {
     if (typed === name) void mutation.run(typed);

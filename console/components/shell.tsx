@@ -1,5 +1,5 @@
 import type { ComponentChildren } from "preact";
-import { useEffect, useRef } from "preact/hooks";
+import { useEffect, useLayoutEffect, useRef } from "preact/hooks";
 import { useLocation } from "preact-iso/router";
 import { client } from "../api.ts";
 import { useLoad } from "../load.ts";
@@ -40,8 +40,14 @@ function Tabs({ label, base, tabs }: { label: string; base: string; tabs: readon
   const { path } = useLocation();
   const isCurrent = (end: string) =>
     end === "" ? path === base : path === base + end || path.startsWith(`${base}${end}/`);
+  const nav = useRef<HTMLElement>(null);
+  // On a phone the tabs are wider than the window.
+  useLayoutEffect(() => {
+    const current = nav.current?.querySelector<HTMLElement>("[aria-current]");
+    if (nav.current && current) nav.current.scrollLeft = current.offsetLeft - (innerWidth - current.offsetWidth) / 2;
+  }, [path]);
   return (
-    <nav class="tabs" aria-label={label}>
+    <nav class="tabs" aria-label={label} ref={nav}>
       {tabs.map(([end, text]) => (
         <a key={end} href={base + end} aria-current={isCurrent(end) ? "page" : undefined}>
           {text}

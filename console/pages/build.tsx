@@ -3,7 +3,7 @@ import { useRoute } from "preact-iso/router";
 import type { SingleBuildReply } from "../../api/builds.ts";
 import { client } from "../api.ts";
 import { useBuildLog } from "../build-log.ts";
-import { bytesText, canCancel, type ProjectIds, redeployReasons, useBuildsSummary } from "../builds.ts";
+import { bytesText, canCancel, type ProjectIds, redeployReasons, useBuildsSummary, useEndpoints } from "../builds.ts";
 import { CancelButton, RedeployButton } from "../components/build-actions.tsx";
 import { Detection, Difference } from "../components/build-detection.tsx";
 import { Advice, Failure } from "../components/build-evidence.tsx";
@@ -36,9 +36,11 @@ function Facts({ build, isLive }: { build: SingleBuildReply; isLive: boolean }) 
     <dl class="facts">
       <div>
         <dt>Status</dt>
-        <dd class="actions">
-          <BuildStatus build={build} />
-          {isLive && <Status tone="good">Live</Status>}
+        <dd>
+          <span class="actions" role="status">
+            <BuildStatus build={build} />
+            {isLive && <Status tone="good">Live</Status>}
+          </span>
         </dd>
       </div>
       <div>
@@ -74,6 +76,8 @@ function BuildView({ ids, build }: { ids: ProjectIds; build: SingleBuildReply })
   const summary = useBuildsSummary(ids).data;
   const listed = summary?.builds.find(({ id }) => id === build.id);
   const liveId = summary?.live?.id;
+  const isLive = !running && (build.isLive || liveId === build.id);
+  const address = useEndpoints(ids, isLive).data?.endpoints[0];
   const blockedBy = listed?.redeployBlockedBy ? redeployReasons[listed.redeployBlockedBy] : undefined;
   return (
     <>
@@ -83,9 +87,14 @@ function BuildView({ ids, build }: { ids: ProjectIds; build: SingleBuildReply })
         </p>
       )}
       <section class="panel" aria-label="Build">
-        <Facts build={build} isLive={!running && (build.isLive || liveId === build.id)} />
+        <Facts build={build} isLive={isLive} />
         <Timeline stages={stages} />
         <div class="actions">
+          {isLive && address && (
+            <a class="button primary" href={address} target="_blank" rel="noreferrer">
+              Open the app
+            </a>
+          )}
           {running && canCancel(build.status) && <CancelButton ids={ids} build={build} />}
           {running && build.status === "deploying" && (
             <p class="muted">It cannot be canceled any more: the new version is being started and checked.</p>

@@ -6,9 +6,11 @@ export function MissingPage() {
   return (
     <Page title="There is no such page">
       <p>The address may be incomplete, or the page was removed.</p>
-      <LinkButton href={paths.home} kind="primary">
-        Go to your projects
-      </LinkButton>
+      <div class="actions">
+        <LinkButton href={paths.home} kind="primary">
+          Go to your projects
+        </LinkButton>
+      </div>
     </Page>
   );
 }

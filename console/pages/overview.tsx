@@ -56,6 +56,7 @@ function Serving({ ids, summary }: { ids: ProjectIds; summary: BuildsSummary }) 
           <Status tone={isLiveKnown ? "idle" : "warn"}>{isLiveKnown ? "Nothing serves" : "Could not tell"}</Status>
         )}
       </div>
+      <Addresses ids={ids} />
       {!isLiveKnown && (
         <p class="note">
           What serves could not be read just now. Your app is not affected, and this page tries again by itself.
@@ -88,7 +89,6 @@ function Serving({ ids, summary }: { ids: ProjectIds; summary: BuildsSummary }) 
           {warning}
         </p>
       )}
-      <Addresses ids={ids} />
     </section>
   );
 }
@@ -155,7 +155,6 @@ function FromTerminal({ ids }: { ids: ProjectIds }) {
   ];
   return (
     <section class="panel" aria-label="From a terminal">
-      <h2>From a terminal</h2>
       <p class="muted">In the folder of Slipway, or with the installed command line, where it is called slipway:</p>
       {key ? (
         <>

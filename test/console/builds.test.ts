@@ -8,8 +8,9 @@ import {
   despiteFault,
   dropOn,
   expectAccessible,
-  expectAccessibleInDark,
   expectFitsPhone,
+  expectGoodEverywhere,
+  goWithin,
   partsOf,
   useConsole,
 } from "./harness.ts";
@@ -63,7 +64,7 @@ describe.skipIf(!chromiumFile)("builds in the console", () => {
     await button("Choose something else").click();
     await dropOn(zone(), [join(examples, "node-hello")]);
     await zone().getByText("node-hello: 4 files").waitFor();
-    await page.getByLabel("Title of the build (optional)").fill("First version");
+    await page.getByLabel("Title of the build (optional)").fill("First version, with a title too long for a phone");
     // An upload that does not end is stopped; nothing that was chosen is lost.
     await page.route(isUpload, () => undefined);
     await button("Deploy").click();
@@ -77,11 +78,12 @@ describe.skipIf(!chromiumFile)("builds in the console", () => {
     await button("Deploy").click();
     await zone().getByRole("alert").getByText("The service could not be reached.").waitFor();
     await zone().getByRole("button", { name: "Try again" }).click();
-    await waitForBuild("First version");
+    await waitForBuild("First version, with a title too long for a phone");
     await waitUntilLive();
     await expect
       .poll(() => page.getByRole("list", { name: "Stages" }).textContent())
       .toMatch(/Upload.*Analyze.*Build.*Deploy.*done/);
+    await page.getByRole("link", { name: "Open the app" }).waitFor();
     await page.getByText("Detected: nodejs24.x with npm", { exact: false }).waitFor();
     await page.getByRole("region", { name: "Detected" }).getByText("node server.js").waitFor();
     await expectAccessible(page);
@@ -106,43 +108,77 @@ describe.skipIf(!chromiumFile)("builds in the console", () => {
     await expect.poll(() => failure.textContent()).toMatch(/Exit code1/);
     await page
       .getByRole("region", { name: "Compared with the live build" })
-      .getByText("First version", { exact: true })
+      .getByText("First version, with a title too long for a phone", { exact: true })
       .waitFor();
     await page.getByText("Only builds that became ready can be deployed again.").waitFor();
     await expectAccessible(page);
-    await expectAccessibleInDark(page);
+
+    const [, orgId, shopId] = /\/orgs\/([^/]+)\/projects\/([^/]+)/.exec(page.url()) ?? [];
+    const shop = `/organizations/${orgId}/projects/${shopId}`;
+    const waiting = (await running.call("POST", `${shop}/builds`, { body: { title: "Waits" } })).body.build.id;
+    /** A rebuild is refused while another build runs, and the refusal leads to that one. */
+    const expectRefusedRebuild = async () => {
+      await button("Rebuild").click();
+      const alert = page.getByRole("alert").filter({ hasText: "Another build of this project is running." });
+      expect(await alert.getByRole("link", { name: "Show that build" }).getAttribute("href")).toContain(waiting);
+      return alert;
+    };
+    await tab("Variables");
+    await button("Add variable").click();
+    await dialogField("Name").fill("GREETING");
+    await dialogField("Value").fill("hello");
+    await dialogButton("Add variable").click();
+    await page.getByText("Not live yet").waitFor();
+    await page.getByText("Variables changed since the live build was created.", { exact: false }).waitFor();
+    await expectRefusedRebuild();
+    await tab("Settings");
+    await page.getByLabel("Time limit in seconds", { exact: true }).fill("45");
+    await button("Save settings").click();
+    await page.getByText("They show with the next build", { exact: false }).waitFor();
+    await (await expectRefusedRebuild()).getByRole("link", { name: "Show that build" }).click();
+    await page.getByRole("heading", { name: "Waits", level: 1 }).waitFor();
+    await running.call("POST", `${shop}/builds/${waiting}/cancel`);
 
     await tab("Builds");
     const rows = page.getByRole("list", { name: "Builds, newest first" }).getByRole("listitem");
     await expect
       .poll(() => rows.allTextContents())
       .toEqual([
+        expect.stringMatching(/^CanceledWaits/),
         expect.stringMatching(/^FailedBroken version/),
-        expect.stringMatching(/^ReadyFirst versionLive/),
-        expect.stringMatching(/^CanceledFirst version/),
-        expect.stringMatching(/^CanceledFirst version/),
+        expect.stringMatching(/^ReadyFirst version, with a title too long for a phoneLive/),
+        expect.stringMatching(/^CanceledFirst version, with a title too long for a phone/),
+        expect.stringMatching(/^CanceledFirst version, with a title too long for a phone/),
       ]);
     await expectAccessible(page);
-    await rows.first().getByRole("button", { name: "Redeploy Broken version" }).press("Enter");
+    await rows.getByRole("button", { name: "Redeploy Broken version" }).press("Enter");
     await page.getByRole("dialog").getByText("Only builds that became ready can be deployed again.").waitFor();
     await expect.poll(() => dialogButton("Redeploy").count()).toBe(0);
     await page.keyboard.press("Escape");
     await button("Rebuild").click();
     await despiteFault(page, () => dialogButton("Rebuild").click());
-    await page.getByRole("heading", { name: "First version", level: 1 }).waitFor();
+    await page.getByRole("heading", { name: "First version, with a title too long for a phone", level: 1 }).waitFor();
     await waitUntilLive();
+    await tab("Variables");
+    await page.getByText("GREETING", { exact: true }).waitFor();
+    await expect.poll(() => page.getByText("Not live yet").count()).toBe(0);
+    await expect.poll(() => button("Rebuild").count()).toBe(0);
 
     await tab("Builds");
     await expect
       .poll(() => rows.allTextContents())
       .toEqual([
-        expect.stringMatching(/^ReadyFirst versionLive/),
+        expect.stringMatching(/^ReadyFirst version, with a title too long for a phoneLive/),
+        expect.stringMatching(/^CanceledWaits/),
         expect.stringMatching(/^FailedBroken version/),
-        expect.stringMatching(/^ReadyFirst version(?!Live)/),
-        expect.stringMatching(/^CanceledFirst version/),
-        expect.stringMatching(/^CanceledFirst version/),
+        expect.stringMatching(/^ReadyFirst version, with a title too long for a phone(?!Live)/),
+        expect.stringMatching(/^CanceledFirst version, with a title too long for a phone/),
+        expect.stringMatching(/^CanceledFirst version, with a title too long for a phone/),
       ]);
-    await rows.nth(2).getByRole("button", { name: "Redeploy First version" }).click();
+    await rows
+      .nth(3)
+      .getByRole("button", { name: "Redeploy First version, with a title too long for a phone" })
+      .click();
     await despiteFault(page, () => dialogButton("Redeploy").click());
     await waitUntilLive();
     await page.getByRole("link", { name: "Slipway, home" }).click();
@@ -173,8 +209,72 @@ describe.skipIf(!chromiumFile)("builds in the console", () => {
     await page.getByText("3 instances ended", { exact: false }).waitFor();
     await page.getByText("Its settings ask for 1 instance.", { exact: false }).waitFor();
     await expectAccessible(page);
-    await expectAccessibleInDark(page);
     await expectFitsPhone(page);
+  }, 180_000);
+
+  test("on every page, axe finds nothing in light and dark, wide and on a phone, where nothing scrolls sideways", async () => {
+    const { visit, organization, running } = get();
+    const { organizationId, databaseId, storageId } = running.seed;
+    const { body } = await running.call("GET", `/organizations/${organizationId}/projects?limit=100`);
+    const shop = body.projects.find(({ name }: { name: string }) => name === "Shop").id;
+    const builds = (await running.call("GET", `/organizations/${organizationId}/projects/${shop}/builds`)).body.builds;
+    const idOf = (status: string) => builds.find((build: { status: string }) => build.status === status).id;
+    const make = async (path: string, json: object) =>
+      expect((await running.call("POST", `/organizations/${organizationId}/${path}`, { body: json })).status).toBe(201);
+    // What a person may write, and cannot be broken into lines.
+    const long = "<b>\u202e".padEnd(90, "longword");
+    await make("projects", { name: long });
+    await make(`projects/${shop}/environments`, { name: "A_VARIABLE".padEnd(60, "_LONG"), value: long });
+    await make(`projects/${shop}/credentials`, { description: long });
+    await make(`projects/${shop}/domains`, { domain: `${"a".repeat(60)}.example.com` });
+    const columns = ["string", "integer", "boolean", "date", "json"].map((type) => ({ name: `a_${type}`, type }));
+    await make(`databases/${databaseId}/tables`, { name: "wide", comment: long, columns });
+    await make(`databases/${databaseId}/tables/wide/rows`, { row: { a_string: long } });
+    await make(`storages/${storageId}/files`, { files: [{ name: long, mime: "text/plain" }] });
+
+    const project = `${organization}/projects/${shop}`;
+    const database = `${organization}/databases/${databaseId}`;
+    const challenge = "a".repeat(43);
+    /** Each page with a text that it shows when it is complete. */
+    const pages = [
+      [organization, long],
+      [project, "Drop a folder or a zip here"],
+      [`${project}/builds`, "Broken version"],
+      [`${project}/builds/${idOf("error")}`, "Why it failed"],
+      [`${project}/builds/${idOf("ready")}`, "node server.js"],
+      [`${project}/app`, "Requests"],
+      [`${project}/variables`, "Not live yet"],
+      [`${project}/keys`, long],
+      [`${project}/domains`, "Pending"],
+      [`${project}/settings`, "Delete project…"],
+      [`${organization}/databases`, "First database"],
+      [database, "wide"],
+      [`${database}/tables/wide`, long],
+      [`${database}/tables/wide/columns`, "Review the change"],
+      [`${organization}/storages`, "First storage"],
+      [`${organization}/storages/${storageId}`, long],
+      [`${organization}/members`, "local@localhost.localdomain"],
+      [`${organization}/members/tokens`, "Connect an AI tool"],
+      [`${organization}/members/events`, "Create table"],
+      ["/console/account", "This browser"],
+      [`/console/connect?tool=A+tool&challenge=${challenge}&access=deploy`, "Agree"],
+      ["/console/no/such/page", "Go to your projects"],
+    ] as const;
+    page = await visit("/console/account");
+    await page.getByText("This browser").waitFor();
+    for (const [address, text] of pages) {
+      await goWithin(page, address);
+      await page.getByText(text, { exact: true }).first().waitFor();
+      await page.locator(".loading").waitFor({ state: "detached" });
+      await expectGoodEverywhere(page);
+    }
+    // The tab of the page is in view, although there are more tabs than a phone is wide.
+    await page.setViewportSize({ width: 360, height: 800 });
+    await goWithin(page, `${project}/settings`);
+    const current = page.getByRole("navigation").getByRole("link", { name: "Settings", exact: true });
+    const rightEnd = "document.querySelector('nav [aria-current]').getBoundingClientRect().right";
+    await current.waitFor();
+    await expect.poll(() => page.evaluate(rightEnd)).toBeLessThanOrEqual(360);
   }, 180_000);
 
   test("a second build is refused with a link to the running one, which can be canceled", async () => {

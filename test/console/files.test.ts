@@ -91,6 +91,7 @@ describe.skipIf(!chromiumFile)("storages and files", () => {
     await dialogField("Name").fill(hostile);
     await despiteFault(page, () => dialogButton("Delete file").click());
     await dialog().waitFor({ state: "detached" });
+    await expect.poll(() => page.evaluate("document.activeElement.tagName")).toBe("H1");
     await expectFitsPhone(page);
     const { organizationId, storageId } = get().running.seed;
     const { body } = await get().running.call("GET", `/organizations/${organizationId}/storages/${storageId}/files`);

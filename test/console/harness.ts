@@ -169,36 +169,57 @@ interface AxeFinding {
 }
 
 /** Expects that axe finds nothing on the page, and that the page has logged no error. */
-export async function expectAccessible(page: Page): Promise<void> {
+export function expectAccessible(page: Page): Promise<void> {
+  return audit(page, "{}");
+}
+
+/** Audits the page with axe's options. Without its preload, axe does not load the style sheets again. */
+async function audit(page: Page, options: string): Promise<void> {
   // Through the debugger, because the page's own policy refuses foreign scripts.
   if (!(await page.evaluate("'axe' in window"))) await page.evaluate(axe.source);
-  const audit = "axe.run({ resultTypes: ['violations'] }).then((result) => result.violations)";
-  const findings = (await page.evaluate(audit)) as AxeFinding[];
+  const run = `axe.run({ resultTypes: ['violations'], preload: false, ...${options} }).then((result) => result.violations)`;
+  const findings = (await page.evaluate(run)) as AxeFinding[];
   const shown = findings.map(({ id, help, nodes }) => ({
     id,
     help,
     at: nodes.slice(0, 5).map(({ target, failureSummary }) => `${target.join(" ")}: ${failureSummary}`),
   }));
-  expect(shown).toEqual([]);
+  expect(shown, page.url()).toEqual([]);
   expect(pageErrors.get(page) ?? []).toEqual([]);
 }
 
 /** Expects that nothing is wider than the window: then a page scrolls sideways. */
 async function expectNoSidewaysScroll(page: Page): Promise<void> {
   const isWider = "document.documentElement.scrollWidth > document.documentElement.clientWidth";
-  await expect.poll(() => page.evaluate(isWider)).toBe(false);
+  await expect.poll(() => page.evaluate(isWider), { message: page.url() }).toBe(false);
 }
 
-/** Expects that axe finds nothing on the page in dark colors either. */
-export async function expectAccessibleInDark(page: Page): Promise<void> {
-  await page.emulateMedia({ colorScheme: "dark" });
-  await expectAccessible(page);
-  await page.emulateMedia({ colorScheme: "light" });
-}
+const onlyColors = "{ runOnly: { type: 'rule', values: ['color-contrast', 'link-in-text-block'] } }";
 
 /** Expects that the page fits a phone. */
 export async function expectFitsPhone(page: Page): Promise<void> {
   await page.setViewportSize({ width: 360, height: 800 });
   await expectNoSidewaysScroll(page);
   await page.setViewportSize({ width: 1280, height: 800 });
+}
+
+/** Expects that axe finds nothing in light and dark colors, wide and on a phone, and that the page fits the phone. */
+export async function expectGoodEverywhere(page: Page): Promise<void> {
+  await audit(page, "{}");
+  // Nothing but colors differs in the dark.
+  await page.emulateMedia({ colorScheme: "dark" });
+  await audit(page, onlyColors);
+  await page.setViewportSize({ width: 360, height: 800 });
+  await expectNoSidewaysScroll(page);
+  await audit(page, "{}");
+  await page.emulateMedia({ colorScheme: "light" });
+  await audit(page, onlyColors);
+  await page.setViewportSize({ width: 1280, height: 800 });
+}
+
+/** Goes to an address of the console within the page, without loading the document again. */
+export async function goWithin(page: Page, address: string): Promise<void> {
+  await page.evaluate(
+    `history.pushState(null, "", ${JSON.stringify(address)}); dispatchEvent(new PopStateEvent("popstate"))`,
+  );
 }
