@@ -1,11 +1,13 @@
 import { spawnSync } from "node:child_process";
 import { join } from "node:path";
 import { CloudFormationClient } from "@aws-sdk/client-cloudformation";
+import { IAMClient } from "@aws-sdk/client-iam";
 import { LambdaClient } from "@aws-sdk/client-lambda";
 import { migrateAll } from "../lambdas/operator/migrate-all.ts";
-import { deployCommands, stackNameOf } from "./aws/deploy-commands.ts";
+import { deployCommands, stackNameOf, wasDeployed } from "./aws/deploy-commands.ts";
 import { stackStatus } from "./aws/deployed.ts";
 import { invokeOperator } from "./aws/invoke-operator.ts";
+import { createServiceLinkedRoles } from "./aws/service-linked-roles.ts";
 import { unfreeze } from "./aws/stop-apps.ts";
 
 const root = join(import.meta.dirname, "..");
@@ -20,6 +22,7 @@ async function main(args: string[]): Promise<void> {
     const reason = error instanceof Error ? error.message : String(error);
     throw new Error(`The status of the stack ${stack} could not be read: ${reason}. Check AWS_PROFILE and AWS_REGION.`);
   });
+  if (!wasDeployed(status)) await createServiceLinkedRoles(new IAMClient(), (line) => console.error(line));
   for (const command of deployCommands(args, status)) {
     const { status: code } = spawnSync("npx", ["cdk", ...command], { cwd: root, stdio: "inherit" });
     if (code !== 0) throw new Error("cdk deploy failed. Fix the reported problem, then run this again.");

@@ -7,7 +7,7 @@ export function stackNameOf(args: readonly string[]): string {
 }
 
 /** Whether a stack with this status was ever deployed; a failed first deployment does not count. */
-const wasDeployed = (status: string | undefined): boolean =>
+export const wasDeployed = (status: string | undefined): boolean =>
   status !== undefined && !/^(ROLLBACK_|CREATE_FAILED|REVIEW_)/.test(status);
 
 /**

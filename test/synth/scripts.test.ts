@@ -5,6 +5,7 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { text } from "node:stream/consumers";
 import { ECRClient } from "@aws-sdk/client-ecr";
+import { IAMClient } from "@aws-sdk/client-iam";
 import { DeleteObjectCommand, ListObjectVersionsCommand, PutObjectCommand, S3Client } from "@aws-sdk/client-s3";
 import { ServiceQuotasClient } from "@aws-sdk/client-service-quotas";
 import { expect, it, onTestFinished, vi } from "vitest";
@@ -13,6 +14,7 @@ import { openCredentials } from "../../local/sts/store.ts";
 import { armBuildsAtOnce } from "../../scripts/aws/build-quota.ts";
 import { emptyBucket } from "../../scripts/aws/empty-bucket.ts";
 import { deleteRepositories, projectRepositories } from "../../scripts/aws/repositories.ts";
+import { createServiceLinkedRoles } from "../../scripts/aws/service-linked-roles.ts";
 
 it("a bucket is emptied of every version and every delete marker", async () => {
   const dir = mkdtempSync(join(tmpdir(), "slipway-teardown-"));
@@ -114,4 +116,39 @@ it("the smoke test finds the quota of ARM builds on any page of Service Quotas",
   pages.length = 1;
   pages[0] = { Quotas: [] };
   expect(await armBuildsAtOnce(client)).toBeUndefined();
+});
+
+it("the roles that ECS, load balancers and RDS need exist before the first deployment, whatever an account has already", async () => {
+  const asked: string[] = [];
+  const error = (code: string, message: string) =>
+    `<ErrorResponse><Error><Type>Sender</Type><Code>${code}</Code><Message>${message}</Message></Error></ErrorResponse>`;
+  const answers: Record<string, [number, string]> = {
+    "ecs.amazonaws.com": [200, "<CreateServiceLinkedRoleResponse></CreateServiceLinkedRoleResponse>"],
+    "elasticloadbalancing.amazonaws.com": [
+      400,
+      error("InvalidInput", "Service role name AWSServiceRoleForElasticLoadBalancing has been taken in this account."),
+    ],
+    "rds.amazonaws.com": [403, error("AccessDenied", "User is not authorized")],
+  };
+  const server = createServer(async (request, response) => {
+    const form = new URLSearchParams(await text(request));
+    expect(form.get("Action")).toBe("CreateServiceLinkedRole");
+    const service = form.get("AWSServiceName") ?? "";
+    asked.push(service);
+    const [status, body] = answers[service] ?? [500, ""];
+    response.writeHead(status, { "content-type": "text/xml" }).end(body);
+  });
+  await new Promise<void>((resolve) => server.listen(0, "127.0.0.1", resolve));
+  onTestFinished(() => void server.close());
+  const endpoint = `http://127.0.0.1:${(server.address() as AddressInfo).port}`;
+  const said: string[] = [];
+  await createServiceLinkedRoles(
+    new IAMClient({ ...account, endpoint, maxAttempts: 1 }),
+    (line) => void said.push(line),
+    0,
+  );
+  expect(asked).toEqual(Object.keys(answers));
+  expect(said).toEqual([
+    "The role of rds.amazonaws.com could not be created (AccessDenied). If the deployment fails, run: aws iam create-service-linked-role --aws-service-name rds.amazonaws.com",
+  ]);
 });
