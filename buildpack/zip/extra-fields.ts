@@ -50,11 +50,9 @@ export interface WideNumbers {
  * find a number by its position and others by its order, so both ways must give the same number.
  */
 export function widen(stated: WideNumbers, field: Buffer | null, name: string): WideNumbers {
-  if (field === null && stated.size < inZip64 && stated.compressedSize < inZip64 && stated.offset < inZip64)
-    return stated;
   const isWide = (key: keyof WideNumbers) => stated[key] === (key === "disk" ? 0xffff : inZip64);
   const wide = layout.filter(([key]) => isWide(key));
-  if (wide.length === 0 && (field === null || field.length === 0)) return stated;
+  if (wide.length === 0 && field === null) return stated;
   const contradiction = () => new ArchiveRefused("bad_extra_field", name, "its zip64 sizes contradict its other sizes");
   if (field === null) throw contradiction();
   const numbers = { ...stated };

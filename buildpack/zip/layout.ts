@@ -10,8 +10,7 @@ const descriptorBytesMax = 24;
  * times, are refused here, before anything is unpacked; `verify` then checks that every byte belongs to an entry.
  */
 export function layOut(entries: readonly StoredEntry[], directoryOffset: number): StoredEntry[] {
-  const inOrder = entries.every((entry, index) => index === 0 || (entries[index - 1]?.offset ?? 0) <= entry.offset);
-  const ordered = inOrder ? [...entries] : entries.toSorted((a, b) => a.offset - b.offset);
+  const ordered = entries.toSorted((a, b) => a.offset - b.offset);
   const start = ordered[0]?.offset ?? directoryOffset;
   if (start !== 0) throw new ArchiveRefused("gap", undefined, "before its first file");
   for (const [index, entry] of ordered.entries()) {

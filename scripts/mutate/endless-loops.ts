@@ -12,6 +12,9 @@ const whole = 20_000_000;
 export const loopBudget: LoopBudget = Reflect.get(globalThis, name) ?? { left: whole };
 Reflect.set(globalThis, name, loopBudget);
 
+/** Begins a new budget, in the text of a file of tests. */
+export const resetLoops = `(globalThis.${name} ??= {}).left = ${whole};`;
+
 const loops = new Set(["WhileStatement", "DoWhileStatement", "ForStatement", "ForOfStatement", "ForInStatement"]);
 const count = `if (--globalThis.${name}.left < 0) throw new Error("This change makes a loop endless");`;
 

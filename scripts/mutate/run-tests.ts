@@ -3,6 +3,7 @@ import { once } from "node:events";
 import { existsSync, mkdirSync, readFileSync, rmSync, statSync, writeFileSync } from "node:fs";
 import { basename, join } from "node:path";
 import * as z from "zod";
+import { resetLoops } from "./endless-loops.ts";
 import { type Plan, type Result, resultSchema } from "./protocol.ts";
 
 /** How long a process of tests may report nothing before it counts as endless: while services start, and in a test. */
@@ -55,28 +56,33 @@ const groupSecondsMax = 20;
 
 const report = z.object({ testResults: z.array(z.object({ name: z.string(), status: z.string() })) });
 
-/** The beginning of a file of tests: after its first failed test, it skips the others. */
-const stopAtFirst = `import { beforeEach } from "vitest";
+/** A file of tests with a change from its start; after its first failed test, it skips the others. */
+const textWith = (file: string, mutant: string) => `import { beforeEach, vi } from "vitest";
 let failed = false;
 beforeEach((test) => {
   if (failed) test.skip();
   test.onTestFailed(() => { failed = true; });
-});`;
+});
+vi.resetModules();
+Object.assign((globalThis.__stryker__ ??= {}), { activeMutant: ${JSON.stringify(mutant)} });
+${resetLoops}
+await import("../${file}");
+`;
 
 /** The changes with which a test of the file fails, each on from the start of a run of its own. */
 export async function noticedBy(workplace: Workplace, file: string, mutants: readonly string[]): Promise<string[]> {
   const folder = join(workplace.copy, "mutate-runs");
   const output = join(folder, "report.json");
   mkdirSync(folder);
+  // Pure tests load the changed code again in the same process; what a service leaves behind needs a process of its own.
+  const sharing = file.startsWith("test/unit/") ? ["--no-isolate"] : [];
   const numberOf = (mutant: string) => String(mutants.indexOf(mutant));
   for (const mutant of mutants) {
-    const on = `Object.assign((globalThis.__stryker__ ??= {}), { activeMutant: ${JSON.stringify(mutant)} });`;
-    const text = `${stopAtFirst}\n${on}\nawait import("../${file}");\n`;
-    writeFileSync(join(folder, `${numberOf(mutant)}.test.ts`), text);
+    writeFileSync(join(folder, `${numberOf(mutant)}.test.ts`), textWith(file, mutant));
   }
   const child = spawn(
     join(workplace.copy, "node_modules/.bin/vitest"),
-    ["run", `--config=scripts/mutate/${workplace.config}`, "--reporter=json", `--outputFile=${output}`],
+    ["run", `--config=scripts/mutate/${workplace.config}`, "--reporter=json", `--outputFile=${output}`, ...sharing],
     {
       cwd: workplace.copy,
       env: { ...process.env, MUTATE_TESTS: "mutate-runs/*.test.ts" },

@@ -1,0 +1,199 @@
+import { describe, expect, it } from "vitest";
+import type { StoredEntry } from "../../../../buildpack/zip/entry.ts";
+import { widen } from "../../../../buildpack/zip/extra-fields.ts";
+import { layOut } from "../../../../buildpack/zip/layout.ts";
+import { type ArchiveLimits, archiveLimits } from "../../../../buildpack/zip/limits.ts";
+import { entryPath } from "../../../../buildpack/zip/name.ts";
+import { quoteName } from "../../../../buildpack/zip/refused.ts";
+import { foldPath } from "../../../../buildpack/zip/tree.ts";
+import { type ForgedEntry, forge, unixLink } from "./forge.ts";
+import { refusal, verified } from "./opened.ts";
+
+const MiB = 1024 * 1024;
+const small: ArchiveLimits = {
+  ...archiveLimits,
+  unpackedBytesMax: 3 * MiB,
+  entriesMax: 3,
+  nameBytesMax: 100,
+  segmentBytesMax: 80,
+  linkBytesMax: 20,
+};
+const one = (entry: Partial<ForgedEntry>) => forge([{ name: "a", data: "1", ...entry }]);
+const method = (number: number) => one({ method: number });
+const link = (name: string, data: string) => ({ name, data, ...unixLink });
+
+describe("a refusal says in detail", () => {
+  it.each<[archive: Buffer, message: string, limits?: ArchiveLimits]>([
+    [
+      Buffer.alloc(2 * MiB + 1),
+      "The archive is too large: at most 2 MiB are allowed (",
+      { ...small, zippedBytesMax: 2 * MiB },
+    ],
+    [
+      one({ name: "n".repeat(70_000 / 100), comment: Buffer.alloc(60_000) }),
+      "files and folders: the list of them is larger than 0 MiB (",
+      { ...small, directoryBytesMax: 50_000 },
+    ],
+    [forge(["a", "b", "c", "d"].map((name) => ({ name }))), "files and folders: at most 3 are allowed (", small],
+    [
+      forge(["a", "b"].map((name) => ({ name, data: Buffer.alloc(2 * MiB) }))),
+      '"b" in the archive is too large once unpacked: the files up to this one have more than 3 MiB together (',
+      small,
+    ],
+    [
+      forge([link("a", "target"), link("b", "target")]),
+      "files and folders: the targets of its links have more than 0 MiB together (",
+      { ...small, linksTotalBytesMax: 11 },
+    ],
+    [one({ name: "n".repeat(101) }), "has a name that is too long: over 100 bytes (", small],
+    [one({ name: `d/${"n".repeat(81)}` }), "has a name that is too long: a part of it is over 80 bytes (", small],
+    [method(9), "with a method that is not supported: Deflate64 ("],
+    [method(12), "not supported: BZIP2 ("],
+    [method(14), "not supported: LZMA ("],
+    [method(93), "not supported: Zstandard ("],
+    [method(95), "not supported: XZ ("],
+    [method(98), "not supported: PPMd ("],
+    [method(77), "not supported: method 77 ("],
+    [method(99), '"a" in the archive is encrypted (rule encrypted). '],
+    [one({ flags: 0x20 }), "not supported: patched data ("],
+    [one({ version: 51 }), "not supported: it needs version 5.1 of the zip format ("],
+    [forge([link("l", "x".repeat(21))]), "cannot be used: it is over 20 bytes long (", small],
+    [
+      one({ data: Buffer.alloc(3 * MiB), deflate: true }),
+      "than its packed size suggests: 3 MiB out of ",
+      { ...archiveLimits, ratioFreeBytes: 1, ratioMax: 2 },
+    ],
+    [one({ name: Buffer.from([0x61, 0xff]), flags: 0x0800 }), "cannot be used: it is not valid UTF-8 ("],
+    [one({ name: Buffer.from([0x61, 0xff]) }), "it contains a byte that is not valid in any supported encoding ("],
+    [one({ name: "" }), "cannot be used: it is empty ("],
+    [one({ name: "a\x07" }), "cannot be used: it holds control characters ("],
+    [one({ name: "a/." }), "cannot be used: it ends in a dot ("],
+    [one({ name: "a;1" }), "cannot be used: it ends in a semicolon and a number ("],
+    [one({ name: "a;12" }), "it ends in a semicolon and a number ("],
+    [forge([{ name: "a" }], { prefix: Buffer.from("x") }), "that belong to no file: "],
+    [
+      forge([link("Here", "x"), link("a", "here/y")]),
+      "cannot be used: it leads through another link whose name differs in case (",
+    ],
+  ])("%#", async (archive, message, limits) => {
+    expect((await refusal(archive, limits)).message).toContain(message);
+  });
+
+  it("what every rule means and what to do", async () => {
+    expect((await refusal(Buffer.from("no zip at all"))).message).toBe(
+      "The archive is not a zip archive (rule not_a_zip). Upload a .zip file.",
+    );
+  });
+});
+
+describe("what is exactly at a limit is accepted", () => {
+  it.each<[archive: Buffer, limits: Partial<ArchiveLimits>]>([
+    [forge([{ name: "a", data: "12345" }]), { unpackedBytesMax: 5 }],
+    [forge([{ name: "a".repeat(64) }]), { nameBytesMax: 64, segmentBytesMax: 64 }],
+    [forge([link("a", "target")]), { linkBytesMax: 6, linksTotalBytesMax: 6 }],
+    [forge([{ name: "a/x" }, { name: "b/x" }]), { entriesMax: 2 }],
+    [forge([{ name: "a", data: "12345" }]), { ratioFreeBytes: 4, ratioMax: 1 }],
+    [forge([{ name: "a", version: 46 }]), {}],
+  ])("%#", async (archive, limits) => {
+    const { archive: opened } = await verified(archive, { ...archiveLimits, ...limits });
+    expect(opened.entries.length).toBeGreaterThan(0);
+  });
+
+  it("the archive and its directory too", async () => {
+    const bytes = forge([{ name: "a", data: "12345" }]);
+    const directoryBytes = 46 + 1;
+    const limits = { ...archiveLimits, zippedBytesMax: bytes.length, directoryBytesMax: directoryBytes };
+    expect((await verified(bytes, limits)).files.get("a")).toBe("12345");
+  });
+});
+
+describe("the numbers of zip64", () => {
+  const max = 0xffffffff;
+  const field = (...values: number[]) => {
+    const bytes = Buffer.alloc(values.length * 8);
+    for (const [index, value] of values.entries()) bytes.writeBigUInt64LE(BigInt(value), index * 8);
+    return bytes;
+  };
+  const stated = { size: 5, compressedSize: 4, offset: 3, disk: 0 };
+  const disk = Buffer.alloc(4);
+
+  it.each([
+    [stated, null, stated],
+    [stated, field(), stated],
+    [stated, field(5, 4, 3), stated],
+    [stated, Buffer.concat([field(5, 4, 3), disk]), stated],
+    [{ ...stated, offset: max }, field(2 ** 33), { ...stated, offset: 2 ** 33 }],
+    [{ ...stated, offset: max }, field(5, 4, 2 ** 33), undefined],
+    [{ ...stated, size: max }, field(2 ** 33, 4), { ...stated, size: 2 ** 33 }],
+    [{ ...stated, size: max }, field(2 ** 33, 6), undefined],
+    [
+      { ...stated, size: max, compressedSize: max },
+      field(2 ** 33, 2 ** 32),
+      { ...stated, size: 2 ** 33, compressedSize: 2 ** 32 },
+    ],
+    [{ ...stated, size: max }, null, undefined],
+    [{ ...stated, compressedSize: max }, null, undefined],
+    [{ ...stated, offset: max }, null, undefined],
+    [{ ...stated, size: max }, Buffer.alloc(7), undefined],
+    [stated, field(5, 4).subarray(0, 12), undefined],
+    [stated, Buffer.concat([field(5, 4, 3), disk, disk]), undefined],
+    [{ ...stated, disk: 0xffff }, disk, stated],
+  ])("%#: %j", (numbers, bytes, wide) => {
+    const read = () => widen(numbers, bytes, "a");
+    if (wide) expect(read()).toEqual(wide);
+    else expect(read).toThrow("its zip64 sizes contradict its other sizes (rule bad_extra_field)");
+  });
+});
+
+describe("the places of entries", () => {
+  const entry = (path: string, offset: number, compressedSize = 0) =>
+    ({ path, offset, compressedSize, nameLength: 1 }) as StoredEntry;
+  const spare = 0xffff + 24;
+
+  it("are in the order of the file, each to the beginning of the next", () => {
+    const laid = layOut([entry("c", 62), entry("a", 0), entry("b", 31)], 93);
+    expect(laid.map(({ path, offset, end }) => [path, offset, end])).toEqual([
+      ["a", 0, 31],
+      ["b", 31, 62],
+      ["c", 62, 93],
+    ]);
+  });
+
+  it("have room for extra fields and a descriptor, and no more", () => {
+    expect(layOut([entry("a", 0)], 31 + spare)).toHaveLength(1);
+    expect(() => layOut([entry("a", 0)], 31 + spare + 1)).toThrow("(rule gap)");
+    expect(() => layOut([entry("a", 0)], 30)).toThrow("(rule overlap)");
+    expect(() => layOut([entry("a", 1)], 40)).toThrow("belong to no file: before its first file (rule gap)");
+  });
+});
+
+it.each([
+  ["a/./b//c", "a/b/c", false],
+  ["a\\b\\", "a/b", true],
+  ["./", ".", true],
+  ["dir/", "dir", true],
+  [".a/..b", ".a/..b", false],
+  ["x1:y", "x1:y", false],
+  ["a;1x", "a;1x", false],
+  ["a; 1b;", undefined, false],
+  ["a:", undefined, false],
+])("the path of the name %j is %j", (name, path, folder) => {
+  const read = () => entryPath(name, archiveLimits);
+  if (path === undefined) expect(read).toThrow();
+  else expect(read()).toEqual({ path, folder });
+});
+
+it.each([
+  ["ABC", "abc"],
+  ["STRASSE", foldPath("straße")],
+  ["É", foldPath("e\u0301")],
+])("the file system may take %j for %j", (path, other) => {
+  expect(foldPath(path)).toBe(foldPath(other));
+});
+
+it("a long name is shown by its beginning and end", () => {
+  const name = `${"a".repeat(120)}${"b".repeat(100)}${"c".repeat(60)}`;
+  expect(quoteName(name)).toBe(`"${"a".repeat(120)}…${"c".repeat(60)}"`);
+  expect(quoteName("d".repeat(200))).toBe(`"${"d".repeat(200)}"`);
+  expect(quoteName("\n".repeat(200))).toBe(`"${"\\u{a}".repeat(40)}…"`);
+});
