@@ -3,6 +3,9 @@ import { defineConfig } from "vitest/config";
 import { endlessLoops } from "./endless-loops.ts";
 
 const here = import.meta.dirname;
+// As in the project's own configuration.
+process.env.SLIPWAY_CONTAINERS = "none";
+process.env.NODE_COMPILE_CACHE ??= join(here, "..", "..", "node_modules", ".cache", "node");
 
 /** One file of tests, whose tests run one after the other: a change must not be seen by another test. */
 export default defineConfig({
@@ -18,6 +21,7 @@ export default defineConfig({
   test: {
     include: [process.env.MUTATE_TESTS ?? ""],
     ...(process.env.MUTATE_PLAN !== undefined && { runner: join(here, "runner.ts") }),
+    expect: { poll: { timeout: 15_000 } },
     maxConcurrency: 1,
     maxWorkers: 1,
     // The runner has its own limit, from the time that the test takes without a change.

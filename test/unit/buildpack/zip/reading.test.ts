@@ -1,6 +1,7 @@
 import { deflateRawSync } from "node:zlib";
 import { describe, expect, it } from "vitest";
 import { openArchive } from "../../../../buildpack/zip/archive.ts";
+import { isJunk } from "../../../../buildpack/zip/junk.ts";
 import { ArchiveRefused, quoteName } from "../../../../buildpack/zip/refused.ts";
 import type { ByteSource } from "../../../../buildpack/zip/source.ts";
 import { type ForgedEntry, forge } from "./forge.ts";
@@ -247,4 +248,24 @@ it("names in messages are quoted, escaped and short", async () => {
   expect(quoteName("\n".repeat(5000)).length).toBeLessThan(210);
   const error = await refusal(forge([{ name: `${"\x1b]0;".repeat(300)}` }]));
   expect(error.message).toMatch(/^[\x20-\x7e…]{0,500}$/);
+});
+
+it.each([
+  ["__MACOSX", true],
+  ["__MACOSX/app/._index.js", true],
+  ["app/__MACOSX", true],
+  ["app/__MACOSX/x", true],
+  [".DS_Store", true],
+  ["app/.DS_Store", true],
+  ["app/._index.js", true],
+  ["Thumbs.db", true],
+  ["app/Desktop.ini", true],
+  ["app/index.js", false],
+  ["app/DS_Store", false],
+  ["__MACOSX.txt", false],
+  ["my__MACOSX/x", false],
+  ["my__MACOSX", false],
+  ["_.js", false],
+])("%s: junk %s", (path, junk) => {
+  expect(isJunk(path)).toBe(junk);
 });

@@ -1,9 +1,16 @@
 import { describe, expect, it, test } from "vitest";
-import { createTable, type TableChange, tableLimits, updateTable } from "../../../../api/tables.ts";
+import { createTable, now, nowOnUpdate, type TableChange, tableLimits, updateTable } from "../../../../api/tables.ts";
 import { planChange } from "../../../../lambdas/tables/model/change.ts";
-import { allColumns, type Column, type Definition } from "../../../../lambdas/tables/model/definition.ts";
+import { missingColumn } from "../../../../lambdas/tables/model/change-names.ts";
+import {
+  allColumns,
+  type Column,
+  type Definition,
+  definitionSchema,
+  tableReply,
+} from "../../../../lambdas/tables/model/definition.ts";
 import { ownStates } from "../../../../lambdas/tables/model/inner-names.ts";
-import { changeStatements, createStatements } from "../../../../lambdas/tables/model/statements.ts";
+import { changeStatements, createStatements, dropStatements } from "../../../../lambdas/tables/model/statements.ts";
 import { isDestructive, wordsOf } from "../../../../lambdas/tables/model/steps.ts";
 
 const column = (name: string, more: Partial<Column> = {}): Column => ({
@@ -66,13 +73,42 @@ describe("a planned change", () => {
     ],
     [{ order: ["c", "a", "b"] }, ["Order the columns: c, a, b"]],
     [{ comment: "x" }, ["Set the comment of the table"]],
+    [{ modify: [{ name: "a", nullable: false }] }, ["Require a value in column a"]],
+    [{ modify: [{ name: "a", unique: true }] }, ["Require the values of column a to be unique"]],
+    [{ modify: [{ name: "a", default: 7 }] }, ["Set the default of column a to 7"]],
+    [{ modify: [{ name: "b", default: "y" }] }, ['Set the default of column b to "y"']],
+    [
+      { add: [{ name: "d", type: "string", nullable: false, unique: true, default: "x", comment: "" }] },
+      ['Add column d (string, required, unique, default "x")'],
+    ],
+    [
+      { add: [{ name: "d", type: "date", default: nowOnUpdate }] },
+      ['Add column d (date, default "CURRENT_TIMESTAMP ON UPDATE CURRENT_TIMESTAMP")'],
+    ],
   ];
   test.each(words)("%j says %j", (fields, expected) => {
     expect(planned(fields).steps.flatMap(wordsOf)).toEqual(expected);
   });
 
+  test("what is set to null is removed", () => {
+    const told = { ...table, comment: "old", columns: [column("a", { comment: "old", nullable: false })] };
+    const plan = planChange(
+      told,
+      change({ comment: null, modify: [{ name: "a", comment: null, nullable: true }] }),
+      newName,
+    );
+    if ("refusal" in plan) throw new Error("It is refused");
+    expect(plan.steps.flatMap(wordsOf)).toEqual([
+      "Allow null in column a",
+      "Remove the comment of column a",
+      "Remove the comment of the table",
+    ]);
+    expect(plan.definition).toEqual({ ...table, columns: [column("a")] });
+  });
+
   it("is destructive when it drops a column, and only then", () => {
     expect(isDestructive(planned({ drop: ["a"] }).steps)).toBe(true);
+    expect(isDestructive(planned({ drop: ["a"], comment: "x" }).steps)).toBe(true);
     expect(isDestructive(planned({ modify: [{ name: "a", type: "float" }], comment: "x" }).steps)).toBe(false);
   });
 
@@ -102,8 +138,53 @@ describe("a planned change", () => {
       { kind: "missing", path: "modify.0.name", name: "a" },
     ],
     [{ add: [{ name: "C", type: "text" }] }, { kind: "exists", path: "add.0.name", name: "C" }],
+    [{ rename: [{ from: "z", to: "d" }] }, { kind: "missing", path: "rename.0.from", name: "z" }],
+    [
+      { rename: [{ from: "a", to: "d" }], order: ["d", "b", "a"] },
+      { kind: "missing", path: "order.2", name: "a" },
+    ],
+    [
+      { order: ["c", "a"] },
+      {
+        kind: "invalid",
+        issues: [{ path: "order", message: "must name each of the table's own columns once; missing: b" }],
+      },
+    ],
+    [
+      { order: ["c"] },
+      {
+        kind: "invalid",
+        issues: [{ path: "order", message: "must name each of the table's own columns once; missing: a, b" }],
+      },
+    ],
   ])("refuses %j", (fields, refusal) => {
     expect(plan(fields)).toEqual({ refusal });
+  });
+
+  it("finds the names in a change that breaks other rules", () => {
+    const found = (fields: unknown) => missingColumn(table.columns, fields);
+    expect(found({ drop: [5, "z"] })).toEqual({ name: "z", path: "drop.1" });
+    expect(found({ drop: "z", rename: [null, { from: "z" }] })).toEqual({ name: "z", path: "rename.1.from" });
+    expect(found({ modify: ["z", { name: "z" }] })).toEqual({ name: "z", path: "modify.1.name" });
+    expect(found({ add: [{}, "x", { name: "d" }], order: ["d", "z"] })).toEqual({ name: "z", path: "order.1" });
+    expect(found({ rename: [{ from: "a", to: "d" }, { from: "b" }], order: ["d"] })).toBeUndefined();
+    for (const name of ["id", "no name", "", 7, null]) expect(found({ drop: [name] })).toBeUndefined();
+    for (const fields of [null, undefined, "x", {}, { drop: [] }]) expect(found(fields)).toBeUndefined();
+  });
+
+  it("gives a new constraint to a column that becomes unique, and keeps that of one that is", () => {
+    const constraintOf = (name: string, unique: boolean) =>
+      planned({ modify: [{ name, unique }] }).definition.columns.find((one) => one.name === name)?.constraint;
+    expect(constraintOf("a", true)).toBe("$new");
+    expect(constraintOf("b", true)).toBe("$b");
+    expect(constraintOf("b", false)).toBeNull();
+    const { definition } = planned({
+      add: [
+        { name: "d", type: "string", unique: true },
+        { name: "e", type: "text" },
+      ],
+    });
+    expect(definition.columns.slice(3).map(({ constraint }) => constraint)).toEqual(["$new", null]);
   });
 
   it("keeps the constraint of a column through its rename", () => {
@@ -114,7 +195,10 @@ describe("a planned change", () => {
   it("may hold as many columns as the limit says, and not one more", () => {
     const add = (count: number) => Array.from({ length: count }, (_, index) => ({ name: `n${index}`, type: "text" }));
     expect("refusal" in plan({ add: add(tableLimits.columnsMax - 3) })).toBe(false);
-    expect(plan({ add: add(tableLimits.columnsMax - 2) })).toMatchObject({ refusal: { issues: [{ path: "add" }] } });
+    const message = `must leave the table with at most ${tableLimits.columnsMax} columns`;
+    expect(plan({ add: add(tableLimits.columnsMax - 2) })).toEqual({
+      refusal: { kind: "invalid", issues: [{ path: "add", message }] },
+    });
     expect("refusal" in plan({ drop: ["a"], add: add(tableLimits.columnsMax - 2) })).toBe(false);
   });
 });
@@ -130,6 +214,121 @@ describe("its statements", () => {
     expect(sql.join("\n")).toContain('"s""x"."select"');
     expect(sql.join("\n")).toContain(`"a""b" varchar(255) default '''; --\\'`);
     expect(sql.join("\n")).toContain(`is 'it''s; drop table x; --\\'`);
+  });
+
+  const t = '"s"."t"';
+  const flat = (text: string) => text.replaceAll(/\s+/g, " ");
+  const bodies = (fields: object) =>
+    changeStatements("s", "t", planned(fields))
+      .map((one) => flat(one.sql))
+      .slice(1);
+
+  it("create a table with its columns, its trigger and its comments", () => {
+    const definition = {
+      name: "t",
+      comment: "all",
+      columns: [
+        column("a", { nullable: false, default: 7 }),
+        column("b", { type: "date", default: nowOnUpdate, comment: "when" }),
+        column("c", { type: "string", unique: true, constraint: "$c" }),
+      ],
+    };
+    const statements = createStatements("s", definition, newName);
+    expect(statements.map((one) => one.path)).toEqual(["", "", "comment", "columns"]);
+    expect(statements.map((one) => flat(one.sql))).toEqual([
+      `create table ${t} (id bigint generated always as identity (sequence name "s"."$new") constraint "$new" primary key, "a" bigint not null default 7, "b" timestamptz(3) default current_timestamp, "c" varchar(255) constraint "$c" unique, created_at timestamptz(3) not null default current_timestamp, updated_at timestamptz(3) not null default current_timestamp)`,
+      expect.stringContaining(`before insert or update on ${t} for each row execute function`),
+      `comment on table ${t} is 'all'`,
+      `comment on column ${t}."b" is 'when'`,
+    ]);
+    expect(flat(statements[1]?.sql ?? "")).toMatch(/\('b'\)$/);
+    expect(createStatements("s", { ...definition, comment: null, columns: [] }, newName)).toHaveLength(2);
+  });
+
+  test.each<[fields: object, statements: string[]]>([
+    [{ drop: ["a"] }, [`alter table ${t} drop column "a"`]],
+    [{ modify: [{ name: "a", nullable: false }] }, [`alter table ${t} alter column "a" set not null`]],
+    [{ modify: [{ name: "a", unique: true }] }, [`alter table ${t} add constraint "$new" unique ("a")`]],
+    [{ modify: [{ name: "b", unique: false }] }, [`alter table ${t} drop constraint "$b"`]],
+    [{ modify: [{ name: "b", default: null }] }, [`alter table ${t} alter column "b" drop default`]],
+    [{ modify: [{ name: "b", default: "y" }] }, [`alter table ${t} alter column "b" set default 'y'`]],
+    [{ modify: [{ name: "a", comment: "x" }] }, [`comment on column ${t}."a" is 'x'`]],
+    [{ comment: "x" }, [`comment on table ${t} is 'x'`]],
+    [
+      { add: [{ name: "d", type: "integer", comment: "x" }] },
+      [`alter table ${t} add column "d" bigint`, `comment on column ${t}."d" is 'x'`],
+    ],
+    [{ rename: [{ from: "a", to: "d" }] }, [`alter table ${t} rename column "a" to "d"`]],
+    [
+      {
+        rename: [
+          { from: "a", to: "c" },
+          { from: "c", to: "a" },
+        ],
+      },
+      [
+        `alter table ${t} rename column "a" to "$0"`,
+        `alter table ${t} rename column "c" to "$1"`,
+        `alter table ${t} rename column "$0" to "c"`,
+        `alter table ${t} rename column "$1" to "a"`,
+      ],
+    ],
+  ])("of %j", (fields, statements) => {
+    expect(bodies(fields)).toEqual(statements);
+  });
+
+  it("of a conversion check every value first, and give the new type its default again", () => {
+    const [check, drop, convert, standard, ...rest] = bodies({
+      modify: [{ name: "b", type: "date", default: now, unique: false }],
+    }).slice(1);
+    expect(check).toMatch(/^select id from "s"\."t" where "b" is not null and \(.*\) is not true limit 1$/);
+    expect(drop).toBe(`alter table ${t} alter column "b" drop default`);
+    expect(convert).toMatch(
+      /^alter table "s"\."t" alter column "b" type timestamptz\(3\) using cast\(.* as timestamptz\(3\)\)$/,
+    );
+    expect(standard).toBe(`alter table ${t} alter column "b" set default current_timestamp`);
+    expect(rest).toHaveLength(1);
+    expect(bodies({ modify: [{ name: "a", type: "float" }] })).toHaveLength(3);
+  });
+
+  it("set the columns of the trigger anew when these change, and only then", () => {
+    const dated = { name: "d", type: "date", default: nowOnUpdate };
+    const statements = bodies({ add: [dated] });
+    expect(statements).toHaveLength(3);
+    expect(statements[1]).toMatch(/^drop trigger "[^"]+" on "s"\."t"$/);
+    expect(statements[2]).toMatch(/^create trigger .*\('d'\)$/);
+    const two = {
+      ...table,
+      columns: [
+        column("a", { type: "date", default: nowOnUpdate }),
+        column("b", { type: "date", default: nowOnUpdate }),
+      ],
+    };
+    const plan = planChange(two, change({ order: ["b", "a"] }), newName);
+    expect("steps" in plan && plan.steps.map((step) => step.do)).toEqual(["order"]);
+  });
+
+  it("look for rows that have become too large where a row can: with a text or json column, after it has grown", () => {
+    const checked = (columns: Column[], fields: object) => {
+      const plan = planChange({ ...table, columns }, change(fields), newName);
+      if ("refusal" in plan) throw new Error("It is refused");
+      return changeStatements("s", "t", plan).flatMap((one) => (one.check ? [[one.path, flat(one.sql)]] : []));
+    };
+    const sql = `select "$r".id from ${t} as "$r" where octet_length(cast(row_to_json("$r") as text)) > ${tableLimits.rowBytesMax} limit 1`;
+    const rename = { rename: [{ from: "a", to: "d" }] };
+    const add = { add: [{ name: "e", type: "integer" }] };
+    for (const type of ["text", "json"] as const) {
+      const columns = [column("a", { type }), column("b")];
+      expect(checked(columns, rename)).toEqual([["rename", sql]]);
+      expect(checked(columns, add)).toEqual([["add.0", sql]]);
+      expect(checked(columns, { ...rename, ...add })).toEqual([["", sql]]);
+      expect(checked(columns, { drop: ["b"] })).toEqual([]);
+    }
+    expect(checked([column("a")], { ...rename, ...add })).toEqual([]);
+  });
+
+  it("of a dropped table are one", () => {
+    expect(dropStatements("s", "t")).toEqual([{ sql: `drop table ${t}`, path: "", check: false }]);
   });
 
   it("never touch a name that PostgreSQL keeps for itself", () => {
@@ -170,6 +369,17 @@ describe("a definition", () => {
   it("are between the managed columns, with six fields each", () => {
     const columns = allColumns(table);
     expect(columns.map((one) => one.name)).toEqual(["id", "a", "b", "c", "created_at", "updated_at"]);
+    const managed = { nullable: false, unique: false, comment: null };
+    expect(columns[0]).toEqual({ ...managed, name: "id", type: "integer", unique: true, default: null });
+    expect(columns.slice(-2)).toEqual([
+      { ...managed, name: "created_at", type: "date", default: now },
+      { ...managed, name: "updated_at", type: "date", default: nowOnUpdate },
+    ]);
+    expect(tableReply({ ...table, comment: "x" })).toEqual({ name: "t", comment: "x", columns });
+    expect(definitionSchema.parse(table)).toEqual(table);
+    expect(definitionSchema.safeParse({ ...table, columns: [{ ...table.columns[0], default: {} }] }).success).toBe(
+      false,
+    );
     for (const one of columns) {
       expect(Object.keys(one)).toEqual(["name", "type", "nullable", "unique", "default", "comment"]);
     }

@@ -57,9 +57,38 @@ describe("a value", () => {
     ["date", "0000-12-31T23:59:59Z"],
     ["date", "9999-12-31T23:59:59-01:00"],
     ["date", new Date()],
+    ["date", 5],
+    ["date", "2026-11-20T01:02:03.1234Z"],
     ["json", { a: [Number.NEGATIVE_INFINITY] }],
   ])("%s %j is refused", (type, value) => {
     expect(texts(type, value)).toBeUndefined();
+  });
+
+  test.each([
+    ["0001-01-01T00:00:00.000Z", "0001-01-01T00:00:00.000Z"],
+    ["0001-01-01", "0001-01-01T00:00:00.000Z"],
+    ["9999-12-31T23:59:59.999Z", "9999-12-31T23:59:59.999Z"],
+  ])("the first and the last instant are dates: %s", (value, text) => {
+    expect(texts("date", value)).toBe(text);
+  });
+
+  test.each<[ColumnType, unknown, string]>([
+    ["string", 5, "must be a string"],
+    ["text", false, "must be a string"],
+    ["text", "\u0000", "must be well-formed Unicode without NUL"],
+    ["string", "x".repeat(256), "must have at most 255 characters"],
+    ["integer", 1.5, "must be an integer from -9007199254740991 to 9007199254740991"],
+    ["float", "1", "must be a finite number"],
+    ["boolean", 0, "must be true or false"],
+    ["date", "now", "must be an ISO 8601 date or instant with offset and at most milliseconds"],
+    ["json", [Number.NEGATIVE_INFINITY], "must contain only numbers that JavaScript can represent without rounding"],
+  ])("%s %j: %s", (type, value, message) => {
+    const issues = assignments([column(type)], rowValues([["v", value]], bodyOf(value)), "update");
+    expect(issues).toEqual({ issues: [{ path: "row.v", message }] });
+  });
+
+  it("of a text may have more than 255 characters", () => {
+    expect(texts("text", "x".repeat(256))).toBe("x".repeat(256));
   });
 });
 
@@ -72,6 +101,13 @@ describe("a row", () => {
   it("must have what has no default, when it is created", () => {
     expect(assignments(columns, [], "create")).toEqual({ issues: [{ path: "row.v", message: "is required" }] });
     expect(assignments(columns, [], "update")).toEqual({ values: [] });
+    const given = rowValues([["v", 1]], '{"row":{"v":1}}');
+    expect(assignments([...columns, column("text", { name: "n" })], given, "create")).toEqual({
+      values: [{ column: "v", type: "integer", text: "1" }],
+    });
+    expect(assignments([column("text")], rowValues([["v", null]], undefined), "create")).toEqual({
+      values: [{ column: "v", type: "text", text: null }],
+    });
   });
 
   it("names every rule that it breaks", () => {
