@@ -21,7 +21,7 @@ const { positionals, values } = parseArgs({
 
 /** Which tests are tried. */
 const effort = { whole: !values.fast, millisecondsMax: Number(values.slowest) };
-/** Of the machine's changes only each n-th is tried. */
+/** Of the changes of the machine and the template only each n-th is tried. */
 const every = Number(values.every);
 
 const runs: Record<string, () => Promise<Outcome> | Outcome> = {
@@ -29,7 +29,7 @@ const runs: Record<string, () => Promise<Outcome> | Outcome> = {
     Object.entries(areas).map(([name, area]) => [name, () => mutateCode(area, { files: values.files, ...effort })]),
   ),
   machine: () => mutateMachine({ fast: values.fast, every }),
-  template: () => mutateTemplate(effort),
+  template: () => mutateTemplate({ ...effort, every }),
 };
 
 const unknown = positionals.filter((name) => !(name in runs));

@@ -73,5 +73,7 @@ export const areas: Record<string, Area> = {
 
 /** The tests that read the synthesized template; those of the bundle and of the scripts do not. */
 export const templateTests = [
-  "test/synth/{deployment,events,iam,integrations,network,removal,routes,settings,stateful,take-down}.test.ts",
+  // The permissions are most of the parts, so their tests come first.
+  "test/synth/iam.test.ts",
+  "test/synth/{deployment,events,integrations,network,removal,routes,settings,stateful,take-down}.test.ts",
 ];

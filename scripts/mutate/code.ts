@@ -60,8 +60,9 @@ export async function mutateCode(
   }
 }
 
-/** Takes each condition, statement and protection out of the synthesized template. */
-export async function mutateTemplate(effort: Effort): Promise<Outcome> {
+/** Takes each condition, statement and protection out of the synthesized template; `every` takes a sample. */
+export async function mutateTemplate({ every, ...effort }: Effort & { every: number }): Promise<Outcome> {
+  process.env.MUTATE_EVERY = String(every);
   const copy = copyOfProject();
   try {
     const workplace = { copy, config: "template.config.ts" } as const;

@@ -7,6 +7,9 @@ import { templateRemovals } from "./definition-mutants.ts";
  */
 type Part = { parent: object; index: string | number; before: [string, unknown][] | unknown[] };
 
+/** Of the parts, each n-th is tried. */
+const every = Number(process.env.MUTATE_EVERY ?? 1);
+
 const synthesized = Template.prototype.toJSON;
 const templates: object[] = [];
 let active: string | undefined = process.env.__STRYKER_ACTIVE_MUTANT__;
@@ -55,7 +58,9 @@ Object.defineProperties(switches, {
   everywhere: {
     get: () =>
       templates[0]
-        ? templateRemovals(JSON.parse(JSON.stringify(templates[0]))).map(({ path }) => JSON.stringify(path))
+        ? templateRemovals(JSON.parse(JSON.stringify(templates[0])))
+            .filter((_, index) => index % every === 0)
+            .map(({ path }) => JSON.stringify(path))
         : [],
   },
 });

@@ -41,7 +41,7 @@ export function listeningPlace(events: readonly string[]): { loopback: string } 
   const event = events.find((text) => text.includes("is unhealthy")) ?? "";
   const place = /listens on ([^;)]+)/.exec(event)?.[1];
   if (place === undefined || place === "no port") return undefined;
-  const loopback = /^(.+) only$/.exec(place)?.[1];
+  const loopback = /(.+) only$/.exec(place)?.[1];
   return loopback === undefined ? { ports: place } : { loopback };
 }
 

@@ -30,7 +30,6 @@ const firstError = [
   /\berror TS\d+: /,
   /^Traceback \(most recent call last\):/,
   /^(?:\w*Error|\[?ERROR\]?)\b.*:/,
-  /^(?:Error|TypeError|SyntaxError|ReferenceError)(?: \[\w+\])?: /,
   /^✘ \[ERROR\]|^\[vite\]|^Module not found|^Failed to compile/i,
   /FATAL ERROR: /,
   /: (?:command )?not found$/,

@@ -244,8 +244,10 @@ test.each([
     "the Docker engine stopped during the build. Start it, and build again.",
   ],
   ["#9 0.2 sh: echo: no space left on device", "a command of the build failed."],
+  ["#9 0.2 my ERROR: no space left on device", "a command of the build failed."],
+  ["#9 0.2 Cannot connect to the Docker daemon", "a command of the build failed."],
+  ['ERROR: failed to resolve reference "docker.io/a/b:1": x', "its base image docker.io/a/b:1 could not be pulled."],
 ])("an image build that the machine ends: %s", (line, sentence) => {
-  expect(buildFailedReason(["#9 [build 4/4] RUN npm ci", line]).split("\n")[0]).toBe(
-    `The image could not be built: ${sentence}`,
-  );
+  const lines = ["#9 [build 4/4] RUN npm ci", line, "ERROR: something else"];
+  expect(buildFailedReason(lines).split("\n")[0]).toBe(`The image could not be built: ${sentence}`);
 });

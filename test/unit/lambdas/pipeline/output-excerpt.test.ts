@@ -22,6 +22,7 @@ describe("the excerpt of a failed command's output", () => {
     "ImportError x: y",
     "[ERROR] x: y",
     "ERROR in x: y",
+    "[ERROR x: y",
     "Error [ERR_X]: x",
     "✘ [ERROR] x",
     "[vite] x",
@@ -48,6 +49,7 @@ describe("the excerpt of a failed command's output", () => {
     "ERRORS x",
     "x ERR_PNPM_A",
     "a ➤ error x",
+    "a ➤ YN0001: error x",
     "an error x",
     "x ✘ [ERROR] y",
     "a [vite] x",
@@ -74,6 +76,7 @@ describe("the excerpt of a failed command's output", () => {
     "npm ERR! 404 ",
     "WARNING: Retrying (Retry(total=4",
     "WARNING: Location 'x' is ignored: y",
+    "WARNING: Location '/wheels' is ignored: y",
     "Looking in indexes: x",
     "Looking in links: x",
     "[notice] A new release",
@@ -160,6 +163,18 @@ describe("the excerpt of a failed command's output", () => {
     ];
     expect(failureExcerpt(output)).toEqual(["compiling", "type error in x.ts"]);
     expect(failureExcerpt(output.slice(0, 6))).toContain("[stage-1 1/2] WORKDIR /app");
+  });
+
+  test("of BuildKit's steps, whatever their numbers, and of lines that only look like theirs", () => {
+    const output = [
+      "#23 [build 10/12] RUN npm run build",
+      "#23 0.3 copied #9 [build 4/4] RUN npm ci",
+      '#23 0.4 told #9 ERROR: process "/bin/sh -c npm ci"',
+      '#23 ERROR: process "/bin/sh -c npm run build" did not complete successfully: exit code: 2',
+    ];
+    const printed = ["copied #9 [build 4/4] RUN npm ci", 'told #9 ERROR: process "/bin/sh -c npm ci"'];
+    expect(failureExcerpt(output)).toEqual(printed);
+    expect(failureExcerpt(["#9 0.1 x", ...output])).toEqual(printed);
   });
 
   test("cuts a line after 500 characters", () => {
