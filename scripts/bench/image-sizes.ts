@@ -85,8 +85,9 @@ async function newestImage(docker: Docker, service: ServiceProcess): Promise<str
   const project = service.project.split("/").at(-1);
   const list = ["image", "ls", "--format", "{{.Repository}}:{{.Tag}}"];
   const names = await docker.run([...list, `127.0.0.1:${ports.ecr}/slipway-apps/${project}`]);
-  const [newest = ""] = names.split("\n").filter((name) => name.includes(":bld_"));
-  return newest;
+  // Ids of builds sort by time. An image of cached layers alone is as old as these.
+  const builds = names.split("\n").filter((name) => name.includes(":bld_"));
+  return builds.toSorted().at(-1) ?? "";
 }
 
 /** Builds an image as by hand; the files stay in the folder. */
