@@ -98,9 +98,16 @@ function variableLines(names: readonly string[]): string[] {
   ];
 }
 
-/** Environment with known values: letters, digits and paths, quoted as JSON; `$` is escaped. */
-const envLines = (environment: Readonly<Record<string, string>>): string[] =>
-  Object.entries(environment).map(([name, value]) => `ENV ${name}=${JSON.stringify(value).replaceAll("$", "\\$")}`);
+/**
+ * Environment with known values: letters, digits and paths, quoted as JSON; `$` is escaped. One instruction, because an image keeps
+ * a line of history for each.
+ */
+function envLines(environment: Readonly<Record<string, string>>): string[] {
+  const parts = Object.entries(environment).map(
+    ([name, value]) => `${name}=${JSON.stringify(value).replaceAll("$", "\\$")}`,
+  );
+  return parts.length === 0 ? [] : [`ENV ${parts.join(" \\\n    ")}`];
+}
 
 const cacheFolder = "/root/.cache";
 
@@ -159,15 +166,17 @@ function dependencies(plan: Plan): string | null {
 }
 
 /**
- * `python -m venv` copies packages that the base image has too. Where they are the same, links take their place: they are most of
- * what such an image would have more than one without an environment.
+ * `python -m venv` copies packages that the base image has too. Where they are the same, the environment finds those of the base
+ * image behind its own: they are most of what such an image would have more than one without an environment. pip can still
+ * be replaced while the app runs, because it installs into the environment. The file's name is sorted before that of setuptools.
  */
-const linkBasePackages = (folder: string): string =>
+const shareBasePackages = (folder: string): string =>
   [
-    `; for name in pip setuptools pkg_resources; do own=$(echo ${folder}/lib/python*/site-packages/$name)`,
-    ` && base=$(/usr/local/bin/python -I -c "import $name; print($name.__path__[0])" 2> /dev/null)`,
-    ` && diff -rq -x __pycache__ -x '*.exe' "$own" "$base" > /dev/null 2>&1`,
-    ` && rm -rf "$own" && ln -s "$base" "$own"; done; true`,
+    `; site=$(echo ${folder}/lib/python*/site-packages); rm -f ${folder}/bin/[Aa]ctivate.*`,
+    `; base=$(/usr/local/bin/python -I -c "import os, pip; print(os.path.dirname(pip.__path__[0]))" 2> /dev/null)`,
+    " && for name in pip setuptools pkg_resources _distutils_hack",
+    `; do diff -rq -x __pycache__ -x '*.exe' "$site/$name" "$base/$name" > /dev/null 2>&1`,
+    ` && rm -rf "$site/$name" "$site/$name"-*.dist-info && echo "$base" > "$site/_base.pth"; done; true`,
   ].join("");
 
 /**
@@ -180,7 +189,7 @@ function separated(plan: Plan): string[] {
   const afterwards =
     plan.language === "nodejs"
       ? ` && rm -rf ${[".cache", ".vite", ".vite-temp"].map((name) => `${folder}/${name}`).join(" ")}`
-      : linkBasePackages(folder);
+      : shareBasePackages(folder);
   return [`RUN mkdir -p ${folder}${afterwards}`, "", "FROM build AS source", `RUN rm -rf ${folder}`];
 }
 

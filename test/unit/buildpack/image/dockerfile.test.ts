@@ -24,18 +24,18 @@ test("a Node.js app: manifests, install, sources, variables, build; then the app
     renderDockerfile(planOf(node), { ...input, variableNames: ["API_KEY", "_E0"] }),
   ).toBe(`FROM public.ecr.aws/docker/library/node:24-bookworm AS build
 WORKDIR /app
-ENV NPM_CONFIG_CACHE="/root/.cache/npm"
-ENV NPM_CONFIG_FUND="false"
-ENV NPM_CONFIG_AUDIT="false"
-ENV NPM_CONFIG_UPDATE_NOTIFIER="false"
-ENV NEXT_TELEMETRY_DISABLED="1"
-ENV PATH="/app/node_modules/.bin:/usr/local/sbin:/usr/local/bin:/usr/sbin:/usr/bin:/sbin:/bin"
+ENV NPM_CONFIG_CACHE="/root/.cache/npm" \\
+    NPM_CONFIG_FUND="false" \\
+    NPM_CONFIG_AUDIT="false" \\
+    NPM_CONFIG_UPDATE_NOTIFIER="false" \\
+    NEXT_TELEMETRY_DISABLED="1" \\
+    PATH="/app/node_modules/.bin:/usr/local/sbin:/usr/local/bin:/usr/sbin:/usr/bin:/sbin:/bin"
 COPY ["package.json","package-lock.json","./"]
 RUN ${mount} npm ci
 COPY . .
-ENV PORT="8080"
-ENV HOST="0.0.0.0"
-ENV HOSTNAME="0.0.0.0"
+ENV PORT="8080" \\
+    HOST="0.0.0.0" \\
+    HOSTNAME="0.0.0.0"
 ARG _E0
 ARG _E1
 ENV API_KEY=$_E0 \\
@@ -50,12 +50,12 @@ FROM public.ecr.aws/docker/library/node:24-bookworm-slim
 WORKDIR /app
 COPY --link --chown=1000:1000 --from=build ["/app/node_modules","/app/node_modules"]
 COPY --link --chown=1000:1000 --from=source ["/app","/app"]
-ENV HOME="/app"
-ENV NODE_ENV="production"
-ENV PORT="8080"
-ENV HOST="0.0.0.0"
-ENV HOSTNAME="0.0.0.0"
-ENV PATH="/app/node_modules/.bin:/usr/local/sbin:/usr/local/bin:/usr/sbin:/usr/bin:/sbin:/bin"
+ENV HOME="/app" \\
+    NODE_ENV="production" \\
+    PORT="8080" \\
+    HOST="0.0.0.0" \\
+    HOSTNAME="0.0.0.0" \\
+    PATH="/app/node_modules/.bin:/usr/local/sbin:/usr/local/bin:/usr/sbin:/usr/bin:/sbin:/bin"
 ARG _E0
 ARG _E1
 ENV API_KEY=$_E0 \\
@@ -77,7 +77,7 @@ test("a Python app installs into a virtual environment that the run stage takes 
   );
   expect(order).not.toContain(-1);
   expect(order).toEqual([...order].sort((a, b) => a - b));
-  expect(lines).toContain('ENV PYTHONUNBUFFERED="1"');
+  expect(lines).toContain('    PYTHONUNBUFFERED="1" \\');
   expect(lines).toContain('CMD ["/bin/sh","-c","exec gunicorn --bind 0.0.0.0:$PORT app:app"]');
 });
 
