@@ -9,6 +9,7 @@ import { planOrNothing, quietIf, setCommand } from "../set-commands.ts";
 import { shellWord, staticServerCommand } from "../static-command.ts";
 import { suggestDevelopmentStart } from "../suggestions/development-start.ts";
 import { suggestEnvironmentFile } from "../suggestions/env-file.ts";
+import { suggestFunctions } from "../suggestions/functions.ts";
 import { suggestLoopback } from "../suggestions/loopback.ts";
 import { entriesAt, stringAt, type Table } from "../values.ts";
 import { type Dependencies, dependenciesOf } from "./dependencies.ts";
@@ -46,7 +47,8 @@ export function nodePlan(app: App, settings: Settings, diagnostics: Diagnostics)
   );
   const line = start.static === null ? start.line : staticServerCommand(start.static);
   for (const advice of start.advice) suggest(diagnostics, app, { ...advice, file: start.file, line: start.declaredAt });
-  if (start.static === null && settings.startCommand === null) {
+  if (start.static !== null) suggestFunctions(app, diagnostics);
+  else if (settings.startCommand === null) {
     refuseMissingFile(app, manifest, start, build);
     suggestDevelopmentStart(app, start, diagnostics);
     suggestLoopback(app, start, nodeLoopback(app, start.line), diagnostics);
@@ -72,7 +74,12 @@ export function nodePlan(app: App, settings: Settings, diagnostics: Diagnostics)
     manifests: settings.installCommand ? null : installManifests(app, manifest, dependencies),
     addedPackages: [],
     systemPackages: dependencies.has("prisma") || dependencies.has("@prisma/client") ? ["openssl"] : [],
-    buildEnv: { ...start.buildEnv, ...managerSettings(app, manifest, packages.manager) },
+    buildEnv: {
+      ...start.buildEnv,
+      ...managerSettings(app, manifest, packages.manager),
+      // The browser of Cypress, which only tests need, would be downloaded with each install.
+      ...(dependencies.has("cypress") && { CYPRESS_INSTALL_BINARY: "0" }),
+    },
     // fastify-cli listens on localhost unless it gets an address or detects Docker.
     env: { ...serverEnvironment(port), ...(dependencies.has("fastify-cli") && { FASTIFY_ADDRESS: "0.0.0.0" }) },
   };

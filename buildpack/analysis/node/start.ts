@@ -192,6 +192,6 @@ function noStart(app: App, manifest: Table | undefined, dependencies: Dependenci
   }
   return new NoPlan(
     "no_start_command",
-    `No start command was found for the Node.js app in ${place}: no Procfile with a web: line, no scripts.start in package.json, and no server.js, app.js, main.js or index.js. Add "scripts": {"start": "node server.js"} to package.json. Files seen: ${listed(rootFiles(app), 12)}.`,
+    `No start command was found for the Node.js app in ${place}: no Procfile with a web: line, no scripts.start in package.json, and no server.js, app.js, main.js or index.js. Add "scripts": {"start": "node server.js"} to package.json${stringAt(manifest, "scripts", "build") === undefined ? "" : ', or "start": "serve dist" and the dependency "serve" if the build writes a site into dist'}. Files seen: ${listed(rootFiles(app), 12)}.`,
   );
 }

@@ -54,11 +54,11 @@ function unservedAs(app: App, entry: string): Unserved | undefined {
   };
 }
 
+export const wranglerFiles = ["wrangler.toml", "wrangler.json", "wrangler.jsonc"];
+
 /** True if Wrangler's configuration names a script that Cloudflare runs. */
 export const isWorker = (app: App): boolean =>
-  ["wrangler.toml", "wrangler.json", "wrangler.jsonc"].some((path) =>
-    /^\s*"?main"?\s*[:=]/m.test(app.text(path) ?? ""),
-  );
+  wranglerFiles.some((path) => /^\s*"?main"?\s*[:=]/m.test(app.text(path) ?? ""));
 
 /** Throws `NoPlan` (no_start_command) if an entry file starts no server. The message explains what the file is for and how to start a server. */
 export function refuseUnserved(app: App, entry: string, dependencies: Dependencies, isBun: boolean): void {

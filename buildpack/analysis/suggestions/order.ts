@@ -8,6 +8,7 @@ const IMPORTANCE = [
   "committed_env_file",
   "loopback_address",
   "env_file",
+  "functions_not_run",
   "undeclared_import",
   "development_start",
   "daemon_start",

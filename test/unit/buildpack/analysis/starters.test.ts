@@ -114,6 +114,12 @@ test.each<[string, object, Files, string]>([
   expect(analysisOf({ "package.json": manifest, ...files }).plan).toMatchObject({ static: null, start });
 });
 
+test("an app with a build but no start is told how a built site is served", () => {
+  const { message } = errorOf({ "package.json": { scripts: { build: "rollup -c" } }, "rollup.config.js": "" });
+  expect(message).toContain('"start": "serve dist"');
+  expect(errorOf({ "package.json": {} }).message).not.toContain("serve dist");
+});
+
 test("a workspace without a start script names the members that have one", () => {
   const start = { scripts: { start: "node server.js" } };
   const members = { "apps/web/package.json": start, "packages/ui/package.json": {} };

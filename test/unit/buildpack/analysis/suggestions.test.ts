@@ -252,3 +252,23 @@ test("at most six are shown, each kind once before any twice, joined by newlines
   expect(text).toContain("server.js:1: The app listens on the fixed port 3000");
   expect(suggestionText([])).toBeNull();
 });
+
+test.each<[string, Record<string, string>, string | undefined]>([
+  ["a Worker", { "wrangler.jsonc": '{\n  "main": "api/index.ts"\n}' }, "wrangler.jsonc"],
+  ["Cloudflare's functions", { "wrangler.toml": "name = 'a'\n", "functions/hello.ts": "" }, "functions/hello.ts"],
+  ["Netlify's functions", { "netlify/functions/hello.mjs": "" }, "netlify/functions/hello.mjs"],
+  ["Vercel's functions", { "vercel.json": "{}", "api/hello.js": "" }, "api/hello.js"],
+  ["a folder of that name without the platform", { "api/hello.js": "", "functions/a.js": "" }, undefined],
+  ["the platform's configuration alone", { "vercel.json": "{}", "src/api/a.js": "", "api/README.md": "" }, undefined],
+])("a site with functions that are not run says so: %s", (_, files, file) => {
+  const manifest = { scripts: { build: "vite build" }, devDependencies: { vite: "7" } };
+  const { plan, suggestions } = analysisOf({ "package.json": manifest, "index.html": "", ...files });
+  expect(plan.static).not.toBeNull();
+  expect(suggestions.find(({ code }) => code === "functions_not_run")?.file).toBe(file);
+});
+
+test("the browser of a test tool is not downloaded", () => {
+  const manifest = { scripts: { start: "node a.js" }, devDependencies: { cypress: "13" } };
+  const { plan } = analysisOf({ "package.json": manifest, "a.js": "" });
+  expect(plan.buildEnv).toEqual({ CYPRESS_INSTALL_BINARY: "0" });
+});
