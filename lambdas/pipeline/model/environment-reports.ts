@@ -19,6 +19,8 @@ export const environmentReports: readonly RegExp[] = [
   new RegExp(`${zodAbsent}\\s*\\n\\s*→ at ${reported}`),
   // envalid
   new RegExp(`Missing environment variables:\\s*\\n\\s*${reported}:`),
+  // ajv, as in env-schema and @fastify/env
+  /must have required property '([A-Z][A-Z0-9_]+)'/,
   // Joi quotes the name.
   /"([A-Z][A-Z0-9_]+)" is required/,
   new RegExp(

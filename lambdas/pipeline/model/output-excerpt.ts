@@ -35,6 +35,10 @@ const firstError = [
   /: (?:command )?not found$/,
 ];
 
+/** What package managers print after the output of a script that failed; alone, it does not explain the failure. */
+const scriptFailed =
+  /^(?:\s*ELIFECYCLE\s+|error )Command failed with exit code \d+|^npm (?:error|ERR!) Lifecycle script /;
+
 function cleaned(line: string): string {
   const text = line.replaceAll(ansi, "").replace(prefix, "").trimEnd();
   return text.length > lineCharactersMax ? `${text.slice(0, lineCharactersMax)} …` : text;
@@ -74,7 +78,7 @@ export function failureExcerpt(lines: readonly string[]): string[] {
   const kept = meaningfulLines(lines);
   const start = kept.findIndex((line) => firstError.some((pattern) => pattern.test(line)));
   if (start === -1) return kept.slice(-headMax);
-  const from = kept.slice(start);
+  const from = kept.slice(scriptFailed.test(kept[start] ?? "") ? Math.max(0, start - headMax) : start);
   if (from.length <= headMax + tailMax) return from;
   return [...from.slice(0, headMax), "…", ...from.slice(-tailMax)];
 }

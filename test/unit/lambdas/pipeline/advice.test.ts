@@ -158,6 +158,7 @@ describe("the advice on an app's output", () => {
       variable("TOKEN"),
     ],
     ['Error: Config validation error: "TOKEN" is required', variable("TOKEN")],
+    ["Error: env must have required property 'COOKIE_SECRET'", variable("COOKIE_SECRET")],
     ["missing A_B", variable("A_B")],
     ["Required setting A_B", variable("A_B")],
     ["no env A_B", variable("A_B")],

@@ -37,6 +37,19 @@ describe("the excerpt of a failed command's output", () => {
   });
 
   test.each([
+    " ELIFECYCLE  Command failed with exit code 1.",
+    "error Command failed with exit code 2.",
+    "npm error Lifecycle script `build` failed with error:",
+  ])("holds what is before the package manager's own line: %s", (line) => {
+    expect(failureExcerpt([...before, line, "after"])).toEqual([...before.slice(1), line, "after"]);
+    expect(failureExcerpt(["TypeError: x", ...before.slice(2), line])).toEqual([
+      "TypeError: x",
+      ...before.slice(2),
+      line,
+    ]);
+  });
+
+  test.each([
     "x npm error",
     "an error",
     "x ERROR: y",
