@@ -56,16 +56,18 @@ const comment = z
   .nullable();
 
 const scalar = z.union([z.string(), z.number(), z.boolean(), z.null()], {
-  error: "must be a value of the column's type, or null",
+  error: "must be a string, a number, true, false or null; a text or json column has none",
 });
 export type Scalar = z.infer<typeof scalar>;
 
 const flag = z.boolean({ error: "must be true or false" });
 
-/** The message for an unknown field. A misspelt field must not silently change a schema (docs/api.md, Requests and answers). */
+/** The message for an unknown field, and for a value that is no object. A misspelt field must not silently change a schema (docs/api.md, Requests and answers). */
 function strictly(known: string) {
   return (issue: { code?: string | undefined; keys?: readonly string[] }) =>
-    issue.code === "unrecognized_keys" ? `has no field ${issue.keys?.join(", ")}; its fields are ${known}` : undefined;
+    issue.code === "unrecognized_keys"
+      ? `has no field ${issue.keys?.join(", ")}; its fields are ${known}`
+      : `must be an object with ${known}`;
 }
 
 const typeField = z.enum(columnType.options, { error: `must be one of ${columnType.options.join(", ")}` });

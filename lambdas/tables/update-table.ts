@@ -6,7 +6,7 @@ import { newInnerName, readTable } from "./model/catalog.ts";
 import { planChange } from "./model/change.ts";
 import { missingColumn } from "./model/change-names.ts";
 import { changeTable } from "./model/change-table.ts";
-import { changeProblem, refusalProblem } from "./model/conflict.ts";
+import { changeProblem, columnNotFound, refusalProblem } from "./model/conflict.ts";
 import { tableReply } from "./model/definition.ts";
 import { existingDatabase } from "./model/existing-database.ts";
 import { openDatabase } from "./model/open-database.ts";
@@ -21,7 +21,8 @@ export const handler = endpoint(
     const session = await openDatabase(call, databases);
     const { query, body } = await validate(updateTable, call, async () => {
       const { definition } = await readTable(session, name);
-      if (missingColumn(definition.columns, call.body)) throw notFound();
+      const missing = missingColumn(definition.columns, call.body);
+      if (missing) throw columnNotFound(missing.path);
     });
     const dryRun = query.dryRun === "true";
     const change = async () => {

@@ -1,6 +1,6 @@
 import { tableLimits } from "../../../api/tables.ts";
 import { DatabaseError } from "../../aws/errors.ts";
-import { invalid, notFound, Problem, unavailable } from "../../http/problem.ts";
+import { invalid, Problem, unavailable } from "../../http/problem.ts";
 import type { Refused } from "./change-table.ts";
 import { ownStates } from "./inner-names.ts";
 import { isContended } from "./retry.ts";
@@ -13,11 +13,15 @@ export function tableExists(name: string): Problem {
   );
 }
 
+/** The response for a change of a column that the table does not have; `path` is the field that names it. */
+export const columnNotFound = (path: string): Problem =>
+  new Problem("not_found", `${path} names a column that the table does not have.`);
+
 /** The error response for a change that cannot be planned. */
 export function refusalProblem(refusal: Refusal): Problem {
   switch (refusal.kind) {
     case "missing":
-      return notFound();
+      return columnNotFound(refusal.path);
     case "invalid":
       return invalid(refusal.issues);
     case "exists":

@@ -323,6 +323,7 @@ describe("bad definitions are refused with the field at fault", () => {
     const text = JSON.stringify({ name: "refused", columns: [one] });
     const answer = await t.tables("POST", "", undefined, { text });
     expect([answer.status, answer.body.issues?.[0].path]).toEqual([400, path]);
+    expect(answer.body.issues[0].message).toMatch(/^(must|has no field|is not possible)/);
     const change = await t.tables("PUT", "/books", undefined, { text: JSON.stringify({ add: [one] }) });
     expect([change.status, change.body.issues?.[0].path]).toEqual([400, path.replace("columns", "add")]);
   });
@@ -545,6 +546,8 @@ describe("a change", () => {
     }
     const answer = await t.tables("PUT", "/firm", change);
     expect([answer.status, answer.body.code]).toEqual([status, expect.any(String)]);
+    if (status === 404)
+      expect(answer.body.message).toMatch(/^(drop|rename|modify|order)\.\d(\.\w+)? names a column that the table/);
     expect(JSON.stringify(answer.body)).not.toMatch(/alter table|sqlstate|constraint|relation|firm"/i);
     const dry = await t.tables("PUT", "/firm?dryRun=true", change);
     expect(dry.status).toBe(status);
