@@ -1,10 +1,18 @@
 import { Template } from "aws-cdk-lib/assertions";
 import { expect, it } from "vitest";
 import { type Resource, slipwayApp } from "./assembly.ts";
+import { written } from "./policies.ts";
 
+const synthesized = new Map<string, [string, Resource][]>();
+
+/** The resources for a `removal` value, synthesized once, so tests must not change them. */
 function under(removal: string): [string, Resource][] {
+  const known = synthesized.get(removal);
+  if (known) return known;
   const resources: Record<string, Resource> = Template.fromStack(slipwayApp({ removal }).stack).toJSON().Resources;
-  return Object.entries(resources);
+  const entries = Object.entries(resources);
+  synthesized.set(removal, entries);
+  return entries;
 }
 
 const policies = (resources: [string, Resource][], types: RegExp) =>
@@ -51,4 +59,42 @@ it("removal=first-deploy has no deletion protection, so that a failed first depl
   const retained = (removal: string) =>
     under(removal).map(([id, { DeletionPolicy, UpdateReplacePolicy }]) => [id, DeletionPolicy, UpdateReplacePolicy]);
   expect(retained("first-deploy")).toEqual(retained("never"));
+});
+
+/** The properties that give a resource a name of its own, which no second resource can have. */
+function nameOf({ Type, Properties = {} }: Resource): unknown {
+  const kind = Type.split("::").at(-1);
+  const names = [`${kind}Name`, `${kind}Identifier`, "Name", "EcrRepositoryPrefix", "GroupName"];
+  // A stage belongs to its API, and an inline policy to its role. CloudFormation names all other resources.
+  return /::(Stage|Policy)$/.test(Type) ? undefined : names.map((name) => Properties[name]).find(Boolean);
+}
+
+it("a failed first deployment leaves nothing whose name the next one needs", () => {
+  const resources = under("first-deploy");
+  const named = resources.filter(([, resource]) => nameOf(resource) !== undefined);
+  expect([...new Set(named.map(([, { Type }]) => Type))].sort()).toEqual([
+    "AWS::ECR::PullThroughCacheRule",
+    "AWS::ECR::Repository",
+    "AWS::ECS::Gateway",
+    "AWS::Lambda::Function",
+    "AWS::Logs::LogGroup",
+    "AWS::StepFunctions::StateMachine",
+  ]);
+  // CloudFormation deletes them with the stack; repositories also with images.
+  expect(policies(named, /./)).toEqual(new Set([undefined, "Delete"]));
+  const repositories = named.filter(([, { Type }]) => Type === "AWS::ECR::Repository");
+  expect(repositories.map(([, { Properties }]) => Properties.EmptyOnDelete)).toEqual(repositories.map(() => true));
+  const retained = resources.filter(([, { DeletionPolicy }]) => DeletionPolicy === "Retain");
+  expect(retained.map(([, { Type, Properties }]) => [Type, Properties.BucketName])).toEqual([
+    ["AWS::S3::Bucket", undefined],
+  ]);
+});
+
+it("the names fit the longest stack name", () => {
+  const { stack } = slipwayApp({ stackName: "S".repeat(32) });
+  const resources: Record<string, Resource> = Template.fromStack(stack).toJSON().Resources;
+  const named = Object.values(resources).filter(({ Type }) => Type === "AWS::Lambda::Function");
+  const names = named.map(({ Properties }) => written(Properties.FunctionName).replace("<StackName>", "S".repeat(32)));
+  expect(names.length).toBeGreaterThan(90);
+  expect(names.filter((name) => !/^[\w-]{1,64}$/.test(name))).toEqual([]);
 });
