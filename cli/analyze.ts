@@ -7,9 +7,9 @@ import type { AnalysisOutcome } from "../buildpack/analysis/plan.ts";
 import { type AnalysisReport, analysisReport } from "../buildpack/analysis/report.ts";
 import { decodeText, isJunk, type SourceFile, type SourceTree, wants } from "../buildpack/analysis/tree.ts";
 import { ArchiveRefused, type ArchiveRule } from "../buildpack/zip/refused.ts";
+import { leftOutBecause } from "../sdk/folder/left-out.ts";
+import { selectFiles } from "../sdk/folder/select-files.ts";
 import { Failure } from "./failure.ts";
-import { leftOutBecause } from "./folder/left-out.ts";
-import { selectFiles } from "./folder/select-files.ts";
 
 /** Analyzes a folder or a zip as the service would; `shown` is the path in the report. File-system errors pass through. */
 export async function analyzePath(

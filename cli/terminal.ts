@@ -1,4 +1,6 @@
-import { stripVTControlCharacters, styleText } from "node:util";
+import { styleText } from "node:util";
+
+export { bytesText, printable } from "../sdk/folder/text.ts";
 
 type Style = Parameters<typeof styleText>[0];
 
@@ -6,11 +8,6 @@ export interface TerminalStream {
   isTTY?: boolean;
   columns?: number;
   write(text: string): unknown;
-}
-
-/** Untrusted text (app output, file names) on one line, without terminal control sequences. */
-export function printable(text: string): string {
-  return stripVTControlCharacters(text).replace(/(?!\t)[\p{Cc}\p{Zl}\p{Zp}\u202a-\u202e\u2066-\u2069]/gu, "�");
 }
 
 /**
@@ -67,18 +64,6 @@ export class Terminal {
     if (this.#moving) this.#err.write("\r\u001b[K");
     this.#moving = false;
   }
-}
-
-/** 1234567 → "1.2 MB". */
-export function bytesText(bytes: number): string {
-  const units = ["bytes", "kB", "MB", "GB"];
-  let value = bytes;
-  let unit = 0;
-  while (value >= 1000 && unit < units.length - 1) {
-    value /= 1000;
-    unit += 1;
-  }
-  return unit === 0 ? `${bytes} ${bytes === 1 ? "byte" : "bytes"}` : `${value.toFixed(1)} ${units[unit]}`;
 }
 
 /** Milliseconds as "0.4 s" or "3 min 20 s". */

@@ -46,6 +46,8 @@ export function deploy(ids: ProjectIds, source: Source, title: string): Promise<
         ...(title.trim() && { title: title.trim() }),
         signal: stop.signal,
         onProgress: (progress) => {
+          // Only Node.js packs folders in the client.
+          if (progress.stage === "packing") return;
           if (progress.stage === "uploading") return show(projectId, { step: "sending", ...progress });
           show(projectId, undefined);
           stops.delete(projectId);

@@ -45,8 +45,8 @@ try {
   const { project: newsletter } = await admin.createProject({ orgId, name: "newsletter" });
   await admin.createProject({ orgId, name: "back-office" });
 
-  const { packFolder } = await import("../cli/folder/pack.ts");
-  const { selectFiles } = await import("../cli/folder/select-files.ts");
+  const { packFolder } = await import("../sdk/folder/pack.ts");
+  const { selectFiles } = await import("../sdk/folder/select-files.ts");
   async function deploy(id: string, example: string, title: string): Promise<string> {
     using archive = await packFolder(selectFiles(join(root, "examples", example)));
     try {

@@ -1,8 +1,19 @@
+import { stat } from "node:fs/promises";
+import { resolve } from "node:path";
 import { readAuthorization } from "./configuration.ts";
+import { SlipwayError } from "./errors.ts";
 import { ownIdentity } from "./own-identity.ts";
 import { replySchemas } from "./replies.ts";
 import { readSavedLogins, savedLoginsFile } from "./saved-logins.ts";
-import { connect, type Login, type Platform, type SlipwayClient, type SlipwayOptions } from "./slipway.ts";
+import {
+  connect,
+  type Login,
+  type MadeArchive,
+  type PackingProgress,
+  type Platform,
+  type SlipwayClient,
+  type SlipwayOptions,
+} from "./slipway.ts";
 import { type ArchiveSource, uploadArchive } from "./upload-archive.ts";
 
 export {
@@ -75,6 +86,24 @@ function loginFrom(environment: NodeJS.ProcessEnv, given: string | undefined, pr
   return login;
 }
 
+/** Packs a path that is a folder. The packing is loaded here, because most apps never deploy. */
+async function packPath(
+  source: ArchiveSource,
+  options: { signal?: AbortSignal | undefined; onProgress?: ((progress: PackingProgress) => void) | undefined },
+): Promise<MadeArchive<ArchiveSource> | undefined> {
+  if (typeof source !== "string") return undefined;
+  const found = await stat(source).catch(() => undefined);
+  if (found === undefined)
+    throw new SlipwayError("folder_refused", `There is no folder or zip ${source}. Check the path.`);
+  if (!found.isDirectory()) return undefined;
+  const [{ packFolder }, { selectFiles }] = await Promise.all([
+    import("./folder/pack.ts"),
+    import("./folder/select-files.ts"),
+  ]);
+  const archive = await packFolder(selectFiles(resolve(source)), options);
+  return { source: archive.path, release: () => archive[Symbol.dispose]() };
+}
+
 const nodePlatform: Platform<ArchiveSource> = {
   login: (baseUrl, profile) => loginFrom(process.env, baseUrl, profile),
   baseUrl: () => {
@@ -82,6 +111,7 @@ const nodePlatform: Platform<ArchiveSource> = {
     if (!url) throw new TypeError(noService);
     return url;
   },
+  pack: packPath,
   put: uploadArchive,
 };
 

@@ -15,6 +15,23 @@ export interface TransferProgress {
   totalBytes: number;
 }
 
+/** How far a folder is packed. */
+export interface PackingProgress {
+  readBytes: number;
+  totalBytes: number;
+}
+
+interface PackOptions {
+  onProgress?: ((progress: PackingProgress) => void) | undefined;
+  signal?: AbortSignal | undefined;
+}
+
+/** An archive that was made of a folder; `release` deletes it. */
+export interface MadeArchive<Source> {
+  source: Source;
+  release(): void;
+}
+
 export interface PutOptions {
   contentType: string;
   onProgress?: ((progress: TransferProgress) => void) | undefined;
@@ -33,6 +50,8 @@ export interface Platform<Source> {
   login(baseUrl: string | undefined, profile: string | undefined): Login;
   /** The service when only the credential is given; throws if it is unknown. */
   baseUrl(): string;
+  /** Makes the archive of a source that is a folder; undefined for any other source. Throws if it cannot be deployed. */
+  pack?(source: Source, options: PackOptions): Promise<MadeArchive<Source> | undefined>;
   /** Sends bytes to a presigned address, without any credential of the service. */
   put(url: string, source: Source, options: PutOptions): Promise<void>;
 }
@@ -62,13 +81,14 @@ interface ProjectIds {
 }
 
 export type DeployProgress =
+  | ({ stage: "packing" } & PackingProgress)
   | ({ stage: "uploading" } & TransferProgress)
   | { stage: SingleBuildReply["status"]; build: SingleBuildReply };
 
 export interface DeployOptions extends ProjectIds {
   title?: string;
   description?: string;
-  /** Called while the archive is sent, and with each new status. */
+  /** Called while a folder is packed, while the archive is sent, and with each new status. */
   onProgress?: (progress: DeployProgress) => void;
   /** Stops the deployment: the build is canceled, and the call rejects with the signal's reason. */
   signal?: AbortSignal;
@@ -98,7 +118,7 @@ export interface DownloadOptions extends FileIds {
 
 /** What is more than one route. Calls reject with SlipwayError, or with the signal's reason. */
 export interface Compositions<Source> {
-  /** Uploads a zip, follows its build and returns what serves; rejects with DeploymentError if the build fails. */
+  /** Uploads a zip, or in Node.js a folder, follows its build and returns what serves; rejects with DeploymentError if the build fails. */
   deploy(source: Source, options: DeployOptions): Promise<Deployment>;
   /** Reads a build until it is finished, as often as the service asks for; a failed build is returned, not thrown. */
   waitForBuild(ids: ProjectIds & { buildId: string }, options?: WaitOptions): Promise<SingleBuildReply>;
@@ -161,9 +181,28 @@ async function deploy<Source>(
   client: Client,
   platform: Platform<Source>,
   source: Source,
+  how: DeployOptions & { sleep: Sleep },
+): Promise<Deployment> {
+  const { onProgress, signal } = how;
+  signal?.throwIfAborted();
+  // Before the build is created, which locks the project.
+  const made = await platform.pack?.(source, {
+    signal,
+    onProgress: (progress) => onProgress?.({ stage: "packing", ...progress }),
+  });
+  try {
+    return await deployArchive(client, platform, made?.source ?? source, how);
+  } finally {
+    made?.release();
+  }
+}
+
+async function deployArchive<Source>(
+  client: Client,
+  platform: Platform<Source>,
+  source: Source,
   { title, description, onProgress, signal, sleep, ...project }: DeployOptions & { sleep: Sleep },
 ): Promise<Deployment> {
-  signal?.throwIfAborted();
   // Not interruptible: a build whose id is unknown could not be canceled, and would keep the project locked.
   const { build: created, url } = await client.createBuild({ ...project, title, description });
   const ids = { ...project, buildId: created.id };

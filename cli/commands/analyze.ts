@@ -1,5 +1,6 @@
 import { resolve } from "node:path";
 import { analysisReport } from "../../buildpack/analysis/report.ts";
+import { SlipwayError } from "../../sdk/errors.ts";
 import { command } from "../command.ts";
 import { Failure } from "../failure.ts";
 
@@ -17,7 +18,8 @@ export const analyze = command({
     for (const path of args.operands) {
       signal.throwIfAborted();
       const report = await analyzePath(path, resolve(workingFolder, path), { asDeployed }).catch((error: unknown) => {
-        const isUnreadable = error instanceof Failure || (error instanceof Error && "syscall" in error);
+        const isUnreadable =
+          error instanceof Failure || error instanceof SlipwayError || (error instanceof Error && "syscall" in error);
         if (!isUnreadable) throw error;
         code = 1;
         return analysisReport(path, { ok: false, error: { code: "unreadable", message: error.message } });

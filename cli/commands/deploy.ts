@@ -1,11 +1,11 @@
 import { resolve } from "node:path";
+import { leftOutOf } from "../../sdk/folder/left-out.ts";
+import { checkSize, type PackedArchive, packFolder } from "../../sdk/folder/pack.ts";
+import { type Selection, selectFiles } from "../../sdk/folder/select-files.ts";
 import { type Context, command, serviceOptions } from "../command.ts";
 import { openTarget, type Target } from "../configuration.ts";
 import { deployArchive } from "../deploy-archive.ts";
 import { checkTarget } from "../explain.ts";
-import { leftOutOf } from "../folder/left-out.ts";
-import { checkSize, type PackedArchive, packFolder } from "../folder/pack.ts";
-import { type Selection, selectFiles } from "../folder/select-files.ts";
 import { barText, bytesText, printable, type Terminal } from "../terminal.ts";
 import { readVariables, storeVariables } from "../variables.ts";
 

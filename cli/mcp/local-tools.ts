@@ -5,13 +5,13 @@ import { dirname, relative, resolve, sep } from "node:path";
 import * as z from "zod";
 import type { SingleBuildReply } from "../../api/builds.ts";
 import { fenced } from "../../sdk/fence.ts";
+import { leftOutOf } from "../../sdk/folder/left-out.ts";
+import { checkSize, packFolder } from "../../sdk/folder/pack.ts";
+import { selectFiles } from "../../sdk/folder/select-files.ts";
 import { uploadArchive } from "../../sdk/upload-archive.ts";
 import { waitForBuild } from "../../sdk/wait-for-build.ts";
 import type { Target } from "../configuration.ts";
 import { Failure } from "../failure.ts";
-import { leftOutOf } from "../folder/left-out.ts";
-import { checkSize, packFolder } from "../folder/pack.ts";
-import { selectFiles } from "../folder/select-files.ts";
 
 /** What a tool of this machine works with. */
 export interface LocalCall {

@@ -1,7 +1,7 @@
 import ignore from "ignore";
 import type { Packable } from "./zip.ts";
 
-/** As `slipway deploy` (cli/folder): these are never sent, and neither is a file of variables. */
+/** As `slipway deploy` (sdk/folder): these are never sent, and neither is a file of variables. */
 const neverSent: ReadonlySet<string> = new Set([
   ".git",
   "node_modules",

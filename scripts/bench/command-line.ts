@@ -4,8 +4,8 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { setTimeout as sleep } from "node:timers/promises";
 import { promisify } from "node:util";
-import { packFolder } from "../../cli/folder/pack.ts";
-import { selectFiles } from "../../cli/folder/select-files.ts";
+import { packFolder } from "../../sdk/folder/pack.ts";
+import { selectFiles } from "../../sdk/folder/select-files.ts";
 import { buildCli } from "../package/cli.ts";
 import { jsonOf, type Measured, median, type ServiceProcess, startProcess } from "./measure.ts";
 

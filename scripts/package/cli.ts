@@ -6,13 +6,10 @@ import * as z from "zod";
 import { lazyReplySchemas } from "../../sdk/lazy-reply-schemas.ts";
 import { plainRouteTable } from "../../sdk/plain-route-table.ts";
 import { quickBuiltinsBy } from "../bundle/lean.ts";
+import { requireBanner } from "./require-banner.ts";
 
 const root = fileURLToPath(new URL("../..", import.meta.url));
 const own = z.object({ version: z.string(), license: z.string() });
-
-/** CommonJS dependencies in the bundle call `require` for built-in modules of Node.js; so does `quickBuiltinsBy`, by another name. */
-const requireBanner =
-  'import { createRequire as __createRequire } from "node:module"; const require = __createRequire(import.meta.url), __builtin = require;';
 
 /** Our own modules write the prefix; these names are those that dependencies use. */
 const builtins = /^(node:.+|events|fs|stream|util|zlib)$/;
@@ -34,7 +31,7 @@ export async function buildCli(folder: string): Promise<void> {
     mainFields: ["module", "main"],
     legalComments: "linked",
     logLevel: "warning",
-    banner: { js: requireBanner },
+    banner: { js: `${requireBanner} const __builtin = require;` },
     plugins: [quickBuiltinsBy("__builtin", builtins), plainRouteTable, lazyReplySchemas],
   });
   const main = join(folder, "slipway.js");

@@ -4,6 +4,7 @@ import { fileURLToPath } from "node:url";
 import { type BuildOptions, build } from "esbuild";
 import * as z from "zod";
 import { plainRouteTable } from "../../sdk/plain-route-table.ts";
+import { requireBanner } from "./require-banner.ts";
 import { run } from "./run.ts";
 
 const root = fileURLToPath(new URL("../..", import.meta.url));
@@ -46,6 +47,7 @@ async function nodeBundle(folder: string): Promise<void> {
     chunkNames: "chunks/[name]-[hash]",
     platform: "node",
     target: "node20",
+    banner: { js: requireBanner },
   });
 }
 

@@ -1,4 +1,5 @@
 import { execFile } from "node:child_process";
+import { readFileSync } from "node:fs";
 import { promisify } from "node:util";
 import { afterAll, beforeAll, expect, test } from "vitest";
 import { type RouteId, routes } from "../../api/index.ts";
@@ -12,6 +13,7 @@ import { SlipwayError } from "../../sdk/errors.ts";
 import { Slipway } from "../../sdk/node.ts";
 import { deploy, nodeApp } from "../harness/app.ts";
 import { type Answer, type Running, startRunning } from "../harness/service.ts";
+import { folderWith } from "../unit/cli/slipway.ts";
 
 type Ids = Record<string, string>;
 const run = promisify(execFile);
@@ -239,3 +241,35 @@ test.each(inOrder.map((operation) => [operation.id, operation] as const))(
     );
   },
 );
+
+test("the SDK's README deploys a folder, without what .gitignore names", async () => {
+  await endBuild();
+  const { baseUrl, accessKey, secretKey, organizationId, projectId } = running.seed;
+  const readme = readFileSync(new URL("../../sdk/README.md", import.meta.url), "utf8");
+  const sample = /```js\n(const \{ build, endpoints \} = await slipway\.deploy\([\s\S]*?)```/.exec(readme)?.[1] ?? "";
+  using folder = folderWith({
+    "package.json": '{"scripts":{"start":"node server.js"}}',
+    "server.js": `const files = require("node:fs").readdirSync(__dirname).sort().join();
+      require("node:http").createServer((request, response) => response.end(files)).listen(process.env.PORT);`,
+    ".gitignore": "notes.txt",
+    "notes.txt": "",
+    ".env": "",
+  });
+  const code = `return (async () => { ${sample.replace('"./app"', "folder")}; return { build, endpoints }; })();`;
+  const run = new Function("slipway", "folder", "orgId", "projectId", "console", code);
+  const stages = new Set<string>();
+  const slipway = new Slipway({ baseUrl, accessKey, secretKey });
+  const log = (stage: string) => void stages.add(stage);
+  const { build, endpoints } = await run(slipway, folder.path, organizationId, projectId, { log });
+  expect([build.status, [...stages].at(-1)]).toEqual(["ready", "ready"]);
+  expect(await (await fetch(endpoints[0])).text()).toBe(".gitignore,package.json,server.js");
+
+  const builds = async () => (await call("GET", `${running.project}/builds`)).body.builds.length;
+  const before = await builds();
+  using empty = folderWith({ ".env": "" });
+  for (const path of [empty.path, `${empty.path}/missing`]) {
+    const refused = slipway.deploy(path, { orgId: organizationId, projectId });
+    await expect(refused).rejects.toMatchObject({ name: "SlipwayError", code: "folder_refused" });
+  }
+  expect(await builds()).toBe(before);
+});

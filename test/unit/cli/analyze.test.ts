@@ -2,8 +2,8 @@ import { execFileSync } from "node:child_process";
 import { copyFileSync, readFileSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { expect, test } from "vitest";
-import { packFolder } from "../../../cli/folder/pack.ts";
-import { selectFiles } from "../../../cli/folder/select-files.ts";
+import { packFolder } from "../../../sdk/folder/pack.ts";
+import { selectFiles } from "../../../sdk/folder/select-files.ts";
 import { folderWith, slipway } from "./slipway.ts";
 
 const reportsOf = (stdout: string) =>

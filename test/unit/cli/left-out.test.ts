@@ -1,5 +1,5 @@
 import { expect, test } from "vitest";
-import { leftOutBecause, leftOutOf } from "../../../cli/folder/left-out.ts";
+import { leftOutBecause, leftOutOf } from "../../../sdk/folder/left-out.ts";
 import { contractService } from "./contract-service.ts";
 import { folderWith, slipway } from "./slipway.ts";
 

@@ -2,8 +2,8 @@ import { chmodSync, existsSync, readFileSync, statSync, utimesSync, writeFileSyn
 import { dirname, join } from "node:path";
 import { expect, test } from "vitest";
 import { openArchive } from "../../../buildpack/zip/archive.ts";
-import { checkSize, packFolder } from "../../../cli/folder/pack.ts";
-import { selectFiles } from "../../../cli/folder/select-files.ts";
+import { checkSize, packFolder } from "../../../sdk/folder/pack.ts";
+import { selectFiles } from "../../../sdk/folder/select-files.ts";
 import { folderWith } from "./slipway.ts";
 
 async function unpacked(path: string) {

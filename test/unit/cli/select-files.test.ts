@@ -1,7 +1,7 @@
 import { chmodSync, mkdirSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { expect, test } from "vitest";
-import { selectFiles } from "../../../cli/folder/select-files.ts";
+import { selectFiles } from "../../../sdk/folder/select-files.ts";
 import { folderWith } from "./slipway.ts";
 
 const pathsOf = (folder: string) => selectFiles(folder).entries.map(({ path }) => path);

@@ -22,19 +22,26 @@ beforeAll(async () => {
 afterAll(() => rmSync(folder, { recursive: true, force: true }));
 
 test.each(nodePrograms)(
-  "the installed package calls the service, checks replies, and has one method for each route on %s",
+  "the installed package calls the service, checks replies, packs a folder, and has one method for each route on %s",
   async (program) => {
-    await using service = await farEnd({ body: '"pong"' }, { body: { organizations: [{ id: 1 }] } });
+    await using service = await farEnd({ body: '"pong"' }, { body: { organizations: [{ id: 1 }] } }, { status: 403 });
     writeFileSync(
       join(folder, "app.js"),
       `import { Slipway, SlipwayError } from "slipway-sdk";
      const slipway = new Slipway({ baseUrl: process.argv[2], token: "t" });
      console.log(await slipway.ping());
      await slipway.listOrganizations().catch((error) => console.log(error instanceof SlipwayError, error.code));
+     const deploying = slipway.deploy(".", { orgId: "o", projectId: "p" });
+     await deploying.catch((error) => console.log(error.name, error.status));
      console.log(typeof slipway.createBuild, typeof slipway.deploy);`,
     );
     const { stdout } = await run(program, ["app.js", service.baseUrl], { cwd: folder });
-    expect(stdout.trim().split("\n")).toEqual(["pong", "true unexpected_reply", "function function"]);
+    expect(stdout.trim().split("\n")).toEqual([
+      "pong",
+      "true unexpected_reply",
+      "PermissionError 403",
+      "function function",
+    ]);
   },
 );
 

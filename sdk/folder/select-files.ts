@@ -1,6 +1,6 @@
 import { lstatSync, readdirSync, readlinkSync, realpathSync, type Stats } from "node:fs";
 import { isAbsolute, join, relative, resolve, sep } from "node:path";
-import { Failure } from "../failure.ts";
+import { folderRefused } from "./folder-refused.ts";
 import { DockerRules, GitRules } from "./ignore-rules.ts";
 
 interface Placed {
@@ -66,9 +66,9 @@ export function selectFiles(folder: string): Selection {
 
 function openFolder(folder: string): string {
   const stats = lstatOf(folder);
-  if (stats === null) throw new Failure(`There is no folder ${folder}. Check the path.`);
+  if (stats === null) throw folderRefused(`There is no folder ${folder}. Check the path.`);
   const top = realpathSync(folder);
-  if (!lstatSync(top).isDirectory()) throw new Failure(`${folder} is a file. Name the folder that contains the app.`);
+  if (!lstatSync(top).isDirectory()) throw folderRefused(`${folder} is a file. Name the folder that contains the app.`);
   return top;
 }
 
@@ -84,7 +84,7 @@ function readEntry(top: string, path: string): Selected | null {
   if (stats.isSymbolicLink()) return { kind: "link", path, changedAt, target: readTarget(top, path) };
   if (!stats.isFile()) return null;
   if (/[\p{Cc}\\]/u.test(path)) {
-    throw new Failure(`${JSON.stringify(path)} has a name that an archive cannot contain. Rename it.`);
+    throw folderRefused(`${JSON.stringify(path)} has a name that an archive cannot contain. Rename it.`);
   }
   return { kind: "file", path, changedAt, size: stats.size, executable: (stats.mode & 0o111) !== 0 };
 }
@@ -93,9 +93,9 @@ function readTarget(top: string, path: string): string {
   const real = join(top, path);
   const target = readlinkSync(real);
   const advice = "Make it a relative link within the folder, or list it in .gitignore.";
-  if (isAbsolute(target)) throw new Failure(`${path} is a link to an absolute path. ${advice}`);
+  if (isAbsolute(target)) throw folderRefused(`${path} is a link to an absolute path. ${advice}`);
   if (!isBelow(top, resolve(real, "..", target)) || !isBelow(top, realTargetOf(real) ?? top)) {
-    throw new Failure(`${path} is a link that leads out of the folder. ${advice}`);
+    throw folderRefused(`${path} is a link that leads out of the folder. ${advice}`);
   }
   return target.replaceAll(sep, "/");
 }

@@ -5,9 +5,9 @@ import { join } from "node:path";
 import { pipeline } from "node:stream/promises";
 import { ZipFile } from "yazl";
 import { limits } from "../../api/limits.ts";
-import { Failure } from "../failure.ts";
-import { bytesText, printable } from "../terminal.ts";
+import { folderRefused } from "./folder-refused.ts";
 import type { Selected, Selection } from "./select-files.ts";
+import { bytesText, printable } from "./text.ts";
 
 /** The service's archive limits other than the compressed size (docs/api.md, Archives). */
 const entriesMax = 200_000;
@@ -21,9 +21,9 @@ export interface PackedArchive extends Disposable {
 }
 
 export interface PackOptions {
-  signal?: AbortSignal;
+  signal?: AbortSignal | undefined;
   /** Called several times a second with the bytes read so far. */
-  onProgress?: (progress: { readBytes: number; totalBytes: number }) => void;
+  onProgress?: ((progress: { readBytes: number; totalBytes: number }) => void) | undefined;
 }
 
 const fileCountOf = ({ entries }: Selection) => entries.filter(({ kind }) => kind !== "empty-folder").length;
@@ -45,7 +45,7 @@ export async function packFolder(selection: Selection, options: PackOptions = {}
     await writeZip(selection, path, options);
     const { size } = await stat(path);
     if (size > limits.archiveBytesMax) {
-      throw new Failure(
+      throw folderRefused(
         `The archive has ${mib(size)}; at most ${mib(limits.archiveBytesMax)} are allowed. ${largest(selection)} ${advice}`,
       );
     }
@@ -70,10 +70,13 @@ function largest({ entries }: Selection): string {
 
 /** Names the top-level folders with the most files. */
 function fullest({ entries }: Selection): string {
-  const counts = Map.groupBy(entries, ({ path }) =>
-    path.includes("/") ? `${path.split("/")[0]}/` : "the folder itself",
-  );
-  const folders = [...counts].map(([name, within]) => ({ name, count: within.length }));
+  // Node.js 20 has no Map.groupBy.
+  const counts = new Map<string, number>();
+  for (const { path } of entries) {
+    const top = path.includes("/") ? `${path.split("/")[0]}/` : "the folder itself";
+    counts.set(top, (counts.get(top) ?? 0) + 1);
+  }
+  const folders = [...counts].map(([name, count]) => ({ name, count }));
   const named = folders.toSorted((a, b) => b.count - a.count).slice(0, listedMax);
   return `Most are in: ${named.map(({ name, count }) => `${printable(name)} (${count})`).join(", ")}.`;
 }
@@ -82,18 +85,18 @@ function fullest({ entries }: Selection): string {
 export function checkSize(selection: Selection): void {
   const { folder, entries } = selection;
   if (fileCountOf(selection) === 0) {
-    throw new Failure(
+    throw folderRefused(
       `${folder} holds no file to deploy: it is empty, or everything in it is left out. Check the path, .gitignore and .dockerignore.`,
     );
   }
   if (entries.length > entriesMax) {
-    throw new Failure(
+    throw folderRefused(
       `${folder} holds ${entries.length} files; at most ${entriesMax} are allowed. ${fullest(selection)} ${advice}`,
     );
   }
   const unpacked = unpackedBytesOf(selection);
   if (unpacked > unpackedBytesMax) {
-    throw new Failure(
+    throw folderRefused(
       `${folder} holds ${mib(unpacked)}; at most ${mib(unpackedBytesMax)} are allowed. ${largest(selection)} ${advice}`,
     );
   }
@@ -136,7 +139,7 @@ async function writeZip(selection: Selection, path: string, { signal, onProgress
     const advice = isFull
       ? `The disk is full: free some space in ${tmpdir()}, or name another folder in TMPDIR.`
       : "If it changes while it is read, try again.";
-    throw new Failure(`The folder could not be packed: ${reason}. ${advice}`, { cause });
+    throw folderRefused(`The folder could not be packed: ${reason}. ${advice}`, cause);
   } finally {
     clearInterval(ticking);
   }
