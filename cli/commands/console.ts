@@ -6,6 +6,7 @@ import { promisify } from "node:util";
 import * as z from "zod";
 import { command, serviceOptions } from "../command.ts";
 import { openService } from "../configuration.ts";
+import { consolePage } from "../console-page.ts";
 import { Failure } from "../failure.ts";
 import { hasDisplay, openInBrowser } from "../open-in-browser.ts";
 
@@ -28,13 +29,6 @@ async function newLink(home: string, token: string): Promise<z.output<typeof lin
   }
 }
 
-/** The console's own address; the console of a local service is on localhost (docs/api.md, Sign-in). */
-function consoleOf(baseUrl: string): string {
-  const page = new URL(`${baseUrl}/console`);
-  if (page.hostname === "127.0.0.1") page.hostname = "localhost";
-  return page.href;
-}
-
 /** `slipway console`: the console of the service; of the local service, by a new link that signs in. */
 export const openConsole = command({
   options: { url: serviceOptions.url, profile: serviceOptions.profile, json: serviceOptions.json },
@@ -45,7 +39,7 @@ export const openConsole = command({
     const link =
       local.token !== undefined && existsSync(operator)
         ? await newLink(home, local.token)
-        : { url: consoleOf(baseUrl) };
+        : { url: consolePage(baseUrl).href };
     terminal.result(args.flag("json") ? JSON.stringify(link) : link.url);
     if (args.flag("json") || !hasDisplay(environment, process.platform)) return 0;
     if (!(await openInBrowser(link.url))) terminal.note("No browser could be started; open the address yourself.");

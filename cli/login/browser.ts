@@ -5,6 +5,7 @@ import { createClient } from "../../sdk/client.ts";
 import type { ReplyOf } from "../../sdk/client-types.ts";
 import { SlipwayError } from "../../sdk/errors.ts";
 import type { Context } from "../command.ts";
+import { consolePage } from "../console-page.ts";
 import { Failure } from "../failure.ts";
 import { openInBrowser } from "../open-in-browser.ts";
 import { askSecret } from "../prompt.ts";
@@ -23,10 +24,9 @@ export type NewToken = ReplyOf<typeof connectTool>["token"];
 
 const randomText = () => randomBytes(32).toString("base64url");
 
-/** The console's page that asks the person; the console of a local service is on localhost (docs/api.md, Sign-in). */
+/** The console's page that asks the person. */
 function pageOf({ baseUrl, access, organizationIds }: WantedLogin, more: Record<string, string>): string {
-  const page = new URL(`${baseUrl.replace(/\/+$/, "")}/console/connect`);
-  if (page.hostname === "127.0.0.1") page.hostname = "localhost";
+  const page = consolePage(baseUrl, "/connect");
   for (const [name, value] of Object.entries({ tool: "slipway", access, ...more })) page.searchParams.set(name, value);
   for (const id of organizationIds) page.searchParams.append("organization", id);
   return page.href;
