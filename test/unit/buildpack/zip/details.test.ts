@@ -1,4 +1,5 @@
 import { describe, expect, it } from "vitest";
+import { openArchive } from "../../../../buildpack/zip/archive.ts";
 import type { StoredEntry } from "../../../../buildpack/zip/entry.ts";
 import { widen } from "../../../../buildpack/zip/extra-fields.ts";
 import { layOut } from "../../../../buildpack/zip/layout.ts";
@@ -7,7 +8,7 @@ import { entryPath } from "../../../../buildpack/zip/name.ts";
 import { quoteName } from "../../../../buildpack/zip/refused.ts";
 import { foldPath } from "../../../../buildpack/zip/tree.ts";
 import { type ForgedEntry, forge, unixLink } from "./forge.ts";
-import { refusal, verified } from "./opened.ts";
+import { refusal, sourceOf, verified } from "./opened.ts";
 
 const MiB = 1024 * 1024;
 const small: ArchiveLimits = {
@@ -167,13 +168,123 @@ describe("the places of entries", () => {
   });
 });
 
+describe("links", () => {
+  it.each([
+    ["./m", "link_loop"],
+    [".//m", "link_loop"],
+    ["a/./../../x", "link_escape"],
+    ["a//../../x", "link_escape"],
+    ["a/../../x", "link_escape"],
+  ])("to %s are refused: %s", async (target, rule) => {
+    const archive = forge([{ name: "d/e/f", data: "1" }, link("a", "d/e"), link("m", target)]);
+    expect((await refusal(archive)).rule).toBe(rule);
+  });
+
+  it.each(["1y:z", "./x", "a/../x"])("to %s are accepted", async (target) => {
+    const archive = forge([{ name: "d/e/f", data: "1" }, link("a", "d/e"), link("m", target)]);
+    expect((await verified(archive)).archive.find("m")?.linkTarget).toBe(target);
+  });
+});
+
+describe("a part of an archive", () => {
+  const KiB = 1024;
+  const zeros = (name: string, bytes: number) => ({ name, data: Buffer.alloc(bytes) });
+
+  it("is read with the wanted files and the links, neighbors at once, and nothing else", async () => {
+    const bytes = forge([
+      { name: "a", data: "first" },
+      zeros("x", 100 * KiB),
+      { name: "b", data: "second", deflate: true },
+      zeros("y", 200 * KiB),
+      { name: "c", data: "third" },
+      zeros("film", 9 * MiB),
+      { name: "folder/" },
+      link("l", "a"),
+      { name: "d", data: "not wanted" },
+    ]);
+    const reads: [number, number][] = [];
+    const source = sourceOf(bytes);
+    const archive = await openArchive({
+      size: bytes.length,
+      read: (offset, length) => {
+        reads.push([offset, length]);
+        return source.read(offset, length);
+      },
+    });
+    const given: string[] = [];
+    const unpacked: string[] = [];
+    await archive.verifySelected(
+      ({ path }) => path !== "d" && path !== "x" && path !== "y" && path !== "film",
+      ({ path }, contents, pack) => {
+        given.push(`${path}: ${Buffer.from(contents)}`);
+        unpacked.push(Buffer.from(pack()()).toString());
+      },
+    );
+    expect(given).toEqual(["a: first", "b: second", "c: third"]);
+    expect(unpacked).toEqual(["first", "second", "third"]);
+    expect(archive.find("l")?.linkTarget).toBe("a");
+    const [tail, together, alone, ...rest] = reads;
+    expect(tail).toEqual([bytes.length - MiB, MiB]);
+    expect(together?.[0]).toBe(0);
+    expect(Math.floor((together?.[1] ?? 0) / KiB)).toBe(100);
+    expect(alone?.[0]).toBeGreaterThan(300 * KiB);
+    expect(alone?.[1]).toBeLessThan(100);
+    expect(rest).toEqual([]);
+  });
+
+  it("is read in at most eight ranges at the same time", async () => {
+    const wanted = Array.from({ length: 20 }, (_, index) => [
+      { name: `w${index}`, data: `${index}` },
+      zeros(`x${index}`, 140 * KiB),
+    ]).flat();
+    const bytes = forge([...wanted, zeros("film", 8 * MiB)]);
+    let inFlight = 0;
+    let most = 0;
+    const archive = await openArchive({
+      size: bytes.length,
+      read: async (offset, length) => {
+        inFlight += 1;
+        most = Math.max(most, inFlight);
+        await new Promise(setImmediate);
+        inFlight -= 1;
+        return bytes.subarray(offset, offset + length);
+      },
+    });
+    const given: string[] = [];
+    await archive.verifySelected(
+      ({ path }) => path.startsWith("w"),
+      (_, contents) => void given.push(Buffer.from(contents).toString()),
+    );
+    expect(given).toEqual(Array.from({ length: 20 }, (_, index) => `${index}`));
+    expect(most).toBe(8);
+  });
+
+  it("is one file, up to a size", async () => {
+    const archive = await openArchive(
+      sourceOf(
+        forge([
+          { name: "a", data: "first" },
+          { name: "b", data: "x".repeat(99), deflate: true },
+        ]),
+      ),
+    );
+    const entry = (path: string) => archive.find(path) ?? expect.fail(`${path} is missing`);
+    expect(Buffer.from(await archive.read(entry("a"), 5)).toString()).toBe("first");
+    expect(Buffer.from(await archive.read(entry("b"), 99)).toString()).toBe("x".repeat(99));
+    await expect(archive.read(entry("a"), 4)).rejects.toMatchObject({ rule: "file_too_large", entry: "a" });
+    await expect(archive.read(entry("b"), 98)).rejects.toMatchObject({ rule: "file_too_large" });
+    const other = await openArchive(sourceOf(forge([{ name: "z" }])));
+    await expect(other.read(entry("a"))).rejects.toThrow(RangeError);
+  });
+});
+
 it.each([
   ["a/./b//c", "a/b/c", false],
   ["a\\b\\", "a/b", true],
   ["./", ".", true],
   ["dir/", "dir", true],
   [".a/..b", ".a/..b", false],
-  ["x1:y", "x1:y", false],
+  ["1y:z", "1y:z", false],
   ["a;1x", "a;1x", false],
   ["a; 1b;", undefined, false],
   ["a:", undefined, false],

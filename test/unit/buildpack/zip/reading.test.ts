@@ -254,6 +254,7 @@ it.each([
   ["__MACOSX", true],
   ["__MACOSX/app/._index.js", true],
   ["app/__MACOSX", true],
+  ["__MACOSX/x", true],
   ["app/__MACOSX/x", true],
   [".DS_Store", true],
   ["app/.DS_Store", true],
