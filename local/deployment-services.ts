@@ -63,11 +63,13 @@ async function processBuilder({ home }: EmbeddedBase, runtimes: Runtimes, s3: S3
 }
 
 /** Builds images with the engine's BuildKit. */
-async function containerBuilder({ engine, functions }: EmbeddedBase, ecr: Ecr): Promise<ImageBuilder> {
+async function containerBuilder({ home, engine, functions }: EmbeddedBase, ecr: Ecr): Promise<ImageBuilder> {
   if (engine.kind === "none") throw new Error("ECR was started without an engine");
   const { createContainerBuilder } = await import("./codebuild/container-builder.ts");
+  const { homeLabels, labelsOf } = await import("./containers/labels.ts");
   const { invoke } = functions;
-  return createContainerBuilder({ engine, registryHost: ecr.host, repositories: names.repositories, invoke });
+  const labels = labelsOf(homeLabels(home));
+  return createContainerBuilder({ engine, registryHost: ecr.host, repositories: names.repositories, labels, invoke });
 }
 
 /** ECS with its gateway, which runs the apps: with `runner`, or as processes of this machine. */

@@ -32,31 +32,35 @@ exec curl --silent --show-error --fail --data-binary "@$payload" --output "$outp
 /**
  * Stands in for `docker`. `docker buildx build` starts three programs, of which two only find the third; here the third is
  * started at once. Where the engine's own builder has no cache in a registry, these options are left out: its layers are cached in
- * the engine anyway.
+ * the engine anyway. An image gets labels that say to which data folder it belongs.
  */
-export function dockerProgram({ buildx, imageStore }: Pick<DockerEngine, "buildx" | "imageStore">): string {
+export function dockerProgram(
+  { buildx, imageStore }: Pick<DockerEngine, "buildx" | "imageStore">,
+  labels: Readonly<Record<string, string>>,
+): string {
+  const added = Object.entries(labels).map(([name, value]) => ` --label ${shellWord(`${name}=${value}`)}`);
   const kept = imageStore === "classic" ? "--cache-from | --cache-to) shift ;; *" : "*";
   return `#!/bin/bash
 PATH=\${PATH#*:}
 [ "$1 $2" = "buildx build" ] || exec docker "$@"
-shift
+shift 2
 arguments=()
 while [ $# -gt 0 ]; do
   case $1 in ${kept}) arguments+=("$1") ;; esac
   shift
 done
-exec ${buildx === undefined ? "docker buildx" : shellWord(buildx)} "\${arguments[@]}"
+exec ${buildx === undefined ? "docker buildx" : shellWord(buildx)} build${added.join("")} "\${arguments[@]}"
 `;
 }
 
-function writePrograms(bin: string, engine: DockerEngine): void {
+function writePrograms(bin: string, { engine, labels }: BuildspecRun): void {
   mkdirSync(bin);
   const write = (name: string, text: string) => {
     writeFileSync(join(bin, name), text);
     chmodSync(join(bin, name), 0o755);
   };
   write("aws", awsProgram);
-  write("docker", dockerProgram(engine));
+  write("docker", dockerProgram(engine, labels));
 }
 
 const platforms: Readonly<Record<string, string>> = { x64: "linux/amd64", arm64: "linux/arm64" };
@@ -65,6 +69,8 @@ export interface BuildspecRun {
   /** An empty folder. */
   folder: string;
   engine: DockerEngine;
+  /** Labels of the image. */
+  labels: Readonly<Record<string, string>>;
   /** The variables of CodeBuild's project and of this build. */
   variables: Readonly<Record<string, string>>;
   /** Where the stand-in for Lambda answers. */
@@ -77,7 +83,7 @@ export interface BuildspecRun {
 export async function runBuildspec(run: BuildspecRun): Promise<RunResult & { digest: string | undefined }> {
   const { folder, engine, variables, accessUrl, signal, onOutput } = run;
   const bin = join(folder, "bin");
-  writePrograms(bin, engine);
+  writePrograms(bin, run);
   const platform = platforms[process.arch];
   const env = {
     ...useClientConfig(join(folder, "docker"), engine.env),

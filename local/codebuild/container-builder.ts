@@ -39,9 +39,11 @@ export function createContainerBuilder(options: {
   engine: DockerEngine;
   registryHost: string;
   repositories: string;
+  /** Labels of the images in the engine. */
+  labels?: Readonly<Record<string, string>>;
   invoke: InvokeFunction;
 }): ImageBuilder {
-  const { engine, registryHost, repositories, invoke } = options;
+  const { engine, registryHost, repositories, labels = {}, invoke } = options;
   return async ({ id, folder, variables, put, signal }) => {
     const path = `/${randomBytes(16).toString("hex")}`;
     const access = await startAccessServer(path, invoke);
@@ -50,6 +52,7 @@ export function createContainerBuilder(options: {
       const result = await runBuildspec({
         folder,
         engine,
+        labels,
         variables: {
           ...variables,
           CODEBUILD_BUILD_ID: id,

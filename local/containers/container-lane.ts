@@ -7,8 +7,8 @@ import { type ContainerRunner, type ContainerRunnerOptions, createContainerRunne
 import { openDoorway } from "./doorway.ts";
 import type { DockerEngine } from "./engine.ts";
 import { createEngineApi } from "./engine-api.ts";
-import { pathName } from "./labels.ts";
-import { removeLeftovers } from "./leftovers.ts";
+import { homeLabels } from "./labels.ts";
+import { removeAbandoned, removeLeftovers } from "./leftovers.ts";
 import { createNetworks } from "./networks.ts";
 
 const closeMsMax = 700;
@@ -35,10 +35,8 @@ export async function startContainerLane(options: {
   imageOf: ContainerRunnerOptions["imageOf"];
 }): Promise<ContainerLane> {
   const api = createEngineApi(new URL(options.engine.host).pathname);
-  const labels = {
-    home: await removeLeftovers(api, options.home, options.engine.host),
-    path: pathName(options.home),
-  };
+  await removeLeftovers(api, options.home, options.engine.host);
+  const labels = homeLabels(options.home);
   const networks = createNetworks(api, labels);
   const [doorway] = await Promise.all([
     openDoorway(api, (port, address) => startStsServer(options.services, port, address)).catch((error: unknown) => {
@@ -46,6 +44,8 @@ export async function startContainerLane(options: {
     }),
     networks.adopt(),
   ]);
+  // Nothing waits for it, and an engine that refuses it is asked again by the next start.
+  void removeAbandoned(api).catch(() => undefined);
   let apiHost: string | undefined;
   const runner = createContainerRunner({
     api,

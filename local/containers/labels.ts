@@ -1,5 +1,5 @@
 import { createHash, randomBytes } from "node:crypto";
-import { realpathSync } from "node:fs";
+import { realpathSync, statSync } from "node:fs";
 import { hostname } from "node:os";
 import { join } from "node:path";
 import * as z from "zod";
@@ -9,6 +9,7 @@ import { readStateFile, writeStateFile } from "../state-file.ts";
 export const label = {
   home: "slipway.home",
   path: "slipway.path",
+  folder: "slipway.folder",
   task: "slipway.task",
   project: "slipway.project",
 } as const;
@@ -19,11 +20,14 @@ export interface HomeLabels {
   home: string;
   /** Names the folder's place. */
   path: string;
+  /** The machine and the path of the folder, so that others see when it is gone. */
+  folder: string;
 }
 
-export const labelsOf = ({ home, path }: HomeLabels): Record<string, string> => ({
+export const labelsOf = ({ home, path, folder }: HomeLabels): Record<string, string> => ({
   [label.home]: home,
   [label.path]: path,
+  [label.folder]: folder,
 });
 
 const fileSchema = z.object({
@@ -77,4 +81,24 @@ export function pathName(home: string): string {
     .update(`${hostname()}\0${realpathSync(home)}`)
     .digest("hex")
     .slice(0, 12);
+}
+
+/** What a data folder's things in an engine carry. */
+export function homeLabels(home: string): HomeLabels {
+  return { home: homeInEngine(home).name, path: pathName(home), folder: `${hostname()}:${realpathSync(home)}` };
+}
+
+/** True if these labels are those of a data folder of this machine that was deleted, or replaced by another one. */
+export function isAbandoned(labels: Readonly<Record<string, string>>): boolean {
+  const own = `${hostname()}:`;
+  const folder = labels[label.folder];
+  if (!folder?.startsWith(own)) return false;
+  const home = folder.slice(own.length);
+  try {
+    if (statSync(fileOf(home), { throwIfNoEntry: false }) === undefined) return true;
+    return readHomeInEngine(home)?.name !== labels[label.home];
+  } catch {
+    // A folder of another user, or one that cannot be read now.
+    return false;
+  }
 }

@@ -1,10 +1,14 @@
 import * as z from "zod";
 import { errorFields, log } from "../../lambdas/http/log.ts";
 import { createEngineApi, type EngineApi } from "./engine-api.ts";
-import { homeInEngine, label, pathName, readHomeInEngine, writeHomeInEngine } from "./labels.ts";
+import { homeInEngine, isAbandoned, label, pathName, readHomeInEngine, writeHomeInEngine } from "./labels.ts";
 
 const containerRows = z.array(z.object({ Id: z.string() }));
 const networkRows = z.array(z.object({ Name: z.string() }));
+const labels = z.record(z.string(), z.string()).nullish();
+const containers = z.array(z.object({ Id: z.string(), Labels: labels }));
+const networks = z.array(z.object({ Name: z.string(), Labels: labels }));
+const images = z.array(z.object({ Id: z.string(), Labels: labels, RepoTags: z.array(z.string()).nullish() }));
 /** An engine that hangs must not keep the service from starting. */
 const awayMs = 5_000;
 
@@ -66,4 +70,28 @@ export async function removeLeftovers(api: EngineApi, home: string, host: string
   await Promise.all(old.map((one) => removeContainers(api, one)));
   await Promise.all(old.map((one) => removeNetworks(api, one)));
   return name;
+}
+
+/** The rows of a list whose data folder does not exist any more. */
+async function abandonedIn<Row extends { Labels?: Readonly<Record<string, string>> | null | undefined }>(
+  api: EngineApi,
+  path: string,
+  rows: z.ZodType<Row[]>,
+): Promise<Row[]> {
+  const query = { all: true, filters: filterOf(label.folder) };
+  const found = await api.call("GET", path, rows, { query });
+  return found.filter(({ Labels }) => isAbandoned(Labels ?? {}));
+}
+
+/**
+ * Removes the containers, networks and images of data folders that were deleted, for example by tests. Nothing without the label of
+ * a folder of this machine is touched, and no image that something uses.
+ */
+export async function removeAbandoned(api: EngineApi): Promise<void> {
+  const remove = (path: string, query = {}) => api.perform("DELETE", path, { query }).catch(() => false);
+  for (const { Id } of await abandonedIn(api, "/containers/json", containers))
+    await remove(`/containers/${Id}`, { force: true, v: true });
+  for (const { Name } of await abandonedIn(api, "/networks", networks)) await remove(`/networks/${Name}`);
+  for (const { Id, RepoTags } of await abandonedIn(api, "/images/json", images))
+    for (const name of [...(RepoTags ?? []), Id]) await remove(`/images/${name}`);
 }

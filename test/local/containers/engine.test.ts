@@ -137,15 +137,26 @@ describe("npm start says in one line how apps run, and why", () => {
 
 describe("the docker program of a build", () => {
   const build = ["buildx", "build", "--cache-from", "a", "--build-arg", "_E0=", "--cache-to", "b", "", "two words\n"];
-  const without = ["build", "--build-arg", "_E0=", "", "two words\n"];
+  const labeled = ["build", "--label", "folder=a b"];
+  const without = ["--build-arg", "_E0=", "", "two words\n"];
   test.each<[string, Parameters<typeof dockerProgram>[0], string[], string[]]>([
-    ["starts buildx itself", { buildx: "buildx it's", imageStore: "containerd" }, build, ["it", ...build.slice(1)]],
-    ["or by docker", { buildx: undefined, imageStore: "containerd" }, build, ["docker", ...build]],
+    [
+      "starts buildx itself",
+      { buildx: "buildx it's", imageStore: "containerd" },
+      build,
+      ["it", ...labeled, ...build.slice(2)],
+    ],
+    [
+      "or by docker",
+      { buildx: undefined, imageStore: "containerd" },
+      build,
+      ["docker", "buildx", ...labeled, ...build.slice(2)],
+    ],
     [
       "without a cache in a registry",
       { buildx: undefined, imageStore: "classic" },
       build,
-      ["docker", "buildx", ...without],
+      ["docker", "buildx", ...labeled, ...without],
     ],
     [
       "and passes the rest on",
@@ -159,7 +170,7 @@ describe("the docker program of a build", () => {
       writeFileSync(path, text);
       chmodSync(path, 0o755);
     };
-    program(join(standIn, "docker"), dockerProgram(engineOfBuild));
+    program(join(standIn, "docker"), dockerProgram(engineOfBuild, { folder: "a b" }));
     program(join(bin, "docker"), "#!/bin/bash\nprintf '%s\\0' docker \"$@\"\n");
     program(join(bin, "buildx it's"), "#!/bin/bash\nprintf '%s\\0' it \"$@\"\n");
     const PATH = `${standIn}:${bin}:/usr/bin:/bin`;

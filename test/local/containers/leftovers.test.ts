@@ -4,13 +4,14 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { afterEach, beforeEach, expect, test } from "vitest";
 import { createEngineApi } from "../../../local/containers/engine-api.ts";
-import { label, pathName, readHomeInEngine } from "../../../local/containers/labels.ts";
-import { leaveEngine, removeLeftovers } from "../../../local/containers/leftovers.ts";
+import { homeLabels, label, labelsOf, pathName, readHomeInEngine } from "../../../local/containers/labels.ts";
+import { leaveEngine, removeAbandoned, removeLeftovers } from "../../../local/containers/leftovers.ts";
 
 /** A socket that lists and deletes containers and networks by label, as an engine does. */
 class ListingEngine {
   readonly containers = new Map<string, string[]>();
   readonly networks = new Map<string, string[]>();
+  readonly images = new Map<string, string[]>();
   readonly #server: Server;
   readonly socket: string;
 
@@ -19,14 +20,22 @@ class ListingEngine {
     this.#server = createServer((request, response) => {
       const { pathname, searchParams } = new URL(request.url ?? "/", "http://engine");
       const [, , kind = "", name = ""] = pathname.split("/");
-      const all = kind === "networks" ? this.networks : this.containers;
+      const all = kind === "networks" ? this.networks : kind === "images" ? this.images : this.containers;
       if (request.method === "DELETE") {
         response.writeHead(all.delete(name) ? 204 : 404).end("{}");
         return;
       }
       const [wanted = ""]: string[] = JSON.parse(searchParams.get("filters") ?? "{}").label;
-      const found = [...all].filter(([, labels]) => labels.includes(wanted));
-      response.end(JSON.stringify(found.map(([one]) => ({ Id: one, Name: one }))));
+      const found = [...all].filter(([, labels]) =>
+        labels.some((one) => one === wanted || one.startsWith(`${wanted}=`)),
+      );
+      const rows = found.map(([one, labels]) => ({
+        Id: one,
+        Name: one,
+        RepoTags: [one],
+        Labels: Object.fromEntries(labels.map((text) => text.split(/=(.*)/s, 2))),
+      }));
+      response.end(JSON.stringify(rows));
     });
   }
 
@@ -124,4 +133,28 @@ test("a new data folder removes what one that was deleted at its place, or an ea
   engine.containers.set("another", own("another"));
   await startWith(engine);
   expect([[...engine.containers.keys()], [...engine.networks.keys()]]).toEqual([["another"], []]);
+});
+
+test("what deleted data folders left in the engine is removed, and nothing of a folder that exists, or may exist elsewhere", async () => {
+  const api = createEngineApi(engine.socket);
+  const [deleted, replaced] = [join(folder, "deleted"), join(folder, "replaced")];
+  for (const one of [deleted, replaced]) mkdirSync(one);
+  const labelsIn = (one: string) =>
+    Object.entries(labelsOf(homeLabels(one))).map(([name, value]) => `${name}=${value}`);
+  const here = labelsIn(home);
+  const elsewhere = here.map((text) => text.replace(/^slipway\.folder=.*/, "slipway.folder=another-machine:/none"));
+  for (const all of [engine.containers, engine.networks, engine.images]) {
+    all.set("kept", here);
+    all.set("elsewhere", elsewhere);
+    all.set("foreign", ["com.example=1"]);
+    all.set("deleted", labelsIn(deleted));
+    all.set("replaced", labelsIn(replaced));
+  }
+  for (const one of [deleted, replaced]) rmSync(one, { recursive: true });
+  mkdirSync(replaced);
+  homeLabels(replaced);
+  await removeAbandoned(api);
+  api.close();
+  for (const all of [engine.containers, engine.networks, engine.images])
+    expect([...all.keys()]).toEqual(["kept", "elsewhere", "foreign"]);
 });
