@@ -1,6 +1,6 @@
 import type { Settings } from "../../../api/stored-settings.ts";
 import type { App } from "../app.ts";
-import { commandLengthMax, tooLong } from "../command.ts";
+import { commandLengthMax, commandsOf, invocationOf, tooLong } from "../command.ts";
 import { type Diagnostics, lineOfKey, quoted, suggest } from "../diagnostics.ts";
 import { packageJson } from "../manifests.ts";
 import { type Plan, runtimeSchema } from "../plan.ts";
@@ -126,9 +126,18 @@ function refuseLongScripts(app: App, manifest: Table | undefined): void {
   }
 }
 
-/** A port in the command takes precedence over one in the sources. */
+/** The ports of programs that do not read PORT in some of their versions. */
+const OWN_PORTS = new Map([
+  ["micro", 3000],
+  ["json-server", 3000],
+]);
+
+/** A port in the command takes precedence over the program's own port, and that over one in the sources. */
 function fixedPort(app: App, start: NodeStart): FixedPort | undefined {
   const inCommand = portInCommand(start.line);
+  const last = commandsOf(start.line).at(-1)?.text ?? "";
+  const own = /\$\{?PORT\b/.test(last) ? undefined : OWN_PORTS.get(invocationOf(last).program);
+  if (inCommand === undefined && own !== undefined) return { port: own, file: start.file, line: start.declaredAt };
   if (inCommand === undefined) return nodeListenPort(app, start.line);
   return { ...inCommand, file: start.file, line: start.declaredAt };
 }

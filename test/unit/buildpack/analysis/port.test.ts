@@ -165,3 +165,14 @@ test("a port that the command assigns is to be left out", () => {
     'The start command sets the port with "PORT=3000", so 3000 is used. Remove it: the app gets its port in the environment variable PORT.',
   );
 });
+
+test.each([
+  ["micro", 3000],
+  ["NODE_ENV=production micro -l tcp://0.0.0.0:4000", 4000],
+  ["micro -l tcp://0.0.0.0:$PORT", 8080],
+  ["json-server --host 0.0.0.0 db.json", 3000],
+  ["json-server --host 0.0.0.0 --port $PORT db.json", 8080],
+])("a program that does not read PORT listens on its own: %s", (start, port) => {
+  const manifest = { scripts: { start }, dependencies: { micro: "10", "json-server": "0.17" } };
+  expect(analysisOf({ "package.json": manifest, "db.json": "{}" }).plan.port).toBe(port);
+});
