@@ -130,6 +130,28 @@ const ofApps: Rule[] = [
   },
 ];
 
+/** How clients of databases and other services say that nothing listens on a port of the app's own machine. */
+const ofConnections: Rule[] = [
+  /\bconnect ECONNREFUSED (?:127\.0\.0\.1|::1):(\d+)/,
+  /connection to server at "(?:localhost|127\.0\.0\.1|::1)"[^\n]{0,60}, port (\d+) failed: Connection refused/,
+  /Error 111 connecting to (?:localhost|127\.0\.0\.1):(\d+)/,
+  /(?:localhost|127\.0\.0\.1):(\d+): \[Errno 111\] Connection refused/,
+].map((pattern) => ({
+  pattern,
+  advice: ([port = ""]) =>
+    `The app connects to port ${port} of its own container, where nothing else runs: let it read the address of that database or service from a variable (slipway env set NAME=…), then deploy again.`,
+}));
+
+/** What ECS says of a program that is not in the image. */
+const noProgram = /exec: "([^"\n]+)": (?:executable file not found|stat [^\n]*no such file or directory)/;
+
+/** What to do about an app that could not be started, if the reason names the program. */
+export function programAdvice(reason: string): string | undefined {
+  const program = noProgram.exec(reason)?.[1];
+  if (program === undefined) return undefined;
+  return `The program ${program} is not in the image: correct the start command, or add the package that contains it to the app's dependencies.`;
+}
+
 function firstAdvice(rules: readonly Rule[], lines: readonly string[]): string | undefined {
   // Some libraries color their reports even where no terminal is.
   const text = stripVTControlCharacters(lines.join("\n"));
@@ -148,5 +170,5 @@ export function buildAdvice(lines: readonly string[]): string | undefined {
 
 /** The same for an app that ended or did not become healthy. */
 export function appAdvice(lines: readonly string[]): string | undefined {
-  return firstAdvice([...ofApps, ...shared], lines);
+  return firstAdvice([...ofApps, ...shared, ...ofConnections], lines);
 }

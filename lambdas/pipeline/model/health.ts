@@ -1,4 +1,4 @@
-import { appAdvice } from "./advice.ts";
+import { appAdvice, programAdvice } from "./advice.ts";
 
 /** An app that still listens on a loopback address this long after its start counts as failed. */
 export const loopbackSeconds = 10;
@@ -94,7 +94,9 @@ export function withOutput(
 ): string {
   const lines = output.filter((line) => line.trim() !== "").slice(-20);
   const told = lines.length === 0 ? [`${subject} wrote no output.`] : ["Last output:", ...lines];
-  return [reason, appAdvice(lines), detected, ...told].filter((line) => typeof line === "string").join("\n");
+  return [reason, programAdvice(reason) ?? appAdvice(lines), detected, ...told]
+    .filter((line) => typeof line === "string")
+    .join("\n");
 }
 
 /** What serves the project now: the first sentence of a failed deployment's error. */

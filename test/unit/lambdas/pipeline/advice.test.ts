@@ -31,6 +31,9 @@ const file = (path: string) =>
   `The file ${path} is not in the deployed code: check its spelling, upper and lower case included, and whether an ignore rule or a missing build step leaves it out.`;
 const variable = (name: string) => `Set the variable ${name} (slipway env set ${name}=…), then deploy or rebuild.`;
 
+const ownPort = (port: number) =>
+  `The app connects to port ${port} of its own container, where nothing else runs: let it read the address of that database or service from a variable (slipway env set NAME=…), then deploy again.`;
+
 describe("the advice on a build's output", () => {
   test.each([
     ["npm error `npm ci` can only install packages when your package.json and package-lock.json are in sync", npmCi],
@@ -105,6 +108,14 @@ describe("the advice on an app's output", () => {
     ["Cannot find module 'C:\\gone.js'", file("C:\\gone.js")],
     ["ModuleNotFoundError: No module named 'yaml.reader'", python("yaml")],
     ["ImportError: No module named flask", python("flask")],
+    ["Error: connect ECONNREFUSED 127.0.0.1:5432", ownPort(5432)],
+    ["  Error: connect ECONNREFUSED ::1:27017", ownPort(27017)],
+    [
+      'psycopg.OperationalError: connection to server at "localhost" (127.0.0.1), port 5432 failed: Connection refused',
+      ownPort(5432),
+    ],
+    ["redis.exceptions.ConnectionError: Error 111 connecting to localhost:6379. Connection refused.", ownPort(6379)],
+    ["pymongo: localhost:27017: [Errno 111] Connection refused", ownPort(27017)],
     ["KeyError: 'TOKEN'", variable("TOKEN")],
     ['x\nKeyError: "API_KEY2"\ny', variable("API_KEY2")],
     ["Missing environment variable: API_TOKEN", variable("API_TOKEN")],
@@ -185,6 +196,7 @@ describe("the advice on an app's output", () => {
     "myA_B is required",
     "A_B is requiredness",
     "annoA_B",
+    "connect ECONNREFUSED 10.0.0.5:5432",
     "npm error code ERESOLVE",
   ])("is none for '%s'", (output) => {
     expect(appAdvice([output])).toBeUndefined();
