@@ -34,7 +34,7 @@ export function Table<Row>({ label, columns, rows, rowKey }: TableProps<Row>) {
           {rows.map((row) => (
             <tr key={rowKey(row)}>
               {columns.map(({ head, cell, align }) => (
-                <td key={head} class={align} data-label={head || undefined}>
+                <td key={head} class={head ? align : "buttons"} data-label={head || undefined}>
                   {cell(row)}
                 </td>
               ))}

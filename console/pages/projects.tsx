@@ -97,7 +97,7 @@ function ProjectCard({ orgId, project }: { orgId: string; project: ProjectReply 
           <dd>
             {live ? (
               <>
-                <UserText>{live.title ?? "Untitled build"}</UserText>, <Time at={live.updatedAt} />
+                <UserText>{live.title ?? "Untitled build"}</UserText> <Time at={live.updatedAt} />
               </>
             ) : (
               "–"
