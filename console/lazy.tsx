@@ -21,13 +21,13 @@ export function lazy<Module>(load: () => Promise<Module>, pick: (module: Module)
   function Lazy() {
     const [, setState] = useState(0);
     const [error, setError] = useState<unknown>(undefined);
+    const Component = loaded;
+    const isShown = Component !== undefined;
     useEffect(() => {
-      if (!loaded) start().then(() => setState(1), setError);
+      // Not `loaded`: the code may have arrived since this was drawn.
+      if (!isShown) start().then(() => setState(1), setError);
     }, []);
-    if (loaded) {
-      const Component = loaded;
-      return <Component />;
-    }
+    if (Component) return <Component />;
     if (error === undefined) return null;
     return <ErrorMessage of={{ error: new Error("This page could not be loaded."), retry: () => location.reload() }} />;
   }

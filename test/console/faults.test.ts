@@ -62,6 +62,20 @@ describe.skipIf(!chromiumFile)("sessions and faults in the console", () => {
     expect([refusals, renewals]).toEqual([2, 2]);
   });
 
+  test("a page is shown also when its code arrives before the effects of its first drawing run", async () => {
+    const { visit, project } = get();
+    page = await visit(`${project}/keys?late`, {
+      prepare: async (unloaded) => {
+        await unloaded.addInitScript(`if (location.search === "?late") {
+          const soon = setTimeout;
+          window.setTimeout = (work, ms = 0, ...rest) => soon(work, ms + 700, ...rest);
+          window.requestAnimationFrame = (work) => setTimeout(work);
+        }`);
+      },
+    });
+    await page.getByRole("heading", { name: "Keys", exact: true }).waitFor();
+  });
+
   test("after 429, 503 and 500 the change can be made again, and counts once", async () => {
     const { visit, organization } = get();
     page = await visit(organization);
