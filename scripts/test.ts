@@ -1,5 +1,5 @@
 import { execFile, spawnSync } from "node:child_process";
-import { mkdtempSync, readFileSync, rmSync } from "node:fs";
+import { existsSync, mkdtempSync, readFileSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import * as z from "zod";
@@ -40,6 +40,20 @@ async function runChecks(): Promise<boolean[]> {
   });
 }
 
+/** The test files of a report; none if vitest ended before it wrote one, which counts as a failure. */
+function reportIn(file: string): TestFile[] {
+  return existsSync(file) ? Report.parse(JSON.parse(readFileSync(file, "utf8"))).testResults : [];
+}
+
+/** Deletes a folder; says so if a process still writes there, because the count must be the last line all the same. */
+function remove(folder: string): void {
+  try {
+    rmSync(folder, { recursive: true, force: true, maxRetries: 3 });
+  } catch (error) {
+    console.error(`${folder} could not be deleted: ${error}`);
+  }
+}
+
 /** Runs vitest with this folder as the system's temporary folder, so that all files of the tests are deleted with it. */
 function runTests(folder: string, args: string[]): { passed: boolean; files: TestFile[] } {
   const file = join(folder, "report.json");
@@ -48,7 +62,7 @@ function runTests(folder: string, args: string[]): { passed: boolean; files: Tes
     stdio: "inherit",
     env: { ...process.env, TMPDIR: folder },
   });
-  return { passed: run.status === 0, files: Report.parse(JSON.parse(readFileSync(file, "utf8"))).testResults };
+  return { passed: run.status === 0, files: reportIn(file) };
 }
 
 /** Everything that CI runs: checks and tests, with one line at the end that counts them. */
@@ -57,7 +71,7 @@ async function main(): Promise<never> {
   for (const passed of await runChecks()) counts[passed ? "passed" : "failed"] += 1;
   const folder = mkdtempSync(join(tmpdir(), "slipway-run-"));
   const { passed, files } = runTests(folder, process.argv.slice(2));
-  rmSync(folder, { recursive: true, force: true, maxRetries: 3 });
+  remove(folder);
   for (const { status } of files.flatMap(({ assertionResults }) => assertionResults)) {
     counts[status === "passed" || status === "failed" ? status : "skipped"] += 1;
   }
