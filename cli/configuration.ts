@@ -118,7 +118,9 @@ export async function openTarget(
   const { linked, local } = service;
   const projectId = args.text("project") ?? (SLIPWAY_PROJECT || linked.projectId || local.projectId);
   if (!projectId) {
-    throw new Failure("No project is selected. Use --project <id>, set SLIPWAY_PROJECT, or run: slipway link");
+    throw new Failure(
+      "No project is selected. Use --project <id>, set SLIPWAY_PROJECT, or run: slipway link --project <id>. List the projects with: slipway projects list",
+    );
   }
   const { client, baseUrl, orgId } = await openOrganization(args, context);
   return { client, baseUrl, project: { orgId, projectId } };

@@ -9,6 +9,9 @@ export function databaseOf(
   local: string | undefined,
 ): string {
   const dbId = named ?? (environment.SLIPWAY_DATABASE || local);
-  if (!dbId) throw new Failure("No database is selected. Use --database <id>, or set SLIPWAY_DATABASE.");
+  if (!dbId)
+    throw new Failure(
+      "No database is selected. Use --database <id>, or set SLIPWAY_DATABASE. List them with: slipway databases list",
+    );
   return dbId;
 }

@@ -8,9 +8,27 @@ interface Named {
   projectId?: string;
   buildId?: string;
   credentialId?: string | number;
+  dbId?: string;
+  tableName?: string;
+  rowId?: string | number;
+  storageId?: string;
+  fileId?: string;
 }
 
 const isMissing = (error: unknown) => error instanceof SlipwayError && error.code === "not_found";
+
+/** The sentence about what an organization's projects share; it is true whichever of the named resources is missing. */
+function missingData({ dbId, tableName, rowId, storageId, fileId }: Named): string | undefined {
+  if (rowId !== undefined)
+    return `There is no row ${rowId} in table ${tableName} of ${dbId}. List its rows with: slipway rows ${tableName}`;
+  if (tableName !== undefined)
+    return `There is no table ${tableName} in ${dbId}. List its tables with: slipway tables --database ${dbId}`;
+  if (dbId !== undefined) return `There is no database ${dbId}. List them with: slipway databases list`;
+  if (fileId !== undefined)
+    return `There is no file ${fileId} in ${storageId}. List its files with: slipway files list --storage ${storageId}`;
+  if (storageId !== undefined) return `There is no storage ${storageId}. List them with: slipway storages list`;
+  return undefined;
+}
 
 /** The service gives the same error for a missing resource and for one of another owner; three reads find out which resource is meant. */
 async function missingThing(client: Client, named: Named): Promise<string | undefined> {
@@ -23,7 +41,7 @@ async function missingThing(client: Client, named: Named): Promise<string | unde
     const yours = known === "" ? "" : ` This key has access to: ${known}.`;
     return `There is no organization ${orgId} for this key. Check --organization or SLIPWAY_ORGANIZATION.${yours}`;
   }
-  if (projectId === undefined) return undefined;
+  if (projectId === undefined) return missingData(named);
   const found = await client.listBuilds({ orgId, projectId, limit: 1 }).catch((error: unknown) => {
     if (isMissing(error)) return undefined;
     throw error;
@@ -41,6 +59,8 @@ const isLocal = (baseUrl: string) => /^(localhost|127\.\d+\.\d+\.\d+|\[::1\])$/.
 
 function unreachable(error: SlipwayError, baseUrl: string): string | undefined {
   if (error.code !== "network") return undefined;
+  const isOtherProtocol = error.message.includes("(EPROTO)") || error.message.includes("(ERR_SSL_");
+  if (isOtherProtocol) return `${error.message} Check whether its address begins with http or https.`;
   const advice = isLocal(baseUrl)
     ? "Start the local service with: npm start"
     : "Check --url or SLIPWAY_URL, and your connection.";

@@ -33,8 +33,14 @@ export async function keepArchive(
   const folder = folderOf(environment);
   await mkdir(folder, { recursive: true, mode: 0o700 });
   const copy = join(folder, `${buildId}.zip`);
-  // Most file systems of today share the blocks of a copy.
-  await copyFile(path, copy, constants.COPYFILE_FICLONE);
+  try {
+    // Most file systems of today share the blocks of a copy.
+    await copyFile(path, copy, constants.COPYFILE_FICLONE);
+  } catch (error) {
+    // On a full disk, what was copied so far would keep it full.
+    await rm(copy, { force: true });
+    throw error;
+  }
   await writeFile(join(folder, `${buildId}.json`), JSON.stringify({ sha256: await sha256Of(copy), size, title }), {
     mode: 0o600,
   });

@@ -1,9 +1,10 @@
-import { writeFileSync } from "node:fs";
+import { existsSync } from "node:fs";
 import { resolve } from "node:path";
 import { command, serviceOptions } from "../command.ts";
 import { openTarget } from "../configuration.ts";
 import { envFileText } from "../env-file-text.ts";
 import { Failure } from "../failure.ts";
+import { replaceFile } from "../replace-file.ts";
 import { readVariables, storeVariables } from "../variables.ts";
 
 /** `slipway env get NAME`: the unchanged value, without a line break after it. */
@@ -31,12 +32,8 @@ export const envPull = command({
     const file = resolve(context.workingFolder, name);
     const { client, project } = await openTarget(args, context);
     const { environments } = await client.listEnvironments(project);
-    try {
-      writeFileSync(file, envFileText(environments), { mode: 0o600, flag: args.flag("force") ? "w" : "wx" });
-    } catch (error) {
-      if (!(error instanceof Error && "code" in error && error.code === "EEXIST")) throw error;
-      throw new Failure(`${name} exists. Use --force to replace it.`, { cause: error });
-    }
+    if (!args.flag("force") && existsSync(file)) throw new Failure(`${name} exists. Use --force to replace it.`);
+    replaceFile(file, envFileText(environments));
     const count = environments.length === 1 ? "1 variable" : `${environments.length} variables`;
     if (args.flag("json"))
       context.terminal.result(JSON.stringify({ file, names: environments.map((one) => one.name) }));

@@ -16,6 +16,7 @@ export const envList = command({
     const { environments } = await client.listEnvironments(project);
     const shown = environments.map(({ id, name, createdAt, updatedAt }) => ({ id, name, createdAt, updatedAt }));
     if (args.flag("json")) context.terminal.result(JSON.stringify({ environments: shown }));
+    else if (shown.length === 0) context.terminal.note("No variables yet. Set one with: slipway env set NAME=value");
     else
       for (const line of columnsText(shown.map(({ name, updatedAt }) => [name, updatedAt])))
         context.terminal.result(line);

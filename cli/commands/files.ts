@@ -94,7 +94,7 @@ export const filesDownload = command({
     const ids = { orgId: target.orgId, storageId: await storageOf(target, args.text("storage")), fileId };
     const { file } = await target.client.getFile(ids);
     const { stream } = await download(file.url, signal);
-    if (path === undefined) {
+    if (path === undefined || path === "-") {
       await pipeline(Readable.from(stream), process.stdout, { end: false, signal });
       return 0;
     }

@@ -91,7 +91,10 @@ test("a key's only organization is found out", async () => {
 
 test.each([
   [{ SLIPWAY_SECRET_KEY: "" }, "One of SLIPWAY_ACCESS_KEY and SLIPWAY_SECRET_KEY is missing. Set both."],
-  [{ SLIPWAY_PROJECT: "" }, "No project is selected. Use --project <id>, set SLIPWAY_PROJECT, or run: slipway link"],
+  [
+    { SLIPWAY_PROJECT: "" },
+    "No project is selected. Use --project <id>, set SLIPWAY_PROJECT, or run: slipway link --project <id>. List the projects with: slipway projects list",
+  ],
   [
     { SLIPWAY_URL: "slipway" },
     "The service's address must be an http or https address without user name, query or fragment. Check --url or SLIPWAY_URL.",
@@ -122,6 +125,12 @@ test("an unreachable service and a refused call each give a message", async () =
     /^The service at http:\/\/127\.0\.0\.1:\d+ could not be reached \(ECONNREFUSED\)\. Start the local service with: npm start\n$/,
   );
   await using service = await contractService();
+  const url = service.environment.SLIPWAY_URL.replace("http:", "https:");
+  const wrong = await slipway(["cancel", "bld_1"], { environment: { ...service.environment, SLIPWAY_URL: url } });
+  expect([wrong.code, wrong.stderr]).toEqual([
+    1,
+    expect.stringMatching(/\(E\w+\)\. Check whether its address begins with http or https\.\n$/),
+  ]);
   const refused = await slipway(["keys", "list"], { environment: service.environment });
   expect(refused).toEqual({ code: 1, stdout: "", stderr: "There is no such resource.\n" });
 });
@@ -170,4 +179,27 @@ test("an answer that does not match the contract is an error, in the installed c
   const { code, stdout, stderr } = await slipway(["builds"], { environment: service.environment });
   expect([code, stdout]).toEqual([1, ""]);
   expect(stderr).toContain("The service's answer to list-builds does not match the contract.");
+});
+
+test.each([
+  [["rows", "get", "notes", "7"], "There is no row 7 in table notes of dbs_1. List its rows with: slipway rows notes"],
+  [["rows", "notes"], "There is no table notes in dbs_1. List its tables with: slipway tables --database dbs_1"],
+  [["tables"], "There is no database dbs_1. List them with: slipway databases list"],
+  [
+    ["files", "download", "fil_9", "--storage", "sto_1"],
+    "There is no file fil_9 in sto_1. List its files with: slipway files list --storage sto_1",
+  ],
+  [["files", "list", "--storage", "sto_1"], "There is no storage sto_1. List them with: slipway storages list"],
+])("missing data is named, with where to look: %j", async (words, sentence) => {
+  await using service = await contractService();
+  const environment = { ...service.environment, SLIPWAY_DATABASE: "dbs_1" };
+  expect(await slipway(words, { environment })).toEqual({ code: 1, stdout: "", stderr: `${sentence}\n` });
+});
+
+test("an empty list of variables says how to set one, and its JSON stays JSON", async () => {
+  await using service = await contractService();
+  const { environment } = service;
+  const empty = "No variables yet. Set one with: slipway env set NAME=value\n";
+  expect(await slipway(["env", "list"], { environment })).toEqual({ code: 0, stdout: "", stderr: empty });
+  expect((await slipway(["env", "list", "--json"], { environment })).stdout).toBe('{"environments":[]}\n');
 });
