@@ -2,6 +2,8 @@ import { expect, it } from "vitest";
 import { type Capability, capabilities } from "../../api/capabilities.ts";
 import { routes } from "../../api/index.ts";
 import { capabilitiesOf } from "../../api/route.ts";
+import { buildValuesKey, familyOf, repositoryNameOf, serviceName, taskLog } from "../../lambdas/aws/app-names.ts";
+import { archiveKey } from "../../lambdas/builds/model/replies.ts";
 import { imageBuildActions } from "../../statemachines/image-build-actions.ts";
 import { imageBuildServices, listeners, operatorUses, removalSteps, steps } from "../../statemachines/steps.ts";
 import { ofType, resources } from "./assembly.ts";
@@ -523,4 +525,52 @@ it("a step that starts a deployment cannot continue or stop one, and three route
   expect(mayCall("ecs:RunTask")).toEqual(["release"]);
   expect(mayCall("ecs:StopTask")).toEqual(["execution-ended", "fail-build", "reconcile-locks", "release"]);
   expect(mayCall("states:SendTaskFailure")).toEqual([]);
+});
+
+/** Whether a part of a policy's resource, which is not only a wildcard, covers this name. */
+function covers(resource: string, name: string): boolean {
+  return [...resource.matchAll(/(?<=[/:])[^*]/g)].some(({ index }) => {
+    const text = resource.slice(index).replaceAll(/[.+?^${}()|[\]\\]/g, String.raw`\$&`);
+    return new RegExp(`^${text.replaceAll("*", ".*")}$`).test(name);
+  });
+}
+
+const projectId = `prj_${"1".repeat(26)}`;
+const buildId = `bld_${"2".repeat(26)}`;
+const service = serviceName(projectId);
+const archive = archiveKey({ organizationId: `org_${"3".repeat(26)}`, projectId, id: buildId });
+const values = buildValuesKey(projectId, buildId);
+
+/** What the code calls with names that it makes itself. */
+const namedCalls: [action: string, name: string][] = [
+  ["ecs:CreateService", service],
+  ["ecs:UpdateService", service],
+  ["ecs:DeleteService", service],
+  ["ecs:DescribeServices", service],
+  ["ecs:ListServiceDeployments", service],
+  ["ecs:DescribeServiceDeployments", `${service}/r9i43YFjvgF`],
+  ["ecs:ContinueServiceDeployment", `${service}/r9i43YFjvgF`],
+  ["ecs:StopServiceDeployment", `${service}/r9i43YFjvgF`],
+  ["ecs:DescribeServiceRevisions", `${service}/4980306466373577095`],
+  ["ecs:RunTask", `${familyOf(buildId, "release")}:1`],
+  ["ecs:DeleteTaskDefinitions", `${familyOf(buildId, "release")}:1`],
+  ["ecs:DeleteTaskDefinitions", `${familyOf(buildId)}:1`],
+  ["logs:GetLogEvents", `log-stream:${taskLog({ projectId, buildId, taskId: "4" })}`],
+  ["s3:GetObjectVersion", archive],
+  ["s3:PutObject", archive],
+  ["s3:DeleteObjectVersion", archive],
+  ["s3:PutObject", `builds/${buildId}/recipe.json`],
+  ["s3:PutObject", values],
+  ["s3:GetObject", values],
+  ["s3:DeleteObjectVersion", values],
+  ["ecr:CreateRepository", repositoryNameOf("arn:aws:ecr:us-east-1:123456789012:repository/slipway", projectId)],
+  ["states:StopExecution", `Slipway-deployment:${buildId}`],
+];
+
+it("the policies cover the names that the code makes", () => {
+  const own = functions().flatMap(({ roleId }) => grantsOf(roleId));
+  const refused = namedCalls.filter(
+    ([called, name]) => !own.some(({ action, resource }) => action === called && covers(resource, name)),
+  );
+  expect(refused).toEqual([]);
 });
