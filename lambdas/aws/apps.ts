@@ -285,13 +285,13 @@ export function appDeployer(environment: DeployEnvironment): AppDeployer {
   };
 }
 
-/** False if ECS refuses a call because of the deployment's state. */
+/** False if ECS refuses a call because of the deployment's state; it does not document with which of these errors. */
 async function accepted(call: Promise<unknown>): Promise<boolean> {
   try {
     await call;
     return true;
   } catch (error) {
-    if (isNamed(error, "InvalidParameterException", "ConflictException")) return false;
+    if (isNamed(error, "InvalidParameterException", "ConflictException", "ClientException")) return false;
     throw error;
   }
 }

@@ -31,6 +31,12 @@ const single: [string, CallFault, number][] = [
   ["answered after the client's time-out", { kind: "late", ms: 3_500 }, 1],
   ["executed, its answer lost", { kind: "lost" }, 1],
 ];
+/** Not repeated by the SDK and not transient; the build may end as `error`, with the version before. */
+const refused: typeof single = [["refused", { kind: "refused", code: "ClientException" }, 1]];
+/** Refused because of the deployment's state, which is read again. */
+const readAgain = ["ECS.ContinueServiceDeployment", "ECS.StopServiceDeployment"];
+/** By a route, whose answer then says so. */
+const byRoutes = ["STS.AssumeRole", "StepFunctions.StartExecution"];
 const stale: typeof single = [
   ["answered with an earlier state", { kind: "stale" }, 1],
   ["answered with an earlier state for a while", { kind: "stale" }, 4],
@@ -99,7 +105,11 @@ const countOf = (operation: string, count: number) =>
   operation === "Lambda.Invoke" ? Math.min(count, invocationBurst) : count;
 
 const all: Case[] = calls.flatMap(([operation, times, isRead, under]) =>
-  (isRead && operation.startsWith("ECS.") ? [...single, ...stale] : single).flatMap(([what, fault, count]) =>
+  [
+    ...single,
+    ...(byRoutes.includes(operation) ? [] : refused),
+    ...(isRead && operation.startsWith("ECS.") ? stale : []),
+  ].flatMap(([what, fault, count]) =>
     Array.from({ length: times }, (_, from) => from).flatMap((from) =>
       under.map((scenario) => ({
         name: `${scenario}: ${operation} number ${from + 1} ${what}`,
@@ -142,6 +152,7 @@ const alwaysChosen = new Set([
   "a good version: STS.AssumeRole number 1 throttled for a while",
   "a release command: ECS.RunTask number 1 executed, its answer lost",
   "a version that exits: ECS.DescribeServices answered as if nothing existed for long",
+  "a good version: ECS.ContinueServiceDeployment number 1 refused",
   "a good version: Lambda.Invoke number 4 answered after the client's time-out",
 ]);
 function isChosen(one: Case): boolean {
@@ -187,14 +198,17 @@ describe("each call of the pipeline refused, throttled, lost, late or stale", ()
     const app = typeof files === "function" ? files(released) : files;
     const build = await (app === null ? service.rebuild(project) : service.deploy(project, app));
     project.faults = undefined;
-    expect(build).toMatchObject({ status });
+    const mayFail = fault.kind === "refused" && !readAgain.includes(operation);
+    expect(mayFail ? [status, "error"] : [status]).toContain(build.status);
     const before = isFirst ? null : "old";
-    await check(build, status === "ready" && files !== null ? "new" : before);
+    // A good version that is taken back after the traffic has moved has served for a moment.
+    const takenBack = mayFail && status === "ready" ? "new" : undefined;
+    await check(build, build.status === "ready" && files !== null ? "new" : before, takenBack);
     // A fault that meets no call would prove nothing.
     if (from === 0) expect(project.calls.get(operation)).toBeGreaterThan(0);
     const definitions = typeof files === "function" ? 2 : 1;
     expect(project.calls.get("ECS.RegisterTaskDefinition") ?? 0).toBeLessThanOrEqual(count + 1 + definitions);
-    if (definitions === 2) expect(readFileSync(released, "utf8")).toMatch(/^\d+\n$/);
+    if (definitions === 2 && build.status === "ready") expect(readFileSync(released, "utf8")).toMatch(/^\d+\n$/);
   }
 
   test.each(chosen.map((one) => [one.name, one] as const))("%s", { timeout: 240_000 }, async (_, one) => {
