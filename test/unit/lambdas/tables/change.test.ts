@@ -72,6 +72,7 @@ describe("a planned change", () => {
       ["Drop column a and every value in it", "Add column A (text)"],
     ],
     [{ order: ["c", "a", "b"] }, ["Order the columns: c, a, b"]],
+    [{ order: ["a", "c", "b"] }, ["Order the columns: a, c, b"]],
     [{ comment: "x" }, ["Set the comment of the table"]],
     [{ modify: [{ name: "a", nullable: false }] }, ["Require a value in column a"]],
     [{ modify: [{ name: "a", unique: true }] }, ["Require the values of column a to be unique"]],
@@ -187,6 +188,37 @@ describe("a planned change", () => {
     expect(definition.columns.slice(3).map(({ constraint }) => constraint)).toEqual(["$new", null]);
   });
 
+  it("says of each step which field asks for it", () => {
+    const told = { ...table, columns: [...table.columns, column("d", { type: "date", default: nowOnUpdate })] };
+    const fields = {
+      drop: ["d"],
+      rename: [{ from: "c", to: "e" }],
+      modify: [
+        { name: "a", type: "float", nullable: false, unique: true, default: 1.5, comment: "x" },
+        { name: "b", unique: false },
+      ],
+      add: [{ name: "f", type: "text" }],
+      order: ["f", "e", "b", "a"],
+      comment: "x",
+    };
+    const plan = planChange(told, change(fields), newName);
+    if ("refusal" in plan) throw new Error("It is refused");
+    expect(plan.steps.map(({ do: what, path }) => [what, path])).toEqual([
+      ["drop column", "drop.0"],
+      ["rename columns", "rename"],
+      ["convert", "modify.0.type"],
+      ["set default", "modify.0.default"],
+      ["set nullable", "modify.0.nullable"],
+      ["add unique", "modify.0.unique"],
+      ["comment column", "modify.0.comment"],
+      ["drop unique", "modify.1.unique"],
+      ["add column", "add.0"],
+      ["order", "order"],
+      ["comment table", "comment"],
+      ["set on update", ""],
+    ]);
+  });
+
   it("keeps the constraint of a column through its rename", () => {
     const { definition } = planned({ rename: [{ from: "b", to: "d" }] });
     expect(definition.columns[1]).toMatchObject({ name: "d", unique: true, constraint: "$b" });
@@ -275,6 +307,19 @@ describe("its statements", () => {
     ],
   ])("of %j", (fields, statements) => {
     expect(bodies(fields)).toEqual(statements);
+  });
+
+  it("rename through other names as soon as one new name is an old one, and allow null again", () => {
+    const renames = [
+      { from: "a", to: "c" },
+      { from: "c", to: "d" },
+    ];
+    expect(bodies({ rename: renames })).toHaveLength(4);
+    const required = { ...table, columns: [column("a", { nullable: false })] };
+    const plan = planChange(required, change({ modify: [{ name: "a", nullable: true }] }), newName);
+    const statements = "steps" in plan ? changeStatements("s", "t", plan) : [];
+    expect(statements.at(-1)?.sql).toBe(`alter table ${t} alter column "a" drop not null`);
+    expect(bodies({ modify: [{ name: "a", type: "text" }] })[2]).toMatch(/ using cast\(.*"a".* as text\)$/);
   });
 
   it("of a conversion check every value first, and give the new type its default again", () => {
