@@ -15,6 +15,7 @@ import { entriesAt, stringAt, type Table } from "../values.ts";
 import { type Dependencies, dependenciesOf } from "./dependencies.ts";
 import { managerSettings, pnpmInstallFlag } from "./engines.ts";
 import { installCommand, installManifests, installsNothing } from "./install.ts";
+import { legacyHashes } from "./legacy-hashes.ts";
 import { nodeListenPort } from "./listen.ts";
 import { nodeLoopback } from "./loopback.ts";
 import { nodePackageManager } from "./package-manager.ts";
@@ -75,6 +76,7 @@ export function nodePlan(app: App, settings: Settings, diagnostics: Diagnostics)
     addedPackages: [],
     systemPackages: dependencies.has("prisma") || dependencies.has("@prisma/client") ? ["openssl"] : [],
     buildEnv: {
+      ...legacyHashes(dependencies),
       ...start.buildEnv,
       ...managerSettings(app, manifest, packages.manager),
       // The browser of Cypress, which only tests need, would be downloaded with each install.

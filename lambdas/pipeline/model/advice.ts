@@ -70,6 +70,11 @@ const outOfMemory =
 
 const ofBuilds: Rule[] = [
   {
+    pattern: /ERR_OSSL_EVP_UNSUPPORTED|digital envelope routines::unsupported/,
+    advice: () =>
+      "A build tool is older than this version of Node.js (webpack 4, as in react-scripts 4): update it, or set the variable NODE_OPTIONS to --openssl-legacy-provider.",
+  },
+  {
     pattern: /`npm ci` can only install packages when your package\.json and package-lock\.json/,
     advice: () => "package-lock.json does not match package.json: run npm install and commit package-lock.json.",
   },

@@ -322,3 +322,17 @@ test.each<[string, object, string | null]>([
 ])("a build script of another platform %s", (_, scripts, build) => {
   expect(planOf({ scripts: { start: "node server.js", ...scripts } }, { "server.js": "" }).build).toBe(build);
 });
+
+test.each<[string, string, boolean]>([
+  ["react-scripts", "4.0.3", true],
+  ["react-scripts", "^3.4.1 || 4", true],
+  ["react-scripts", "5.0.1", false],
+  ["react-scripts", "latest", false],
+  ["webpack", "^4.46.0", true],
+  ["webpack", ">=4", false],
+  ["webpack", "5.0.0-beta.1", false],
+  ["@vue/cli-service", "~4.5.0", true],
+])("a build tool older than OpenSSL 3 gets its hashes: %s %s", (name, range, isOld) => {
+  const manifest = { scripts: { start: "node a.js", build: "make" }, devDependencies: { [name]: range } };
+  expect(planOf(manifest, { "a.js": "" }).buildEnv).toEqual(isOld ? { NODE_OPTIONS: "--openssl-legacy-provider" } : {});
+});

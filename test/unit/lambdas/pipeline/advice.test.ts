@@ -41,6 +41,10 @@ describe("the advice on a build's output", () => {
       "ERR_PNPM_OUTDATED_LOCKFILE",
       "pnpm-lock.yaml does not match package.json: run pnpm install and commit pnpm-lock.yaml.",
     ],
+    [
+      "Error: error:0308010C:digital envelope routines::unsupported",
+      "A build tool is older than this version of Node.js (webpack 4, as in react-scripts 4): update it, or set the variable NODE_OPTIONS to --openssl-legacy-provider.",
+    ],
     ["error Your lockfile needs to be updated, but yarn was run with --frozen-lockfile", yarn],
     ["YN0028: The lockfile would have been modified", yarn],
     ["YN0028: | - The lockfile would have been created", yarn],
