@@ -83,7 +83,7 @@ async function create(
 }
 
 /** A build without its archive would lock the project for an hour, so it is canceled, and so is a build that Ctrl-C ends. */
-async function cancelOnFailure<T>(
+export async function cancelOnFailure<T>(
   { client, project }: Target,
   buildId: string,
   { terminal, signal }: Context,

@@ -1,6 +1,7 @@
 import { randomUUID } from "node:crypto";
 import { type Context, command, serviceOptions } from "../command.ts";
 import { openTarget, type Target } from "../configuration.ts";
+import { cancelOnFailure } from "../deploy-archive.ts";
 import { followBuild, reportOutcome } from "../follow-build.ts";
 
 /** `slipway rebuild`: the way to apply changed variables. */
@@ -28,12 +29,14 @@ export const redeploy = command({
   },
 });
 
-async function follow(target: Target, buildId: string, json: boolean, { terminal, signal }: Context): Promise<number> {
+async function follow(target: Target, buildId: string, json: boolean, context: Context): Promise<number> {
+  const { terminal, signal } = context;
   const startedAt = performance.now();
   terminal.note(`Build ${buildId}.`);
-  const followed = await followBuild(target, buildId, terminal, signal).catch((error: unknown) => {
-    terminal.note(`Build ${buildId} continues; stop it with: slipway cancel ${buildId}`);
-    throw error;
+  const followed = await cancelOnFailure(target, buildId, context, (sent) => {
+    // Nothing is uploaded.
+    sent();
+    return followBuild(target, buildId, terminal, signal);
   });
   return reportOutcome(target, followed, { terminal, json, startedAt });
 }

@@ -79,6 +79,7 @@ export async function contractService(script: Script = {}) {
     }
     if (call.startsWith("DELETE /me/tokens/")) return { status: 200, body: { token: call.split("/").at(-1) } };
     const route = call.replace("/organizations/org_1/projects/prj_1", "");
+    if (route === "POST /rebuild") return { status: 201, body: { build: build({}) } };
     if (route === "POST /builds") {
       const running = conflicts.shift();
       if (running) return problem(409, "build_in_progress", "busy", { build: { ...running, createdAt: at } });

@@ -251,3 +251,18 @@ test("advice is shown for a failed build too", async () => {
   const { stderr } = await deploy(service);
   expect(stderr).toContain("No answer.\nSuggestion: Commit a lock file.\nWarning: Old Node.js.\n");
 });
+
+test("Ctrl-C cancels a rebuild too", async () => {
+  await using service = await contractService({ statuses: [{ status: "building" }] });
+  let isPressed = false;
+  const { code, stderr } = await slipway(["rebuild"], {
+    environment: { ...service.environment, TMPDIR: temporary },
+    onNote: (shown, kill) => {
+      if (isPressed || !shown.includes("Build bld_1.")) return;
+      isPressed = true;
+      kill("SIGINT");
+    },
+  });
+  expect([code, stderr]).toEqual([130, expect.stringContaining("Canceled build bld_1.")]);
+  expect(service.calls()).toContain("POST /builds/bld_1/cancel");
+});
