@@ -4,5 +4,5 @@ import type { ReplySchemas } from "./send.ts";
 
 /** The schema of each route's reply, by the route's id: with them, an answer that the contract does not know is an error. */
 export const replySchemas: ReplySchemas = Object.fromEntries(
-  declaredRoutes.map((route: Route) => [route.id, route.definition.reply]),
+  declaredRoutes.map(({ id, definition }: Route) => [id, { safeParse: (body) => definition.reply.safeParse(body) }]),
 );
