@@ -1,3 +1,5 @@
+import { isLeftover } from "../zip/leftover.ts";
+
 /** A file of an archive; `text` gives undefined when it is binary or too large to be read. */
 export interface SourceFile {
   size: number;
@@ -12,11 +14,10 @@ export interface SourceTree {
   files: ReadonlyMap<string, SourceFile>;
 }
 
-const JUNK = /(^|\/)(__MACOSX\/|\.DS_Store$|\._[^/]*$|Thumbs\.db$|desktop\.ini$)/i;
 const HIDDEN_FOLDERS = /(^|\/)(\.git|\.hg|\.svn)\//;
 
 /** True for the leftovers of file managers and version control, which detection never sees (docs/detection.md, Root). */
-export const isJunk = (path: string): boolean => JUNK.test(path) || HIDDEN_FOLDERS.test(path);
+export const isJunk = (path: string): boolean => isLeftover(path) || HIDDEN_FOLDERS.test(path);
 
 const VENDORED =
   /(^|\/)(node_modules|bower_components|jspm_packages|vendor|vendors|third[_-]?party|site-packages|\.?venv|virtualenv|\.tox|\.nox|__pycache__|\.pnpm-store|\.yarn|\.next|\.nuxt|\.output|\.svelte-kit|\.angular|\.turbo|\.cache|\.parcel-cache|dist|dist[-_][^/]+|built|build|out|coverage|htmlcov|staticfiles|\.eggs|[^/]+\.egg-info|Pods)\//;

@@ -14,7 +14,7 @@ import { join } from "node:path";
 import { setImmediate as nextTurn } from "node:timers/promises";
 import type { Archive } from "../../buildpack/zip/archive.ts";
 import type { ArchiveEntry } from "../../buildpack/zip/entry.ts";
-import { isJunk } from "../../buildpack/zip/junk.ts";
+import { isLeftover } from "../../buildpack/zip/leftover.ts";
 import { checkLinks } from "../../buildpack/zip/links.ts";
 
 const entriesPerTurn = 512;
@@ -33,7 +33,7 @@ export async function extractArchive(archive: Archive, targetDir: string, option
   const prefix = options.root ? `${options.root}/` : "";
   const tree = new WrittenTree(targetDir);
   const placed = (entry: ArchiveEntry) =>
-    entry.path.startsWith(prefix) && !isJunk(entry.path) ? entry.path.slice(prefix.length) : null;
+    entry.path.startsWith(prefix) && !isLeftover(entry.path) ? entry.path.slice(prefix.length) : null;
   try {
     for (const [index, entry] of archive.entries.entries()) {
       const path = entry.kind === "directory" ? placed(entry) : null;

@@ -1,7 +1,7 @@
 import { deflateRawSync } from "node:zlib";
 import { describe, expect, it } from "vitest";
 import { openArchive } from "../../../../buildpack/zip/archive.ts";
-import { isJunk } from "../../../../buildpack/zip/junk.ts";
+import { isLeftover } from "../../../../buildpack/zip/leftover.ts";
 import { ArchiveRefused, quoteName } from "../../../../buildpack/zip/refused.ts";
 import type { ByteSource } from "../../../../buildpack/zip/source.ts";
 import { type ForgedEntry, forge } from "./forge.ts";
@@ -267,6 +267,6 @@ it.each([
   ["my__MACOSX/x", false],
   ["my__MACOSX", false],
   ["_.js", false],
-])("%s: junk %s", (path, junk) => {
-  expect(isJunk(path)).toBe(junk);
+])("%s: leftover %s", (path, leftover) => {
+  expect(isLeftover(path)).toBe(leftover);
 });
