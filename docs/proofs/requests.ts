@@ -97,7 +97,6 @@ export const requestsProofs: Proofs = {
     ],
   },
   Errors: {
-    "`deploy` of the SDK": [[samples, "the SDK's README deploys a folder, without what .gitignore names"]],
     "`status` is the": [
       [texts, "has the service's own shape for %s"],
       [security, "an unknown route is a 404 in the same shape"],

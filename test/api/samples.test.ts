@@ -243,6 +243,8 @@ test.each(inOrder.map((operation) => [operation.id, operation] as const))(
 );
 
 test("the SDK's README deploys a folder, without what .gitignore names", async () => {
+  // The samples have ended all sessions.
+  bearer = await signIn();
   await endBuild();
   const { baseUrl, accessKey, secretKey, organizationId, projectId } = running.seed;
   const readme = readFileSync(new URL("../../sdk/README.md", import.meta.url), "utf8");

@@ -133,12 +133,13 @@ test("with --wait it is waited for, as often as another one comes first", async 
   expect(new Set(keys).size).toBe(3);
 });
 
-const atStage = (stage: string, signal: NodeJS.Signals) => {
+/** Sends a signal, once or more often, when this stage is shown. A later one could arrive while the process ends. */
+const atStage = (stage: string, signal: NodeJS.Signals, times = 1) => {
   let sent = false;
   return (stderr: string, kill: (signal: NodeJS.Signals) => void) => {
     if (sent || !stderr.includes(stage)) return;
     sent = true;
-    kill(signal);
+    for (let time = 0; time < times; time += 1) kill(signal);
   };
 };
 
@@ -146,10 +147,7 @@ test("Ctrl-C cancels the build and ends with code 130, also when npm passes the 
   const queued = Array.from({ length: 3 }, () => ({ status: "pending" }));
   await using service = await contractService({ statuses: [...queued, { status: "building" }] });
   const { code, stdout, stderr } = await deploy(service, [], {
-    onNote: (notes, kill) => {
-      if (notes.includes("queued")) kill("SIGINT");
-      if (notes.includes("queued") && !notes.includes("Canceled")) kill("SIGINT");
-    },
+    onNote: atStage("queued", "SIGINT", 2),
   });
   expect([code, stdout]).toEqual([130, ""]);
   expect(stderr).toContain("Canceled build bld_1.");
@@ -254,14 +252,9 @@ test("advice is shown for a failed build too", async () => {
 
 test("Ctrl-C cancels a rebuild too", async () => {
   await using service = await contractService({ statuses: [{ status: "building" }] });
-  let isPressed = false;
   const { code, stderr } = await slipway(["rebuild"], {
     environment: { ...service.environment, TMPDIR: temporary },
-    onNote: (shown, kill) => {
-      if (isPressed || !shown.includes("Build bld_1.")) return;
-      isPressed = true;
-      kill("SIGINT");
-    },
+    onNote: atStage("Build bld_1.", "SIGINT"),
   });
   expect([code, stderr]).toEqual([130, expect.stringContaining("Canceled build bld_1.")]);
   expect(service.calls()).toContain("POST /builds/bld_1/cancel");
