@@ -11,17 +11,27 @@ interface DialogProps {
   onClose: () => void;
   children: ComponentChildren;
   wide?: boolean;
+  /** True if what opened the dialog is gone when the dialog closes, or soon after. */
+  isOpenerGone?: { readonly current: boolean };
 }
 
-/** The platform's modal dialog; render it only while it is open. Escape closes it, and the focus returns to where it was. */
-export function Dialog({ title, onClose, children, wide }: DialogProps) {
+/**
+ * The platform's modal dialog; render it only while it is open. Escape closes it, and the focus returns to where it was, or to the
+ * page's title if that is gone.
+ */
+export function Dialog({ title, onClose, children, wide, isOpenerGone }: DialogProps) {
   const dialog = useRef<HTMLDialogElement>(null);
   const id = useId();
   useEffect(() => {
-    const before = document.activeElement;
-    dialog.current?.showModal();
+    const element = dialog.current;
+    const opener = document.activeElement;
+    element?.showModal();
     return () => {
-      if (before instanceof HTMLElement && before.isConnected) before.focus();
+      // Nothing outside a modal dialog can take the focus while it is open.
+      element?.close();
+      const isThere = opener instanceof HTMLElement && opener.isConnected && !isOpenerGone?.current;
+      const next = isThere ? opener : document.querySelector<HTMLElement>("h1");
+      next?.focus({ preventScroll: true });
     };
   }, []);
   return (
@@ -64,18 +74,18 @@ export function ConfirmByName({ title, children, name, action, mutation, onClose
   const [typed, setTyped] = useState("");
   const { successes } = mutation;
   const before = useRef(successes);
+  const isDestroyed = useRef(false);
   // Also after "Try again", which does not submit the form.
   useEffect(() => {
     if (successes <= before.current) return;
+    isDestroyed.current = true;
     onClose();
-    // What opened the dialog may be gone together with what was destroyed.
-    setTimeout(() => document.querySelector<HTMLElement>("h1")?.focus({ preventScroll: true }));
   }, [successes]);
   const submit = () => {
     if (typed === name) void mutation.run(typed);
   };
   return (
-    <Dialog title={title} onClose={onClose}>
+    <Dialog title={title} onClose={onClose} isOpenerGone={isDestroyed}>
       <DialogForm
         of={mutation}
         onSubmit={submit}
