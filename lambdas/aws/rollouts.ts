@@ -28,7 +28,7 @@ export interface DeploymentState {
 }
 
 export interface Rollouts {
-  /** The deployments of the project's service that were created after this time; ECS lists new ones late. */
+  /** The deployments of the project's service that were created after this time, newest first; ECS lists new ones late. */
   since(projectId: string, after: Date): Promise<ListedDeployment[]>;
   /** The deployments of the project's service that have not ended, including draining ones. */
   unfinished(projectId: string): Promise<ListedDeployment[]>;

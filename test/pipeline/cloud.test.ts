@@ -30,7 +30,16 @@ describe.concurrent("on services with the delays, refusals and faults of AWS", (
   /** The service whose old revision drains until `draining` is opened. */
   let heldService: string | undefined;
   /** The service whose execution is stopped when its traffic has moved; until then its deployment cannot be read. */
-  let interrupted: { service: string; isUnreadable: boolean; stops: number; moved(): Promise<void> } | undefined;
+  let interrupted:
+    | {
+        service: string;
+        isUnreadable: boolean;
+        isStopped: boolean;
+        stops: number;
+        unlisted: number;
+        moved(): Promise<void>;
+      }
+    | undefined;
   beforeAll(async () => {
     const { ecs, faults, ...others } = cloud();
     const drained: EcsBehavior["drained"] = (service, signal) => {
@@ -49,6 +58,12 @@ describe.concurrent("on services with the delays, refusals and faults of AWS", (
         if (!interrupted || !call.input.includes(interrupted.service)) return fault;
         if (call.operation === "StopServiceDeployment") interrupted.stops += 1;
         if (call.operation === "ContinueServiceDeployment" && isExecuted) interrupted.isUnreadable = true;
+        // The list shows the deployment that restores the version before later than the service does.
+        if (call.operation === "UpdateService" && interrupted.isStopped && isExecuted) interrupted.unlisted = 4;
+        if (call.operation === "ListServiceDeployments" && interrupted.unlisted > 0) {
+          interrupted.unlisted -= 1;
+          return { kind: "stale" };
+        }
         const isRead = call.operation === "DescribeServiceDeployments";
         return isRead && interrupted.isUnreadable ? { kind: "failed" } : fault;
       },
@@ -213,9 +228,12 @@ describe.concurrent("on services with the delays, refusals and faults of AWS", (
     const watched = {
       service,
       isUnreadable: false,
+      isStopped: false,
       stops: 0,
+      unlisted: 0,
       async moved() {
         await stopExecution(await begun.promise);
+        watched.isStopped = true;
         watched.isUnreadable = false;
         // Long enough for several attempts to restore the version before, whose tasks are ending.
         setTimeout(cleanUp.open, 2_000);

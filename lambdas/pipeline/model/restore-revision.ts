@@ -1,7 +1,7 @@
 import { setTimeout as sleep } from "node:timers/promises";
 import { runOptions } from "../../../api/stored-settings.ts";
 import type { AppDeployer, AppReader, AppSwitch } from "../../aws/apps.ts";
-import { isUnfinished, type Rollouts } from "../../aws/rollouts.ts";
+import { isUnfinished, type ListedDeployment, type Rollouts } from "../../aws/rollouts.ts";
 import { Addresses, type BuildRow, Lock } from "../../builds/model/rows.ts";
 import type { TableReader } from "../../table/reader.ts";
 import type { TableWriter } from "../../table/writer.ts";
@@ -64,7 +64,12 @@ async function restorePrevious(
     });
     return false;
   }
-  return mayBeUnlisted || deployments.some(({ taskDefinition }) => taskDefinition === build.taskDefinition);
+  const isOfBuild = ({ taskDefinition }: ListedDeployment) => taskDefinition === build.taskDefinition;
+  // The service names the wanted task definition as soon as it is asked for. If the build's deployment is the newest that is listed and
+  // has succeeded, the one that moves the traffic back is not listed yet.
+  const [newest] = deployments;
+  if (newest?.status === "SUCCESSFUL" && isOfBuild(newest)) return false;
+  return mayBeUnlisted || deployments.some(isOfBuild);
 }
 
 /** A first deployment has no earlier version, and ECS refuses its rollback, so the service is deleted. */
