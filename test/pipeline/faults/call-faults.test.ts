@@ -163,14 +163,20 @@ const chosen = all.filter(isChosen);
 /** More projects at a time would wait for the processors. */
 const atATime = 8;
 
-describe("each call of the pipeline refused, throttled, lost, late or stale", () => {
+/** Each case makes a project, and an organization holds 500. */
+const casesOfService = 400;
+const parts = Array.from({ length: Math.ceil(chosen.length / casesOfService) }, (_, index) => ({
+  part: chosen.slice(index * casesOfService, (index + 1) * casesOfService),
+}));
+
+describe.each(parts)("each call of the pipeline refused, throttled, lost, late or stale", ({ part }) => {
   let service: FaultyService;
   const outcomes = new Map<Case, PromiseWithResolvers<void>>();
   const folder = mkdtempSync(join(tmpdir(), "call-faults-"));
   beforeAll(async () => {
     service = await startFaulty(kind);
-    process.stdout.write(`${chosen.length} of ${all.length} cases, PROPERTY_SEED=${seed}\n`);
-    for (const one of chosen) outcomes.set(one, Promise.withResolvers());
+    process.stdout.write(`${part.length} of ${all.length} cases, PROPERTY_SEED=${seed}\n`);
+    for (const one of part) outcomes.set(one, Promise.withResolvers());
     const waiting = [...outcomes];
     const work = async () => {
       for (let next = waiting.shift(); next; next = waiting.shift()) {
@@ -211,7 +217,7 @@ describe("each call of the pipeline refused, throttled, lost, late or stale", ()
     if (definitions === 2 && build.status === "ready") expect(readFileSync(released, "utf8")).toMatch(/^\d+\n$/);
   }
 
-  test.each(chosen.map((one) => [one.name, one] as const))("%s", { timeout: 240_000 }, async (_, one) => {
+  test.each(part.map((one) => [one.name, one] as const))("%s", { timeout: 240_000 }, async (_, one) => {
     await outcomes.get(one)?.promise;
   });
 
