@@ -6,7 +6,7 @@ import { mutateMachine, type Outcome } from "./mutate/definitions.ts";
 
 /**
  * Changes the code in small ways and counts the changes that no test notices:
- * `npm run mutate [-- area…] [--files pattern] [--fast] [--slowest ms] [--every n]`
+ * `npm run mutate [-- area…] [--files pattern] [--fast] [--whole pattern] [--slowest ms] [--every n]`
  * (docs/testing.md). One worker at low priority, because a full run takes hours.
  */
 const { positionals, values } = parseArgs({
@@ -15,12 +15,13 @@ const { positionals, values } = parseArgs({
     fast: { type: "boolean", default: false },
     every: { type: "string", default: "1" },
     files: { type: "string" },
+    whole: { type: "string", default: "**" },
     slowest: { type: "string", default: "Infinity" },
   },
 });
 
 /** Which tests are tried. */
-const effort = { whole: !values.fast, millisecondsMax: Number(values.slowest) };
+const effort = { whole: values.fast ? undefined : values.whole, millisecondsMax: Number(values.slowest) };
 /** Of the changes of the machine and the template only each n-th is tried. */
 const every = Number(values.every);
 

@@ -1,6 +1,7 @@
 import { globSync, rmSync } from "node:fs";
+import { matchesGlob } from "node:path";
 import { type Area, templateTests } from "./areas.ts";
-import { copyOfProject } from "./copy-of-project.ts";
+import { copyOfProject, root } from "./copy-of-project.ts";
 import type { Outcome } from "./definitions.ts";
 import { instrument } from "./instrument.ts";
 import type { Workplace } from "./run-tests.ts";
@@ -10,8 +11,8 @@ import { TestFile, type Verdicts } from "./test-file.ts";
 const limits = [300, 3_000, Number.POSITIVE_INFINITY];
 
 export interface Effort {
-  /** Whether changes that cannot be tried in place get a run of the whole file. */
-  whole: boolean;
+  /** The pattern of the files of tests that are run whole for each change that cannot be tried in place. */
+  whole: string | undefined;
   /** Slower tests are left out. */
   millisecondsMax: number;
 }
@@ -37,27 +38,39 @@ async function tryAll({ workplace, tests, mutants: known, whole, millisecondsMax
       console.log(`${new Date().toISOString()} ${verdicts.noticed.size} of ${mutants.size} noticed after ${what}`);
     }
   }
-  if (whole) for (const file of files) await file.tryWhole();
+  const ofWhole = files.filter(({ file }) => whole !== undefined && matchesGlob(file, whole));
+  for (const file of ofWhole) await file.tryWhole();
   const survivors = [...mutants]
     .filter(([id]) => !verdicts.noticed.has(id))
     .map(([id, what]) => `${what} (${verdicts.tried.has(id) ? "survived" : "not reached"})`);
   return { count: mutants.size, survivors };
 }
 
-/** Tries every change of an area's files with the tests that reach it. */
+const isChosen = (name: string, patterns: string | undefined) =>
+  patterns === undefined || patterns.split(",").some((pattern) => matchesGlob(name, pattern));
+
+/** Tries every change of an area's files with the tests that reach it; `files` are patterns that narrow it. */
 export async function mutateCode(
   area: Area,
   { files, ...effort }: Effort & { files?: string | undefined },
 ): Promise<Outcome> {
-  const copy = copyOfProject();
-  try {
-    const mutants = await instrument(copy, files === undefined ? area.files : files.split(","));
-    const named = new Map(mutants.map(({ id, what }) => [id, what]));
-    const workplace = { copy, config: "vitest.config.ts" } as const;
-    return await tryAll({ workplace, tests: area.tests, mutants: named, ...effort });
-  } finally {
-    rmSync(copy, { recursive: true, force: true });
+  const outcomes: Outcome[] = [];
+  for (const part of [area].flat()) {
+    const names = globSync(part.files, { cwd: root }).filter((name) => isChosen(name, files));
+    if (names.length === 0) continue;
+    const copy = copyOfProject();
+    try {
+      const mutants = new Map((await instrument(copy, names)).map(({ id, what }) => [id, what]));
+      const workplace = { copy, config: "vitest.config.ts" } as const;
+      outcomes.push(await tryAll({ workplace, tests: part.tests, mutants, ...effort }));
+    } finally {
+      rmSync(copy, { recursive: true, force: true });
+    }
   }
+  return {
+    count: outcomes.reduce((sum, { count }) => sum + count, 0),
+    survivors: outcomes.flatMap(({ survivors }) => survivors),
+  };
 }
 
 /** Takes each condition, statement and protection out of the synthesized template; `every` takes a sample. */

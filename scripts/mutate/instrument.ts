@@ -1,4 +1,4 @@
-import { globSync, readFileSync, writeFileSync } from "node:fs";
+import { readFileSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { Instrumenter } from "@stryker-mutator/instrumenter";
 import { logTexts } from "./ignored.ts";
@@ -18,9 +18,10 @@ const logger = {
 };
 
 /** Puts every change of these files into a copy of the project, each behind its switch. */
-export async function instrument(copy: string, patterns: string[]): Promise<Mutant[]> {
-  const names = [...new Set(patterns.flatMap((pattern) => globSync(pattern, { cwd: copy })))].sort();
-  const files = names.map((name) => ({ name, mutate: true, content: readFileSync(join(copy, name), "utf8") }));
+export async function instrument(copy: string, names: string[]): Promise<Mutant[]> {
+  const files = names
+    .toSorted()
+    .map((name) => ({ name, mutate: true, content: readFileSync(join(copy, name), "utf8") }));
   const options = { plugins: null, excludedMutations: [], ignorers: [logTexts] };
   const instrumented = await new Instrumenter(logger).instrument(files, options);
   for (const { name, content } of instrumented.files) writeFileSync(join(copy, name), content);
