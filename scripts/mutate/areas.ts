@@ -69,14 +69,22 @@ export const areas: Record<string, Area> = {
     tests: ["test/unit/buildpack/analysis/!(hostile).test.ts"],
   },
   "tables-sql": {
-    files: ["lambdas/tables/*.ts", "lambdas/tables/model/*.ts", "lambdas/aws/databases.ts"],
-    tests: ["test/api/tables/*.test.ts"],
+    // The other rules of the model are pure, and changed by `tables`.
+    files: [
+      "lambdas/tables/*.ts",
+      "lambdas/tables/model/{catalog,change-table,conflict,conversion,database,databases,drop-database}.ts",
+      "lambdas/tables/model/{existing-database,functions,idempotency,idempotency-statements,inner-function}.ts",
+      "lambdas/tables/model/{inner-names,open-database,result-chunks,rows,session,setup,sql,stored-rows}.ts",
+      "lambdas/tables/model/{text-conversion,validate,value-functions}.ts",
+      "lambdas/aws/databases.ts",
+    ],
+    // Each case of the model's test is a series of hundreds of requests.
+    tests: ["test/api/tables/{rows,schema,conversions,session}.test.ts"],
   },
 };
 
-/** The tests that read the synthesized template; those of the bundle and of the scripts do not. */
+/** The tests that read the synthesized template. The permissions are most of the parts, so their tests come first. */
 export const templateTests = [
-  // The permissions are most of the parts, so their tests come first.
   "test/synth/iam.test.ts",
-  "test/synth/{deployment,events,integrations,network,removal,routes,settings,stateful,take-down}.test.ts",
+  "test/synth/{deployment,events,network,removal,routes,stateful}.test.ts",
 ];

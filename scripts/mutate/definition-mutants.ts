@@ -15,15 +15,15 @@ function entriesOf(node: Json): [string | number, Json][] {
   return typeof node === "object" && node !== null ? Object.entries(node) : [];
 }
 
-/** Each part of a document that `isRemovable` names, by its key and the key of the list or object around it. */
+/** Each part of a document that `isRemovable` names, by its key, the key of the list or object around it, and the part. */
 function removals(
   document: Json,
-  isRemovable: (key: string | number, parent: string | number | undefined) => boolean,
+  isRemovable: (key: string | number, parent: string | number | undefined, part: Json) => boolean,
 ): Removal[] {
   const visit = (node: Json, path: JsonPath): Removal[] =>
     entriesOf(node).flatMap(([key, child]) => {
       const here = [...path, key];
-      const own = isRemovable(key, path.at(-1)) ? [{ path: here, what: here.join(".") }] : [];
+      const own = isRemovable(key, path.at(-1), child) ? [{ path: here, what: here.join(".") }] : [];
       return [...own, ...visit(child, here)];
     });
   return visit(document, []);
@@ -56,12 +56,19 @@ export function machineRemovals(machine: Json): Removal[] {
 }
 
 const templateParts =
-  /^(Condition|DeletionPolicy|UpdateReplacePolicy|DeletionProtection|DeletionProtectionEnabled|DeadLetterConfig|RetryPolicy|AlarmActions|PublicAccessBlockConfiguration|BucketEncryption|SSESpecification|PointInTimeRecoverySpecification|StorageEncrypted|EnableKeyRotation|VersioningConfiguration|LoggingConfiguration|LifecycleConfiguration|RetentionInDays|ReservedConcurrentExecutions|ThrottleSettings|DefaultRouteSettings|KmsKeyId|KMSMasterKeyId|EncryptionKey|BackupRetentionPeriod|Parameters)$/;
+  /^(Condition|DeletionPolicy|UpdateReplacePolicy|DeletionProtection|DeletionProtectionEnabled|DeadLetterConfig|RetryPolicy|DestinationConfig|SourceArn|AlarmActions|OKActions|TreatMissingData|PublicAccessBlockConfiguration|BucketEncryption|SSESpecification|SqsManagedSseEnabled|PointInTimeRecoverySpecification|StorageEncrypted|EnableKeyRotation|VersioningConfiguration|LoggingConfiguration|AccessLogSettings|TracingConfiguration|LifecycleConfiguration|RetentionInDays|MessageRetentionPeriod|ReservedConcurrentExecutions|ThrottleSettings|DefaultRouteSettings|Timeout|TimeoutInMinutes|QueuedTimeoutInMinutes|KmsKeyId|KMSMasterKeyId|EncryptionKey|ManageMasterUserPassword|BackupRetentionPeriod)$/;
 
-/** What of the template can be missing: conditions and statements of policies, protection, encryption, alarms, limits. */
+/**
+ * What of the template can be missing: conditions and statements of policies, protection, encryption, alarms, limits.
+ * Without a policy, CloudFormation deletes too: "Delete" is not removed. The parameters of a database's group are, but
+ * not the template's own, which are the CDK's.
+ */
 export function templateRemovals(template: Json): Removal[] {
   return removals(
     template,
-    (key, parent) => templateParts.test(String(key)) || (typeof key === "number" && parent === "Statement"),
+    (key, parent, part) =>
+      (templateParts.test(String(key)) && part !== "Delete") ||
+      (key === "Parameters" && parent === "Properties") ||
+      (typeof key === "number" && parent === "Statement"),
   );
 }

@@ -5,7 +5,7 @@ import { expect, it } from "vitest";
 import * as z from "zod";
 import { limits } from "../../api/limits.ts";
 import { renderBuildspec } from "../../buildpack/image/buildspec.ts";
-import { steps } from "../../statemachines/steps.ts";
+import { imageBuildServices, listeners, removalSteps, steps } from "../../statemachines/steps.ts";
 import { ofType } from "./assembly.ts";
 import { functions, grantsOf, written } from "./policies.ts";
 
@@ -145,7 +145,25 @@ it("a function behind the API answers before API Gateway gives up", () => {
   }
 });
 
-it("executions are traced and logged, without their data", () => {
-  expect(machine?.Properties.TracingConfiguration).toEqual({ Enabled: true });
-  expect(machine?.Properties.LoggingConfiguration).toMatchObject({ Level: "ALL", IncludeExecutionData: false });
+it("executions of both machines are traced and logged, without their data", () => {
+  for (const [id, { Properties }] of ofType("AWS::StepFunctions::StateMachine")) {
+    expect([id, Properties.TracingConfiguration]).toEqual([id, { Enabled: true }]);
+    const { Destinations, ...logging } = Properties.LoggingConfiguration;
+    expect([id, logging]).toEqual([id, { Level: "ALL", IncludeExecutionData: false }]);
+    const [{ CloudWatchLogsLogGroup: group }] = Destinations;
+    expect(written(group.LogGroupArn)).toMatch(/^<(Deployment|Removals)Output/);
+  }
+});
+
+it("each function has the time that its step or listener is given, and a removal's step waits longer than its function", () => {
+  const given = Object.entries({ ...steps, ...removalSteps, ...listeners, ...imageBuildServices });
+  const timeoutOf = new Map(functions().map(({ id, timeout }) => [id, timeout]));
+  expect(given.map(([id]) => [id, timeoutOf.get(id)])).toEqual(given.map(([id, one]) => [id, one.timeoutSeconds]));
+  expect(timeoutOf.get("operator")).toBeGreaterThanOrEqual(60);
+  const removal: { States: Record<string, { Type: string; TimeoutSeconds?: number }> } = JSON.parse(
+    readFileSync(join(root, "statemachines/removal.asl.json"), "utf8"),
+  );
+  const removing = Object.values(removal.States).filter(({ Type }) => Type === "Task");
+  expect(removing.length).toBeGreaterThan(5);
+  for (const { TimeoutSeconds } of removing) expect(TimeoutSeconds).toBeGreaterThan(removalSteps.remove.timeoutSeconds);
 });

@@ -2,7 +2,7 @@ import { expect, it, onTestFinished, vi } from "vitest";
 import { log } from "../../lambdas/http/log.ts";
 import { listeners } from "../../statemachines/steps.ts";
 import { ofType, slipwayApp } from "./assembly.ts";
-import { written } from "./policies.ts";
+import { resourcePolicies, written } from "./policies.ts";
 
 const rulesTo = (target: RegExp) =>
   ofType("AWS::Events::Rule").filter(([, { Properties }]) => target.test(written(Properties.Targets[0].Arn)));
@@ -43,6 +43,39 @@ it("an event that is not delivered or not handled goes to a queue with an alarm"
   expect(failures).toEqual(Object.keys(listeners).map(() => `<${queue}>`));
   const watched = ofType("AWS::CloudWatch::Alarm").filter(([, one]) => JSON.stringify(one).includes(`"${queue}"`));
   expect(watched).toHaveLength(1);
+});
+
+it("only the stack's rules can add to the queue of lost events, and only over TLS", () => {
+  const [queue] = ofType("AWS::SQS::Queue").map(([id]) => `<${id.slice(0, -8)}>`);
+  const rules = ofType("AWS::Events::Rule").map(([id]) => `<${id.slice(0, -8)}>`);
+  const all = resourcePolicies("AWS::SQS::QueuePolicy");
+  const allowed = rules.map(
+    (rule) => `Allow events.amazonaws.com sqs:SendMessage ${queue} if ArnEquals aws:SourceArn ${rule}`,
+  );
+  expect(all.toSorted()).toEqual([...allowed, `Deny * sqs:* ${queue} if Bool aws:SecureTransport false`].toSorted());
+});
+
+it("a lost event stays for two weeks, encrypted", () => {
+  const [, queue] = ofType("AWS::SQS::Queue")[0] ?? [];
+  expect(queue?.Properties).toEqual({ MessageRetentionPeriod: 14 * 24 * 3600, SqsManagedSseEnabled: true });
+});
+
+it("each listener can be invoked by its own rule only", () => {
+  const invokers = ofType("AWS::Lambda::Permission").map(([, { Properties: p }]) =>
+    [written(p.FunctionName), p.Action, p.Principal, written(p.SourceArn)].map((one) =>
+      one.replace(/[0-9A-F]{8}>/, ">"),
+    ),
+  );
+  const rules = rulesTo(/^<Functions/).map(([id, { Properties }]) => {
+    const listener = written(Properties.Targets[0].Arn).replace(/[0-9A-F]{8}>$/, ">");
+    return [listener, "lambda:InvokeFunction", "events.amazonaws.com", `<${id.slice(0, -8)}>`];
+  });
+  expect(invokers.sort()).toEqual(rules.sort());
+});
+
+it("a tick of the clock that is not delivered within its minute is dropped, because the next one follows", () => {
+  const [, { Properties } = {}] = rulesTo(/^<Functionsreconcilelocks/)[0] ?? [];
+  expect(Properties?.Targets[0].RetryPolicy).toEqual({ MaximumEventAgeInSeconds: 60, MaximumRetryAttempts: 0 });
 });
 
 it("each alarm uses a metric that changes in its case", () => {
@@ -106,12 +139,14 @@ it("the event of a failed execution is sent to the topic", () => {
   expect(watched.toSorted()).toEqual(["Slipway-deployment", "Slipway-removal"]);
 });
 
-it("CloudWatch and EventBridge may publish to the topic, which has no KMS key", () => {
+it("CloudWatch and EventBridge may publish to the topic, over TLS, and it has no KMS key", () => {
   const [, topic] = ofType("AWS::SNS::Topic")[0] ?? [];
   expect(topic?.Properties?.KmsMasterKeyId).toBeUndefined();
-  const policy = JSON.stringify(ofType("AWS::SNS::TopicPolicy"));
-  expect(policy).toContain("cloudwatch.amazonaws.com");
-  expect(policy).toContain("events.amazonaws.com");
+  const all = resourcePolicies("AWS::SNS::TopicPolicy");
+  expect(all).toEqual([
+    "Deny * sns:Publish <AlarmsTopic> if Bool aws:SecureTransport false",
+    "Allow cloudwatch.amazonaws.com and events.amazonaws.com sns:Publish <AlarmsTopic>",
+  ]);
 });
 
 it("an idle stack pays for one key and four alarm metrics", () => {

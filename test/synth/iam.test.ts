@@ -7,7 +7,7 @@ import { archiveKey } from "../../lambdas/builds/model/replies.ts";
 import { imageBuildActions } from "../../statemachines/image-build-actions.ts";
 import { imageBuildServices, listeners, operatorUses, removalSteps, steps } from "../../statemachines/steps.ts";
 import { ofType, resources } from "./assembly.ts";
-import { functions, type Grant, grantsFor, grantsOf, lineOf, written } from "./policies.ts";
+import { functions, type Grant, grantsFor, grantsOf, lineOf, trustOf, written } from "./policies.ts";
 
 const usesOf = new Map<string, readonly Capability[]>([
   ...routes.map((route) => [route.id, capabilitiesOf(route)] as const),
@@ -39,6 +39,14 @@ it("each function has exactly the permissions of its capabilities", () => {
     const own = grantsOf(roleId).filter(({ action }) => !wiring.includes(action));
     const stated = (usesOf.get(id) ?? []).flatMap(grantsFor);
     expect([id, lines(own)]).toEqual([id, lines(stated)]);
+  }
+});
+
+it("each function can write its output, and a listener can keep the event that it failed to handle", () => {
+  const output = ["logs:CreateLogStream <FunctionsOutput>", "logs:PutLogEvents <FunctionsOutput>"];
+  for (const { id, roleId } of functions()) {
+    const own = grantsOf(roleId).filter(({ action }) => wiring.includes(action));
+    expect([id, lines(own)]).toEqual([id, id in listeners ? [...output, "sqs:SendMessage <EventsLost>"] : output]);
   }
 });
 
@@ -507,6 +515,91 @@ it("no other account can make ECS, Step Functions or CodeBuild use our roles", (
       expect.stringMatching(sourceOf[service] ?? /never/),
     ]);
   }
+});
+
+it("each role can be assumed by the service that works with it, those that sign only by functions, and no other", () => {
+  const own = new Set(functions().map(({ roleId }) => roleId));
+  for (const id of own) expect([id, trustOf(id)]).toEqual([id, ["lambda.amazonaws.com"]]);
+  const others = ofType("AWS::IAM::Role").filter(([id]) => !own.has(id));
+  const trusts = others.map(([id]) => `${id.replace(/[0-9A-F]{8}$/, "")}: ${trustOf(id).join("; ")}`);
+  expect(trusts.sort().join("\n")).toMatchInlineSnapshot(`
+    "AppsExecutionRole: ecs-tasks.amazonaws.com if ArnLike aws:SourceArn arn:<Partition>:ecs:<Region>:<AccountId>:* and StringEquals aws:SourceAccount <AccountId>
+    AppsGatewayRole: ecs.amazonaws.com
+    AppsTaskRole: ecs-tasks.amazonaws.com if ArnLike aws:SourceArn arn:<Partition>:ecs:<Region>:<AccountId>:* and StringEquals aws:SourceAccount <AccountId>
+    DeploymentRole: states.amazonaws.com if ArnLike aws:SourceArn arn:<Partition>:states:<Region>:<AccountId>:stateMachine:Slipway-deployment and StringEquals aws:SourceAccount <AccountId>
+    ImageBuildRole: codebuild.amazonaws.com if ArnLike aws:SourceArn arn:<Partition>:codebuild:<Region>:<AccountId>:project/* and StringEquals aws:SourceAccount <AccountId>
+    ImageBuildSessions: arn:<Partition>:iam::<AccountId>:root if ArnLike aws:PrincipalArn arn:<Partition>:iam::<AccountId>:role/<StackName>/functions/*
+    NetworkVpcRefusedIAMRole: vpc-flow-logs.amazonaws.com
+    RemovalsRole: states.amazonaws.com if ArnLike aws:SourceArn arn:<Partition>:states:<Region>:<AccountId>:stateMachine:Slipway-removal and StringEquals aws:SourceAccount <AccountId>
+    ServiceInvoker: apigateway.amazonaws.com
+    SignersArchives: arn:<Partition>:iam::<AccountId>:root if ArnLike aws:PrincipalArn arn:<Partition>:iam::<AccountId>:role/<StackName>/functions/*
+    SignersFiles: arn:<Partition>:iam::<AccountId>:root if ArnLike aws:PrincipalArn arn:<Partition>:iam::<AccountId>:role/<StackName>/functions/*"
+  `);
+});
+
+it("the permissions of the roles of ECS, Step Functions and the signers", () => {
+  const roles = ["AppsExecutionRole", "DeploymentRole", "RemovalsRole", "SignersArchives", "SignersFiles"];
+  const projection = roles.map((prefix) => [prefix, ...lines(grantsOf(roleNamed(prefix)[0]))].join("\n  "));
+  expect(projection.join("\n")).toMatchInlineSnapshot(`
+    "AppsExecutionRole
+      ecr:BatchCheckLayerAvailability arn:<Partition>:ecr:<Region>:<AccountId>:repository/slipway/*
+      ecr:BatchGetImage arn:<Partition>:ecr:<Region>:<AccountId>:repository/slipway/*
+      ecr:GetAuthorizationToken *
+      ecr:GetDownloadUrlForLayer arn:<Partition>:ecr:<Region>:<AccountId>:repository/slipway/*
+      logs:CreateLogStream <AppsOutput>
+      logs:PutLogEvents <AppsOutput>
+    DeploymentRole
+      codebuild:BatchGetBuilds <ImageBuildProject>
+      codebuild:StartBuild <ImageBuildProject>
+      codebuild:StopBuild <ImageBuildProject>
+      events:DescribeRule arn:<Partition>:events:<Region>:<AccountId>:rule/StepFunctionsGetEventForCodeBuildStartBuildRule
+      events:PutRule arn:<Partition>:events:<Region>:<AccountId>:rule/StepFunctionsGetEventForCodeBuildStartBuildRule
+      events:PutTargets arn:<Partition>:events:<Region>:<AccountId>:rule/StepFunctionsGetEventForCodeBuildStartBuildRule
+      lambda:InvokeFunction <Functionsanalyze>
+      lambda:InvokeFunction <Functionsawaitupload>
+      lambda:InvokeFunction <Functionscheckhealth>
+      lambda:InvokeFunction <Functionscopyarchive>
+      lambda:InvokeFunction <Functionsdeploy>
+      lambda:InvokeFunction <Functionsfailbuild>
+      lambda:InvokeFunction <Functionsfinish>
+      lambda:InvokeFunction <Functionsrelease>
+      lambda:InvokeFunction <Functionsrollback>
+      logs:CreateLogDelivery *
+      logs:DeleteLogDelivery *
+      logs:DescribeLogGroups *
+      logs:DescribeResourcePolicies *
+      logs:GetLogDelivery *
+      logs:ListLogDeliveries *
+      logs:PutResourcePolicy *
+      logs:UpdateLogDelivery *
+      xray:GetSamplingRules *
+      xray:GetSamplingTargets *
+      xray:PutTelemetryRecords *
+      xray:PutTraceSegments *
+    RemovalsRole
+      lambda:InvokeFunction <Functionsremove>
+      logs:CreateLogDelivery *
+      logs:DeleteLogDelivery *
+      logs:DescribeLogGroups *
+      logs:DescribeResourcePolicies *
+      logs:GetLogDelivery *
+      logs:ListLogDeliveries *
+      logs:PutResourcePolicy *
+      logs:UpdateLogDelivery *
+      xray:GetSamplingRules *
+      xray:GetSamplingTargets *
+      xray:PutTelemetryRecords *
+      xray:PutTraceSegments *
+    SignersArchives
+      kms:Decrypt <DataKey> if StringEquals kms:ViaService s3.<Region>.amazonaws.com
+      kms:GenerateDataKey <DataKey> if StringEquals kms:ViaService s3.<Region>.amazonaws.com
+      s3:PutObject <DataArchives>/archives/*
+    SignersFiles
+      s3:GetObject <DataFiles>/*
+      s3:GetObjectVersion <DataFiles>/*
+      s3:ListBucket <DataFiles>
+      s3:PutObject <DataFiles>/*"
+  `);
 });
 
 const mayCall = (action: string) =>

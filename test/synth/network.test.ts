@@ -1,7 +1,7 @@
 import { Template } from "aws-cdk-lib/assertions";
 import { expect, it } from "vitest";
 import { ofType, slipwayApp } from "./assembly.ts";
-import { functions, written } from "./policies.ts";
+import { functions, trustOf, written } from "./policies.ts";
 
 it("the network has no idle costs: no NAT gateway, address, load balancer or endpoint", () => {
   for (const type of [
@@ -78,4 +78,22 @@ it("the load balancers' group has the tag that the gateway's role needs to chang
     ),
   );
   expect(tagged.map(([id]) => id.replace(/[0-9A-F]{8}$/, ""))).toEqual(["NetworkIngress"]);
+});
+
+it("refused traffic is recorded, and the role that records it can do nothing else", () => {
+  const [, flow] = ofType("AWS::EC2::FlowLog")[0] ?? [];
+  expect(flow?.Properties).toMatchObject({ ResourceType: "VPC", TrafficType: "REJECT" });
+  const role = written(flow?.Properties.DeliverLogsPermissionArn).slice(1, -1);
+  expect(trustOf(role)).toEqual(["vpc-flow-logs.amazonaws.com"]);
+  const policies = ofType("AWS::IAM::Policy").map(([, { Properties }]) => Properties);
+  expect(policies.map(({ Roles }) => Roles.map(written))).toEqual([[`<${role}>`]]);
+  const group = written(flow?.Properties.LogGroupName);
+  expect(group).toMatch(/^<NetworkRefusedTraffic/);
+  expect(policies.flatMap(({ PolicyDocument }) => PolicyDocument.Statement)).toEqual([
+    {
+      Action: ["logs:CreateLogStream", "logs:DescribeLogStreams", "logs:PutLogEvents"],
+      Effect: "Allow",
+      Resource: { "Fn::GetAtt": [group.slice(1, -1), "Arn"] },
+    },
+  ]);
 });

@@ -20,6 +20,7 @@ export interface Grant {
 
 type Resolved =
   | string
+  | number
   | { Ref: string }
   | { "Fn::Sub": string }
   | { "Fn::GetAtt": [string, string] }
@@ -28,7 +29,7 @@ type Resolved =
 /** A resolved value in a readable form: `<Table>/index/locks`. */
 export function written(value: unknown): string {
   const one = value as Resolved;
-  if (typeof one === "string") return one;
+  if (typeof one === "string" || typeof one === "number") return String(one);
   if ("Fn::Sub" in one) return one["Fn::Sub"].replaceAll(/\$\{(?:AWS::)?(\w+)\}/g, "<$1>");
   if ("Ref" in one) return `<${one.Ref.replace(/^AWS::/, "")}>`;
   if ("Fn::GetAtt" in one) return `<${one["Fn::GetAtt"][0]}>`;
@@ -76,6 +77,45 @@ export function grantsOf(roleId: string): Grant[] {
         })),
       ),
     );
+}
+
+const trust = z.object({
+  Effect: z.literal("Allow"),
+  Action: z.literal("sts:AssumeRole"),
+  Principal: z.union([
+    z.strictObject({ Service: z.unknown() }).transform(({ Service }) => written(Service)),
+    z.strictObject({ AWS: z.unknown() }).transform(({ AWS }) => written(AWS)),
+  ]),
+  Condition: z.record(z.string(), z.record(z.string(), z.unknown())).optional(),
+});
+
+/** Who can assume a role, one line for each statement. */
+export function trustOf(roleId: string): string[] {
+  const statements: unknown[] = resources()[roleId]?.Properties.AssumeRolePolicyDocument.Statement ?? [];
+  return statements
+    .map((one) => trust.parse(one))
+    .map(({ Principal, Condition }) => `${Principal}${Condition ? ` if ${conditionText(Condition)}` : ""}`);
+}
+
+const resourcePolicyStatement = z.object({
+  Effect: z.enum(["Allow", "Deny"]),
+  Principal: z.union([z.string(), z.record(z.string(), z.unknown())]),
+  Action: list,
+  Resource: z.unknown().transform((value) => (Array.isArray(value) ? value : [value])),
+  Condition: z.record(z.string(), z.record(z.string(), z.unknown())).optional(),
+});
+
+/** The policies of a bucket, a queue or a topic, one line for each statement, without the hashes of logical ids. */
+export function resourcePolicies(type: string): string[] {
+  return ofType(type)
+    .flatMap(([, { Properties }]) => Properties.PolicyDocument.Statement)
+    .map((one) => resourcePolicyStatement.parse(one))
+    .map(({ Effect, Principal, Action, Resource, Condition }) => {
+      const who = typeof Principal === "string" ? [Principal] : Object.values(Principal).flat().map(written);
+      const where = Condition ? ` if ${conditionText(Condition)}` : "";
+      const line = `${Effect} ${who.join(" and ")} ${Action.join(" and ")} ${Resource.map(written).join(" and ")}${where}`;
+      return line.replaceAll(/[0-9A-F]{8}>/g, ">");
+    });
 }
 
 export interface FunctionView {

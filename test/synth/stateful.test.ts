@@ -1,7 +1,7 @@
 import { expect, it } from "vitest";
 import { baseImagePrefix } from "../../lib/image-repositories.ts";
 import { ofType, resources, slipwayApp } from "./assembly.ts";
-import { functions, written } from "./policies.ts";
+import { functions, resourcePolicies, written } from "./policies.ts";
 
 const stateful = ["AWS::DynamoDB::Table", "AWS::S3::Bucket", "AWS::RDS::DBCluster"];
 const dataKey = () => ofType("AWS::KMS::Key").find(([id]) => id.startsWith("DataKey"))?.[0];
@@ -62,6 +62,29 @@ it("no bucket is public and none answers without TLS", () => {
     );
     expect(JSON.stringify(denied)).toContain('"aws:SecureTransport":"false"');
   }
+});
+
+it("every call to a bucket needs TLS 1.2, and S3 alone writes access logs, those of each bucket below its own prefix", () => {
+  const buckets = ofType("AWS::S3::Bucket").map(([id]) => id.slice(0, -8));
+  const denied = buckets.flatMap((id) =>
+    ["Bool aws:SecureTransport false", "NumericLessThan s3:TlsVersion 1.2"].map(
+      (condition) => `Deny * s3:* <${id}> and <${id}>/* if ${condition}`,
+    ),
+  );
+  const logged = ["Archives", "Artifacts", "Files"].map(
+    (name) =>
+      `Allow logging.s3.amazonaws.com s3:PutObject <DataAccessLogs>/${name.toLowerCase()}/* if ArnLike aws:SourceArn <Data${name}> and StringEquals aws:SourceAccount <AccountId>`,
+  );
+  expect(resourcePolicies("AWS::S3::BucketPolicy").toSorted()).toEqual([...denied, ...logged].toSorted());
+});
+
+it("access logs expire after 90 days, and archives that are rarely read move to cheaper storage", () => {
+  const rulesOf = (name: string) =>
+    ofType("AWS::S3::Bucket").find(([id]) => id.startsWith(name))?.[1].Properties.LifecycleConfiguration.Rules;
+  expect(rulesOf("DataAccessLogs")).toContainEqual(expect.objectContaining({ ExpirationInDays: 90 }));
+  expect(rulesOf("DataArchives")).toContainEqual(
+    expect.objectContaining({ Transitions: [{ StorageClass: "GLACIER_IR", TransitionInDays: 90 }] }),
+  );
 });
 
 it("sources and build inputs are encrypted with our key, everything else at least by S3", () => {
@@ -136,6 +159,8 @@ it("the database pauses when idle, accepts only the Data API, is encrypted, and 
     BackupRetentionPeriod: 14,
     ManageMasterUserPassword: true,
   });
+  const { KmsKeyId, MasterUserSecret } = cluster?.Properties ?? {};
+  expect([KmsKeyId, MasterUserSecret.KmsKeyId].map(written)).toEqual([`<${dataKey()}>`, `<${dataKey()}>`]);
   const [[group, parameters] = []] = ofType("AWS::RDS::DBClusterParameterGroup");
   expect(written(cluster?.Properties.DBClusterParameterGroupName)).toBe(`<${group}>`);
   expect(parameters?.Properties.Parameters).toEqual({ statement_timeout: "20000" });
@@ -196,7 +221,12 @@ it("every log group has a retention time, and functions write only to groups of 
   }
 });
 
-it("keys are rotated", () => {
-  for (const [id, { Properties }] of ofType("AWS::KMS::Key"))
+it("keys are rotated, and the policies of roles say who uses them", () => {
+  const account = "arn:<Partition>:iam::<AccountId>:root";
+  for (const [id, { Properties }] of ofType("AWS::KMS::Key")) {
     expect([id, Properties.EnableKeyRotation]).toEqual([id, true]);
+    const [{ Principal, ...rest }, ...others] = Properties.KeyPolicy.Statement;
+    expect([id, rest, others]).toEqual([id, { Action: "kms:*", Effect: "Allow", Resource: "*" }, []]);
+    expect(written(Principal.AWS)).toBe(account);
+  }
 });

@@ -33,13 +33,18 @@ describe("what can be taken out of a definition", () => {
       Resources: {
         Policy: { Properties: { PolicyDocument: { Statement: [statement, { Effect: "Deny" }] } } },
         Bucket: { DeletionPolicy: "Retain", Properties: { BucketName: "b" } },
+        // What CloudFormation does anyway.
+        Queue: { DeletionPolicy: "Delete", UpdateReplacePolicy: "Delete" },
+        Group: { Properties: { Parameters: { statement_timeout: "20000" } } },
       },
+      Parameters: { BootstrapVersion: { Type: "String" } },
     };
     expect(templateRemovals(template).map(({ what }) => what)).toEqual([
       "Resources.Policy.Properties.PolicyDocument.Statement.0",
       "Resources.Policy.Properties.PolicyDocument.Statement.0.Condition",
       "Resources.Policy.Properties.PolicyDocument.Statement.1",
       "Resources.Bucket.DeletionPolicy",
+      "Resources.Group.Properties.Parameters",
     ]);
   });
 });
