@@ -8,7 +8,7 @@ import type { Workplace } from "./run-tests.ts";
 import { TestFile, type Verdicts } from "./test-file.ts";
 
 /** Quick tests are tried first in every file, because slow ones, which deploy an app, then have few changes left. */
-const limits = [300, 3_000, Number.POSITIVE_INFINITY];
+const limits = [30, 300, 3_000, Number.POSITIVE_INFINITY];
 
 export interface Effort {
   /** The pattern of the files of tests that are run whole for each change that cannot be tried in place. */

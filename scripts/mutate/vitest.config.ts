@@ -1,6 +1,7 @@
 import { join } from "node:path";
 import { defineConfig } from "vitest/config";
 import { endlessLoops } from "./endless-loops.ts";
+import { liveConstants } from "./live-constants.ts";
 
 const here = import.meta.dirname;
 // As in the project's own configuration.
@@ -10,6 +11,7 @@ process.env.NODE_COMPILE_CACHE ??= join(here, "..", "..", "node_modules", ".cach
 /** One file of tests, whose tests run one after the other: a change must not be seen by another test. */
 export default defineConfig({
   plugins: [
+    liveConstants,
     endlessLoops,
     {
       name: "functions-in-process",

@@ -11,13 +11,20 @@ export function isAdult(age: number): boolean { return age >= 18; }
 export function next(count: number): number { return count + 1; }
 let used = 0;
 export function first(): boolean { used += 1; return used === 1; }
+const greeting = /^(hello|hi)$/; const words = { greeting };
+export const greets = (text: string) => words.greeting.test(text);
+const seen = new Set<string>();
+export function isNew(text: string): boolean { const isNew = !seen.has(text); seen.add(text); return isNew; }
 `;
 const tests = `
 import { expect, test } from "vitest";
-import { first, isAdult, next } from "./code.ts";
+import { first, greets, isAdult, isNew, next } from "./code.ts";
 test("strict", () => expect([isAdult(17), isAdult(18), isAdult(19)]).toEqual([false, true, true]));
 test("loose", () => expect(typeof next(1)).toBe("number"));
 test("only once", () => expect(first()).toBe(true));
+test("greets", () => expect(["hello", "hi", "hi!", "oh, hi"].map(greets)).toEqual([true, true, false, false]));
+test("new once", () => expect([isNew("a" + used), isNew("a" + used++)]).toEqual([true, false]));
+let used = 0;
 `;
 
 const copy = mkdtempSync(join(tmpdir(), "mutate-runner-"));
@@ -53,4 +60,10 @@ test("a change that a test reaches and does not notice is tried and survives", (
 
 test("nothing is said of a change whose only test cannot be repeated", () => {
   expect([noticed(5), tried(5)]).toEqual([0, 0]);
+});
+
+test("a change of a constant is tried in place, too", () => {
+  expect(of(6)).toHaveLength(3);
+  expect([noticed(6), tried(6)]).toEqual([of(6).length, of(6).length]);
+  expect([noticed(7), tried(7)]).toEqual([of(7).length, of(7).length]);
 });

@@ -1,0 +1,172 @@
+import type { Plugin } from "vitest/config";
+
+interface Node {
+  type: string;
+  start: number;
+  end: number;
+}
+
+const isNode = (value: unknown): value is Node =>
+  typeof value === "object" && value !== null && typeof Reflect.get(value, "type") === "string";
+const part = (node: Node, key: string): unknown => Reflect.get(node, key);
+const nameOf = (node: unknown): unknown =>
+  isNode(node) && node.type === "Identifier" ? part(node, "name") : undefined;
+
+/** Calls `visit` with each node below this one, its parent, and the parent's property that holds it; false leaves its parts out. */
+function walk(node: Node, visit: (child: Node, parent: Node, key: string) => boolean): void {
+  for (const [key, value] of Object.entries(node)) {
+    for (const child of Array.isArray(value) ? value : [value]) {
+      if (isNode(child) && visit(child, node, key)) walk(child, visit);
+    }
+  }
+}
+
+const functions = new Set(["ArrowFunctionExpression", "FunctionExpression", "FunctionDeclaration"]);
+const collections = new Set<unknown>(["Set", "Map", "RegExp"]);
+const pureMethods = new Set<unknown>(["map", "flatMap", "filter", "join", "entries", "keys", "values", "fromEntries"]);
+
+/** Whether an expression is a function that the instrumented code names by a constant of its own: `(() => { … })()`. */
+const isNamed = (node: Node): boolean =>
+  node.type === "CallExpression" && Reflect.get(Object(part(node, "callee")), "type") === "ArrowFunctionExpression";
+
+/** Whether an expression may be computed any number of times: values and collections of values, no clients and no caches. */
+function isRepeatable(node: Node): boolean {
+  let repeatable = true;
+  const check = (child: Node): boolean => {
+    const callee = part(child, "callee");
+    if (functions.has(child.type) || isNamed(child)) return false;
+    if (child.type === "AwaitExpression") repeatable = false;
+    if (child.type === "NewExpression")
+      repeatable &&= collections.has(nameOf(callee)) && Object(part(child, "arguments")).length > 0;
+    if (child.type === "CallExpression") {
+      const method =
+        isNode(callee) && callee.type === "MemberExpression" ? nameOf(part(callee, "property")) : undefined;
+      repeatable &&= /^stry(?:MutAct|Cov)_/.test(String(nameOf(callee))) || pureMethods.has(method);
+    }
+    return repeatable;
+  };
+  if (check(node)) walk(node, check);
+  return repeatable;
+}
+
+/** The last operand of the instrumented choices around an expression: the expression without a change. */
+function original(node: Node): Node {
+  const inner =
+    node.type === "ConditionalExpression"
+      ? part(node, "alternate")
+      : node.type === "SequenceExpression"
+        ? Object(part(node, "expressions")).at(-1)
+        : node.type === "ParenthesizedExpression"
+          ? part(node, "expression")
+          : isNamed(node)
+            ? part(node, "callee")
+            : undefined;
+  return isNode(inner) ? original(inner) : node;
+}
+
+interface Constant {
+  name: string;
+  init: Node;
+  declaration: Node;
+  isExported: boolean;
+}
+
+/** The constants of a module that have changes of their own. */
+function constantsOf(code: string, program: Node): Constant[] {
+  const found: Constant[] = [];
+  walk(program, (statement) => {
+    const isExported = statement.type === "ExportNamedDeclaration";
+    const declaration = isExported ? part(statement, "declaration") : statement;
+    if (!isNode(declaration) || part(declaration, "kind") !== "const") return false;
+    const [one, ...others] = Object(part(declaration, "declarations"));
+    const [name, init] = [nameOf(one.id), one.init];
+    if (others.length > 0 || typeof name !== "string" || !isNode(init)) return false;
+    const isEmpty = /^\(?(?:\[\s*\]|\{\s*\})\)?$/.test(code.slice(original(init).start, original(init).end));
+    const hasChange =
+      init.type !== "ArrowFunctionExpression" && code.slice(init.start, init.end).includes("stryMutAct_");
+    if (hasChange && !isEmpty && isRepeatable(init)) found.push({ name, init, declaration: statement, isExported });
+    return false;
+  });
+  return found;
+}
+
+const binders = new Set([
+  "FunctionDeclaration",
+  "FunctionExpression",
+  "ArrowFunctionExpression",
+  "CatchClause",
+  "ClassDeclaration",
+]);
+
+type Use = "none" | "value" | "shorthand" | "unclear";
+
+/** How a parent uses an identifier. A name that is bound again, or whose object keeps a state, is unclear. */
+function useOf(code: string, constant: Constant, parent: Node, key: string): Use {
+  if (parent.type === "VariableDeclarator" && key === "id")
+    return part(parent, "init") === constant.init ? "none" : "unclear";
+  const isName = (key === "property" || key === "key") && part(parent, "computed") !== true;
+  if (isName && part(parent, "shorthand") !== true) return "none";
+  if (parent.type === "Property" && part(parent, "shorthand") === true) return key === "key" ? "none" : "shorthand";
+  if (binders.has(parent.type) && key !== "body") return "unclear";
+  if (["AssignmentPattern", "RestElement", "ArrayPattern", "ImportSpecifier", "ExportSpecifier"].includes(parent.type))
+    return "unclear";
+  if (parent.type === "MemberExpression" && key === "object") {
+    const { start, end } = original(constant.init);
+    // Of an expression with these flags, exec and test go on after the last match.
+    return /\/[a-z]*[gy][a-z]*$/.test(code.slice(start, end)) ? "unclear" : "value";
+  }
+  return parent.type === "NewExpression" && key === "callee" ? "unclear" : "value";
+}
+
+/** The text with each such constant as a function that each use calls, so that its changes can be switched on later. */
+function withLiveConstants(code: string, program: Node): string {
+  const edits: { start: number; end: number; text: string }[] = [];
+  for (const constant of constantsOf(code, program)) {
+    const { name, init, declaration, isExported } = constant;
+    const live = `${name}__live`;
+    const uses: typeof edits = [];
+    let isClear = true;
+    walk(program, (node, parent, key) => {
+      // Inside, the name is that of the inner constant.
+      if (isNamed(node) && node.start >= init.start && node.end <= init.end) return false;
+      if (nameOf(node) !== name) return true;
+      const use = useOf(code, constant, parent, key);
+      if (use === "unclear" || (use === "shorthand" && key === "value" && inPattern(program, parent))) isClear = false;
+      else if (use === "shorthand") uses.push({ ...node, text: `${name}: ${live}()` });
+      else if (use === "value") uses.push({ ...node, text: `${live}()` });
+      return true;
+    });
+    if (!isClear) continue;
+    const inner = [init.start, init.end] as const;
+    const exported = functions.has(original(init).type) ? `(...all) => ${live}()(...all)` : `${live}()`;
+    edits.push({ start: declaration.start, end: inner[0], text: `const ${live} = () => (` });
+    edits.push({
+      start: inner[1],
+      end: declaration.end,
+      text: `);${isExported ? ` export const ${name} = ${exported};` : ""}`,
+    });
+    edits.push(...uses);
+  }
+  const last = edits.sort((a, b) => b.start - a.start);
+  return last.reduce((text, { start, end, text: more }) => text.slice(0, start) + more + text.slice(end), code);
+}
+
+/** Whether a property belongs to a pattern that binds names. */
+function inPattern(program: Node, property: Node): boolean {
+  let found = false;
+  walk(program, (node, parent) => {
+    if (node === property) found = parent.type === "ObjectPattern";
+    return !found;
+  });
+  return found;
+}
+
+/** Lets the tests in place try changes of constants, which otherwise need a run of the whole file for each change. */
+export const liveConstants: Plugin = {
+  name: "live-constants",
+  enforce: "post",
+  transform(code) {
+    if (!code.includes("stryMutAct_")) return undefined;
+    return { code: withLiveConstants(code, this.parse(code) as unknown as Node), map: null };
+  },
+};
