@@ -94,7 +94,7 @@ export interface Tables extends Running {
   schema: string;
   /** A call under `/organizations/…/databases/…/tables` of the seeded database. */
   tables(method: string, path?: string, body?: unknown, options?: CallOptions): Promise<Answer>;
-  /** Creates a table of these columns and these rows. */
+  /** Creates a table of these columns and these rows, in place of one that a failed test has left. */
   given(name: string, columns: object[], rows?: object[]): Promise<void>;
 }
 
@@ -110,7 +110,12 @@ export async function startTables(): Promise<Tables> {
     running.call(method, base + path, { ...(body !== undefined && { body }), ...options });
 
   async function given(name: string, columns: object[], rows: object[] = []): Promise<void> {
-    const made = await tables("POST", "", { name, columns });
+    const create = () => tables("POST", "", { name, columns });
+    let made = await create();
+    if (made.body.code === "table_exists") {
+      await tables("DELETE", `/${name}`);
+      made = await create();
+    }
     if (made.status !== 201) throw new Error(JSON.stringify(made.body));
     for (const row of rows) {
       const stored = await tables("POST", `/${name}/rows`, { row });

@@ -1,4 +1,5 @@
-import { afterAll, beforeAll, describe, expect, it, test } from "vitest";
+import { randomUUID } from "node:crypto";
+import { afterAll, beforeAll, beforeEach, describe, expect, it, test } from "vitest";
 import { slipway } from "../../unit/cli/slipway.ts";
 import { startTables, type Tables } from "./fixture.ts";
 
@@ -16,6 +17,10 @@ beforeAll(async () => {
   ]);
 }, 120_000);
 afterAll(() => t.stop());
+beforeEach(() => {
+  t.rds.intercept = undefined;
+  t.rds.lose = undefined;
+});
 
 const instant = expect.stringMatching(/^\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d\.\d{3}Z$/);
 
@@ -173,7 +178,7 @@ describe("a row", () => {
 
   it("is stored once for one Idempotency-Key", async () => {
     await t.given("single", [{ name: "a", type: "integer" }]);
-    const headers = { "idempotency-key": "one row" };
+    const headers = { "idempotency-key": randomUUID() };
     const first = await t.tables("POST", "/single/rows", { row: { a: 1 } }, { headers });
     const again = await t.tables("POST", "/single/rows", { row: { a: 1 } }, { headers });
     expect(again.body).toEqual(first.body);
@@ -182,7 +187,7 @@ describe("a row", () => {
 
   it("is stored once when requests of one Idempotency-Key come at once, and all get its answer", async () => {
     await t.given("raced", [{ name: "a", type: "integer" }]);
-    const headers = { "idempotency-key": "raced row" };
+    const headers = { "idempotency-key": randomUUID() };
     const post = (a: number) => t.tables("POST", "/raced/rows", { row: { a } }, { headers });
     const answers = await Promise.all(Array.from({ length: 10 }, () => post(1)));
     expect(new Set(answers.map(({ status, body }) => `${status} ${JSON.stringify(body)}`)).size).toBe(1);
@@ -193,7 +198,7 @@ describe("a row", () => {
 
   it("is stored once when the first request of an Idempotency-Key has died after its work", async () => {
     await t.given("survivor", [{ name: "a", type: "integer" }]);
-    const headers = { "idempotency-key": "lost row" };
+    const headers = { "idempotency-key": randomUUID() };
     const post = (a: number) => t.tables("POST", "/survivor/rows", { row: { a } }, { headers });
     t.rds.lose = (request) => request.body.includes("insert into");
     const lost = await post(1);
@@ -208,7 +213,7 @@ describe("a row", () => {
 
   it("is stored again when the record of its Idempotency-Key has expired", async () => {
     await t.given("forgotten", [{ name: "a", type: "integer" }]);
-    const headers = { "idempotency-key": "expired row" };
+    const headers = { "idempotency-key": randomUUID() };
     const post = () => t.tables("POST", "/forgotten/rows", { row: { a: 1 } }, { headers });
     t.rds.lose = (request) => request.body.includes("insert into");
     expect((await post()).status).toBe(503);

@@ -1,4 +1,5 @@
-import { afterAll, beforeAll, describe, expect, it, test } from "vitest";
+import { randomUUID } from "node:crypto";
+import { afterAll, beforeAll, beforeEach, describe, expect, it, test } from "vitest";
 import { startTables, type Tables } from "./fixture.ts";
 
 let t: Tables;
@@ -6,6 +7,13 @@ beforeAll(async () => {
   t = await startTables();
 }, 120_000);
 afterAll(() => t.stop());
+beforeEach(() => {
+  t.rds.intercept = undefined;
+  t.rds.lose = undefined;
+});
+
+/** A name that no other table has, also when the test runs again. */
+const fresh = (name: string) => `${name}_${randomUUID().replaceAll("-", "")}`;
 
 const managed = (name: string, type: string, standard: string | null) => ({
   name,
@@ -143,8 +151,8 @@ describe("tables", () => {
   });
 
   it("answer a repeated POST of one Idempotency-Key with the first answer", async () => {
-    const headers = { "idempotency-key": "one table" };
-    const body = { name: "once", columns: [] };
+    const headers = { "idempotency-key": randomUUID() };
+    const body = { name: fresh("once"), columns: [] };
     const first = await t.tables("POST", "", body, { headers });
     const again = await t.tables("POST", "", body, { headers });
     expect([first.status, again.status]).toEqual([201, 201]);
@@ -155,26 +163,29 @@ describe("tables", () => {
   it("are made once for one Idempotency-Key, whether its requests come at once or the first has died after its work", async () => {
     const post = (key: string, name: string) =>
       t.tables("POST", "", { name, columns: [] }, { headers: { "idempotency-key": key } });
-    const answers = await Promise.all(Array.from({ length: 6 }, () => post("raced table", "raced")));
+    const [raced, survivor] = [fresh("raced"), fresh("survivor")];
+    const [racedKey, lostKey] = [randomUUID(), randomUUID()];
+    const answers = await Promise.all(Array.from({ length: 6 }, () => post(racedKey, raced)));
     expect(new Set(answers.map(({ status, body }) => `${status} ${JSON.stringify(body)}`)).size).toBe(1);
     expect(answers[0]?.status).toBe(201);
-    expect((await post("another key", "raced")).status).toBe(409);
+    expect((await post(randomUUID(), raced)).status).toBe(409);
     t.rds.lose = (request) => request.body.includes("$change_");
-    const lost = await post("lost table", "survivor");
+    const lost = await post(lostKey, survivor);
     t.rds.lose = undefined;
     expect(lost.status).toBe(503);
-    expect((await post("lost table", "different")).status).toBe(422);
-    const again = await post("lost table", "survivor");
-    expect([again.status, again.body.table?.name]).toEqual([201, "survivor"]);
+    expect((await post(lostKey, "different")).status).toBe(422);
+    const again = await post(lostKey, survivor);
+    expect([again.status, again.body.table?.name]).toEqual([201, survivor]);
   });
 
   it("are created again for an Idempotency-Key whose record has expired", async () => {
-    const headers = { "idempotency-key": "expired table" };
+    const headers = { "idempotency-key": randomUUID() };
+    const body = { name: fresh("expired"), columns: [] };
     t.rds.lose = (request) => request.body.includes("$change_");
-    expect((await t.tables("POST", "", { name: "expired", columns: [] }, { headers })).status).toBe(503);
+    expect((await t.tables("POST", "", body, { headers })).status).toBe(503);
     t.rds.lose = undefined;
     await t.rds.sql(`update "${t.schema}"."$claims" set at = at - interval '24 hours'`);
-    const again = await t.tables("POST", "", { name: "expired", columns: [] }, { headers });
+    const again = await t.tables("POST", "", body, { headers });
     expect([again.status, again.body.code]).toEqual([409, "table_exists"]);
     expect(await t.rds.sql(`select 1 from "${t.schema}"."$claims"`)).toEqual([]);
   });
@@ -184,10 +195,10 @@ describe("tables", () => {
     const drop = () => t.rds.sql(`drop table "${t.schema}"."$claims"`);
     await drop();
     const row = { row: { a: 1 } };
-    const headers = { "idempotency-key": "older" };
+    const headers = { "idempotency-key": randomUUID() };
     expect((await t.tables("POST", "/older/rows", row, { headers })).status).toBe(201);
     await drop();
-    expect((await t.tables("POST", "", { name: "newer", columns: [] }, { headers })).status).toBe(201);
+    expect((await t.tables("POST", "", { name: fresh("newer"), columns: [] }, { headers })).status).toBe(201);
   });
 });
 
@@ -197,7 +208,7 @@ describe("names", () => {
 
   it.each(words.split(" "))("may be %s, for a table as for a column", async (word) => {
     const columns = [{ name: word, type: "string", unique: true, comment: word }];
-    expect((await t.tables("POST", "", { name: word, columns })).status).toBe(201);
+    await t.given(word, columns);
     const row = await t.tables("POST", `/${word}/rows`, { row: { [word]: "kept" } });
     expect(row.body.row).toMatchObject({ id: 1, [word]: "kept" });
     expect((await t.tables("POST", `/${word}/rows`, { row: { [word]: "kept" } })).status).toBe(409);
