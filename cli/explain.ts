@@ -55,7 +55,7 @@ async function missingThing(client: Client, named: Named): Promise<string | unde
 }
 
 /** Whether an address is on this machine, where `npm start` starts the service. */
-const isLocal = (baseUrl: string) => /^(localhost|127\.\d+\.\d+\.\d+|\[::1\])$/.test(new URL(baseUrl).hostname);
+export const isLocal = (baseUrl: string) => /^(localhost|127\.\d+\.\d+\.\d+|\[::1\])$/.test(new URL(baseUrl).hostname);
 
 function unreachable(error: SlipwayError, baseUrl: string): string | undefined {
   if (error.code !== "network") return undefined;

@@ -3,6 +3,7 @@ import { SlipwayError } from "../sdk/errors.ts";
 import { sleepFor } from "../sdk/retry.ts";
 import { waitForBuild } from "../sdk/wait-for-build.ts";
 import type { Target } from "./configuration.ts";
+import { isLocal } from "./explain.ts";
 import { LiveOutput } from "./live-output.ts";
 import { durationText, printable, type Terminal } from "./terminal.ts";
 
@@ -23,6 +24,9 @@ export interface FollowedBuild {
 
 /** The output is read between the reads of the build, so that neither waits for the other. */
 const outputSecondsAfterStatus = 0.5;
+
+/** A service on this machine ends a small build within a second, so it is asked before the wait gets a fifth too long. */
+const localPauseSeconds = (waitedSeconds: number) => Math.max(0.2, waitedSeconds / 5);
 
 /** Waits for a build; shows each stage with its duration, the detected app, and the reason for a slow start. */
 export async function followBuild(
@@ -55,7 +59,11 @@ export async function followBuild(
     if (status !== "ready" && status !== "error") stage = { name: stageNames[status], since: performance.now() };
   };
   try {
-    const build = await waitForBuild(client, { ...project, buildId }, { signal, onStatus });
+    const build = await waitForBuild(
+      client,
+      { ...project, buildId },
+      { signal, onStatus, ...(isLocal(target.baseUrl) && { pauseSecondsMax: localPauseSeconds }) },
+    );
     finished.abort();
     const [{ endpoints }] = await Promise.all([
       isReady(build) ? client.listEndpoints(project) : { endpoints: [] },

@@ -7,6 +7,8 @@ export interface WaitOptions {
   onStatus?: (build: SingleBuildReply) => void;
   signal?: AbortSignal;
   sleep?: Sleep;
+  /** The longest pause between two reads after so many seconds of waiting, if the service asks for a longer one. */
+  pauseSecondsMax?: (waitedSeconds: number) => number;
 }
 
 /** True if a build is final: `ready`, `error`, or canceled with any status (docs/api.md, Build states). */
@@ -25,10 +27,11 @@ const failuresMax = 5;
 export async function waitForBuild(
   client: Pick<Client, "getBuild">,
   ids: { orgId: string; projectId: string; buildId: string },
-  { onStatus, signal, sleep = sleepFor }: WaitOptions = {},
+  { onStatus, signal, sleep = sleepFor, pauseSecondsMax = () => pollSecondsMax }: WaitOptions = {},
 ): Promise<SingleBuildReply> {
   let known: string | undefined;
   let failures = 0;
+  const since = performance.now();
   while (true) {
     let seconds = pollSecondsStandard;
     try {
@@ -42,6 +45,7 @@ export async function waitForBuild(
       if (build.status !== known) onStatus?.(build);
       known = build.status;
       if (isFinished(build)) return build;
+      seconds = Math.min(seconds, pauseSecondsMax((performance.now() - since) / 1000));
     } catch (error) {
       failures += 1;
       if (!isTransient(error) || failures >= failuresMax) throw error;

@@ -21,11 +21,13 @@ export const quickBuiltinsBy = (load: string, filter: RegExp): Plugin => ({
       namespace: "quick-builtins",
       sideEffects: false,
     }));
-    build.onLoad({ filter: /.*/, namespace: "quick-builtins" }, ({ path }) => ({
+    build.onLoad({ filter: /.*/, namespace: "quick-builtins" }, ({ path }) => {
+      const module = `${load}(${JSON.stringify(path)})`;
+      // For an import, esbuild looks at the descriptor of each own property, which is enough to load some of those of `node:util`.
+      const exported = path === "node:util" ? `Object.create(${module})` : module;
       // A CommonJS module: esbuild reads its properties where they are used.
-      contents: `module.exports = ${load}(${JSON.stringify(path)});`,
-      loader: "js",
-    }));
+      return { contents: `module.exports = ${exported};`, loader: "js" };
+    });
   },
 });
 export const quickBuiltins = quickBuiltinsBy("process.getBuiltinModule", lazyBuiltins);

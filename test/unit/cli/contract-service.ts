@@ -24,6 +24,8 @@ export interface Script {
   /** The names of the organization's projects; the first one is prj_1. */
   projects?: string[];
   environments?: { id: string; name: string; value: string }[];
+  /** The seconds of each answer's Retry-After; 0 when not given. */
+  retryAfterSeconds?: number;
 }
 
 /** The secret part of the upload address, which must never be seen. */
@@ -129,7 +131,10 @@ export async function contractService(script: Script = {}) {
     asked.push({ call, headers: request.headers, body });
     if (call.startsWith("PUT /put/")) return response.writeHead(script.uploadStatus ?? 200).end();
     const reply = answer(call, body);
-    response.writeHead(reply.status, { "content-type": "application/json", "retry-after": "0" });
+    response.writeHead(reply.status, {
+      "content-type": "application/json",
+      "retry-after": String(script.retryAfterSeconds ?? 0),
+    });
     return response.end(JSON.stringify(reply.body));
   });
   const port = () => (server.address() as AddressInfo).port;

@@ -58,6 +58,12 @@ test("a folder becomes an address: the address is all that stdout holds", async 
   expect(archive.entries.map(({ path }) => path)).toEqual(["package.json", "server.js"]);
 });
 
+test("a service on this machine is read again before the time that it asks for", async () => {
+  const statuses = [{ status: "pending" }, { status: "ready" }];
+  await using service = await contractService({ statuses, retryAfterSeconds: 600 });
+  expect(await deploy(service)).toMatchObject({ code: 0 });
+});
+
 test("with --json stdout is one object", async () => {
   await using service = await contractService();
   const { code, stdout } = await deploy(service, ["--json"]);

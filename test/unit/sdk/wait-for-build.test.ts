@@ -63,6 +63,23 @@ test("an absurd Retry-After is cut to a minute", async () => {
   expect(waits).toEqual([60]);
 });
 
+test("a caller who knows better pauses for less than the service asks for, never for more", async () => {
+  const away = { status: 503, headers: { "retry-after": "4" } };
+  await using service = await farEnd(after("1", "pending"), away, after("5", "building"), { body: polled("ready") });
+  const waits: number[] = [];
+  const waited: number[] = [];
+  const client = createClient({ baseUrl: service.baseUrl, token: "t" }, { attemptsMax: 1 });
+  await waitForBuild(client, ids, {
+    sleep: async (seconds) => void waits.push(seconds),
+    pauseSecondsMax: (seconds) => {
+      waited.push(seconds);
+      return waited.length * 2;
+    },
+  });
+  expect(waits).toEqual([1, 4, 4]);
+  expect(waited[0]).toBeLessThanOrEqual(waited[1] ?? 0);
+});
+
 test("waiting stops with the signal's reason, in the middle of a pause too", async () => {
   const controller = new AbortController();
   await using service = await farEnd(after("60", "building"));
