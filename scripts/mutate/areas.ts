@@ -68,19 +68,30 @@ export const areas: Record<string, Area> = {
     // Those of hostile archives measure work, which the changed copy makes slower.
     tests: ["test/unit/buildpack/analysis/!(hostile).test.ts"],
   },
-  "tables-sql": {
-    // The other rules of the model are pure, and changed by `tables`.
-    files: [
-      "lambdas/tables/*.ts",
-      "lambdas/tables/model/{catalog,change-table,conflict,conversion,database,databases,drop-database}.ts",
-      "lambdas/tables/model/{existing-database,functions,idempotency,idempotency-statements,inner-function}.ts",
-      "lambdas/tables/model/{inner-names,open-database,result-chunks,rows,session,setup,sql,stored-rows}.ts",
-      "lambdas/tables/model/{text-conversion,validate,value-functions}.ts",
-      "lambdas/aws/databases.ts",
-    ],
-    // Each case of the model's test is a series of hundreds of requests.
-    tests: ["test/api/tables/{rows,schema,conversions,session}.test.ts"],
-  },
+  // The rules of the model that are pure are changed by `tables`. Each case of the model's test is a series of hundreds of requests.
+  "tables-sql": [
+    {
+      files: ["lambdas/tables/model/{conversion,text-conversion}.ts"],
+      tests: ["test/api/tables/conversions.test.ts"],
+    },
+    {
+      files: [
+        "lambdas/tables/*-{row,rows}.ts",
+        "lambdas/tables/model/{existing-database,idempotency,idempotency-statements,open-database}.ts",
+        "lambdas/tables/model/{result-chunks,rows,session,sql,stored-rows,validate}.ts",
+        "lambdas/aws/databases.ts",
+      ],
+      tests: ["test/api/tables/session.test.ts", "test/api/tables/{rows,schema}.test.ts"],
+    },
+    {
+      files: [
+        "lambdas/tables/*-{table,tables}.ts",
+        "lambdas/tables/model/{catalog,change-table,conflict,functions,inner-function,inner-names,setup}.ts",
+        "lambdas/tables/model/value-functions.ts",
+      ],
+      tests: ["test/api/tables/{schema,session,conversions}.test.ts"],
+    },
+  ],
 };
 
 /** The tests that read the synthesized template. The permissions are most of the parts, so their tests come first. */

@@ -1,7 +1,10 @@
-import { expect, it } from "vitest";
+import { beforeAll, expect, it } from "vitest";
 import { baseImagePrefix } from "../../lib/image-repositories.ts";
 import { ofType, resources, slipwayApp } from "./assembly.ts";
 import { functions, resourcePolicies, written } from "./policies.ts";
+
+// Otherwise the first test would take as long as the synthesis, and a mutation run would leave it out.
+beforeAll(() => void resources());
 
 const stateful = ["AWS::DynamoDB::Table", "AWS::S3::Bucket", "AWS::RDS::DBCluster"];
 const dataKey = () => ofType("AWS::KMS::Key").find(([id]) => id.startsWith("DataKey"))?.[0];
@@ -71,11 +74,19 @@ it("every call to a bucket needs TLS 1.2, and S3 alone writes access logs, those
       (condition) => `Deny * s3:* <${id}> and <${id}>/* if ${condition}`,
     ),
   );
-  const logged = ["Archives", "Artifacts", "Files"].map(
+  const logging = ["Archives", "Artifacts", "Files"];
+  const logged = logging.map(
     (name) =>
       `Allow logging.s3.amazonaws.com s3:PutObject <DataAccessLogs>/${name.toLowerCase()}/* if ArnLike aws:SourceArn <Data${name}> and StringEquals aws:SourceAccount <AccountId>`,
   );
   expect(resourcePolicies("AWS::S3::BucketPolicy").toSorted()).toEqual([...denied, ...logged].toSorted());
+  const destinations = ofType("AWS::S3::Bucket").flatMap(([id, { Properties }]) => {
+    const { DestinationBucketName, LogFilePrefix } = Properties.LoggingConfiguration ?? {};
+    return LogFilePrefix
+      ? [[id.slice(0, -8), written(DestinationBucketName).replace(/[0-9A-F]{8}>$/, ">"), LogFilePrefix]]
+      : [];
+  });
+  expect(destinations).toEqual(logging.map((name) => [`Data${name}`, "<DataAccessLogs>", `${name.toLowerCase()}/`]));
 });
 
 it("access logs expire after 90 days, and archives that are rarely read move to cheaper storage", () => {
