@@ -1,4 +1,4 @@
-import { GetCallerIdentityCommand, STSClient } from "@aws-sdk/client-sts";
+import { GetCallerIdentityCommand, STSClient, STSServiceException } from "@aws-sdk/client-sts";
 import { getEndpointFromInstructions } from "@smithy/core/endpoints";
 import { shortCallDefaults } from "./clients.ts";
 import { type IdentityProof, provedTask, replayable } from "./identity-proof.ts";
@@ -10,7 +10,7 @@ export interface IdentityProver {
 }
 
 /** The STS addresses that a proof may be made for: the one of this region, and outside of tests the global one. */
-async function stsOrigins(): Promise<string[]> {
+export async function stsOrigins(): Promise<string[]> {
   const { config } = new STSClient(shortCallDefaults());
   const { url } = await getEndpointFromInstructions({}, GetCallerIdentityCommand, { ...config });
   if (!process.env.AWS_ENDPOINT_URL_STS) return [url.origin, "https://sts.amazonaws.com"];
@@ -25,8 +25,7 @@ async function callerArn(endpoint: string, headers: Record<string, string>): Pro
     endpoint,
     signer: {
       async sign(request) {
-        const { "content-length": length } = request.headers;
-        request.headers = { ...headers, ...(length !== undefined && { "content-length": length }) };
+        request.headers = headers;
         return request;
       },
     },
@@ -58,7 +57,7 @@ export function identityProver(environment: { APP_TASK_ROLE: string; SERVICE_HOS
         return provedTask((await callerArn(new URL(proof.url).origin, headers)) ?? "", environment.APP_TASK_ROLE);
       } catch (error) {
         // STS refuses a bad signature with a client error; throttling and server errors do not mean that the proof is invalid.
-        if (isTransient(error) || !(error instanceof Error && "$fault" in error)) throw error;
+        if (isTransient(error) || !(error instanceof STSServiceException)) throw error;
         return undefined;
       }
     },

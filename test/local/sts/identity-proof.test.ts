@@ -1,10 +1,11 @@
 import { mkdtempSync, rmSync } from "node:fs";
+import type { IncomingHttpHeaders } from "node:http";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { Sha256 } from "@smithy/core/checksum";
 import { SignatureV4 } from "@smithy/signature-v4";
-import { afterAll, beforeAll, describe, expect, test, vi } from "vitest";
-import { identityProver } from "../../../lambdas/aws/identity.ts";
+import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, test, vi } from "vitest";
+import { identityProver, stsOrigins } from "../../../lambdas/aws/identity.ts";
 import type { IdentityProof } from "../../../lambdas/aws/identity-proof.ts";
 import { isTransient } from "../../../lambdas/aws/transient.ts";
 import type { AwsServer } from "../../../local/aws/http-server.ts";
@@ -17,12 +18,14 @@ const dir = mkdtempSync(join(tmpdir(), "identity-"));
 const host = "api.slipway.example";
 const appRole = "arn:aws:iam::000000000000:role/app-task";
 const taskId = "0123456789abcdef0123456789abcdef";
-const prover = identityProver({ APP_TASK_ROLE: appRole, SERVICE_HOST: host });
+/** A new function instance each time: an instance keeps the addresses of STS. */
+const prover = () => identityProver({ APP_TASK_ROLE: appRole, SERVICE_HOST: host });
 let credentials: CredentialStore;
 let server: AwsServer;
-/** Answers that replace STS's own, and the number of its requests. */
+/** Answers that replace STS's own, the number of its requests, and the last one's headers. */
 let faults: RawResponse[] = [];
 let calls = 0;
+let sent: IncomingHttpHeaders = {};
 
 beforeAll(async () => {
   credentials = openCredentials({ dir });
@@ -30,16 +33,21 @@ beforeAll(async () => {
   server = await startStsServer([
     async (request) => {
       calls += 1;
+      sent = request.headers;
       return faults.shift() ?? sts(request);
     },
   ]);
+});
+beforeEach(() => {
   vi.stubEnv("AWS_REGION", "us-east-1");
   vi.stubEnv("AWS_ACCESS_KEY_ID", credentials.root.accessKeyId);
   vi.stubEnv("AWS_SECRET_ACCESS_KEY", credentials.root.secretAccessKey);
   vi.stubEnv("AWS_ENDPOINT_URL_STS", server.endpoint);
 });
-afterAll(async () => {
+afterEach(() => {
   vi.unstubAllEnvs();
+});
+afterAll(async () => {
   await server.close();
   rmSync(dir, { recursive: true });
 });
@@ -48,8 +56,8 @@ const session = (roleArn = appRole, sessionName = taskId) =>
   credentials.issue({ roleArn, sessionName, durationSeconds: 900 });
 
 /** A proof as an app's SDK makes it. */
-const proofOf = (keys = session(), serviceHost = host): Promise<IdentityProof> =>
-  signIdentityProof(keys, serviceHost, { AWS_ENDPOINT_URL_STS: server.endpoint });
+const proofOf = (keys = session(), serviceHost = host, sts = server.endpoint): Promise<IdentityProof> =>
+  signIdentityProof(keys, serviceHost, { AWS_ENDPOINT_URL_STS: sts });
 
 /** A correctly signed GetCallerIdentity that covers exactly the headers given; others may be added afterwards. */
 async function signed(headers: Record<string, string>): Promise<IdentityProof> {
@@ -76,21 +84,41 @@ async function statusAtSts({ url, headers, body }: IdentityProof): Promise<numbe
   return (await fetch(url, { method: "POST", headers: sendable, body })).status;
 }
 
-test("a proof from the SDK identifies its task", async () => {
-  expect(await prover.task(await proofOf())).toBe(taskId);
+test("a proof from the SDK identifies its task, and STS gets the headers of the proof with the body's length", async () => {
+  const proof = await proofOf();
+  const { "x-amz-date": date, authorization } = proof.headers;
+  expect(await prover().task(proof)).toBe(taskId);
+  expect(sent).toMatchObject({ authorization, "x-amz-date": date, "content-length": String(proof.body.length) });
+  expect(Object.keys(sent)).not.toContain("transfer-encoding");
+});
+
+test("a proof is for STS of the service's region, or for the global one", async () => {
+  vi.stubEnv("AWS_ENDPOINT_URL_STS", undefined);
+  vi.stubEnv("AWS_REGION", "eu-central-1");
+  expect(await stsOrigins()).toEqual(["https://sts.eu-central-1.amazonaws.com", "https://sts.amazonaws.com"]);
+});
+
+test("an app in a container proves itself with the addresses that containers have for STS and the service", async () => {
+  const ofContainers = server.endpoint.replace("127.0.0.1", "localhost");
+  const proofs = [await proofOf(session(), "host.internal"), await proofOf(session(), host, ofContainers)];
+  for (const proof of proofs) expect(await prover().task(proof)).toBeUndefined();
+  vi.stubEnv("APP_SERVICE_HOST", "host.internal");
+  vi.stubEnv("APP_STS_ORIGIN", ofContainers);
+  for (const proof of [...proofs, await proofOf()]) expect(await prover().task(proof)).toBe(taskId);
+  expect(await prover().task(await proofOf(session(), "api.another.example"))).toBeUndefined();
 });
 
 test("a proof with a valid signature that does not cover our host is refused", async () => {
   const { url, headers, body } = await signed({});
   const unbound = { url, headers: { ...headers, "x-slipway-host": host }, body };
   expect(await statusAtSts(unbound)).toBe(200);
-  expect(await prover.task(unbound)).toBeUndefined();
+  expect(await prover().task(unbound)).toBeUndefined();
 });
 
 test("a proof that is bound to another service is refused", async () => {
   const proof = await proofOf(session(), "api.another.example");
   expect(await statusAtSts(proof)).toBe(200);
-  expect(await prover.task(proof)).toBeUndefined();
+  expect(await prover().task(proof)).toBeUndefined();
 });
 
 describe("an Authorization header in any other form is refused, even if STS would accept it", () => {
@@ -105,7 +133,7 @@ describe("an Authorization header in any other form is refused, even if STS woul
     const { url, headers, body } = await signed({});
     const authorization = change(headers.authorization ?? "");
     const unbound = { url, headers: { ...headers, authorization, "x-slipway-host": host }, body };
-    expect(await prover.task(unbound)).toBeUndefined();
+    expect(await prover().task(unbound)).toBeUndefined();
   });
 
   test.each<[string, (authorization: string) => string]>([
@@ -121,7 +149,7 @@ describe("an Authorization header in any other form is refused, even if STS woul
     const before = calls;
     const authorization = change(headers.authorization ?? "");
     expect(authorization).not.toBe(headers.authorization);
-    expect(await prover.task({ url, headers: { ...headers, authorization }, body })).toBeUndefined();
+    expect(await prover().task({ url, headers: { ...headers, authorization }, body })).toBeUndefined();
     expect(calls).toBe(before);
   });
 });
@@ -132,11 +160,11 @@ test.each([
 ])("a proof %s is refused, although its session is named like a task", async (_, roleArn) => {
   const proof = await proofOf(session(roleArn));
   expect(await statusAtSts(proof)).toBe(200);
-  expect(await prover.task(proof)).toBeUndefined();
+  expect(await prover().task(proof)).toBeUndefined();
 });
 
 test("a proof of the apps' role is refused if its session is no task", async () => {
-  expect(await prover.task(await proofOf(session(appRole, "somebody")))).toBeUndefined();
+  expect(await prover().task(await proofOf(session(appRole, "somebody")))).toBeUndefined();
 });
 
 const refusal = (status: number, code: string): RawResponse => ({
@@ -152,9 +180,9 @@ test.each([
 ])("%s of STS is tried again, and then reported as a fault that passes", async (_, fault) => {
   const proof = await proofOf();
   faults = [fault];
-  expect(await prover.task(proof)).toBe(taskId);
+  expect(await prover().task(proof)).toBe(taskId);
   faults = Array.from({ length: 9 }, () => fault);
-  const error = await prover.task(proof).catch((thrown: unknown) => thrown);
+  const error = await prover().task(proof).catch((thrown: unknown) => thrown);
   faults = [];
   expect(isTransient(error)).toBe(true);
 });
@@ -164,7 +192,7 @@ test.each(["ExpiredToken", "SignatureDoesNotMatch", "InvalidClientTokenId", "Acc
   async (code) => {
     faults = [refusal(403, code)];
     const before = calls;
-    expect(await prover.task(await proofOf())).toBeUndefined();
+    expect(await prover().task(await proofOf())).toBeUndefined();
     expect(calls - before).toBe(1);
   },
 );

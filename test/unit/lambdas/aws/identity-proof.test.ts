@@ -54,6 +54,11 @@ describe("a proof", () => {
     expect(withHeaders(headers)).toBeUndefined();
   });
 
+  test("without an Authorization is refused", () => {
+    const { Authorization: _, ...headers } = good.headers;
+    expect(replayable({ ...good, headers }, ours)).toBeUndefined();
+  });
+
   test.each<[part: string, other: string]>([
     ["AWS4", " AWS4"],
     ["SHA256", "SHA512"],
@@ -98,6 +103,7 @@ describe("the task of a caller", () => {
     [caller.replace("app-task", "app-task-admin"), role],
     [caller, `${role}-admin`],
     [caller, `${role}/other`],
+    [caller, `${role}/`],
     [`${caller}0`, role],
     [`x${caller}`, role],
     [caller, `x${role}`],
