@@ -40,7 +40,7 @@ export const areas: Record<string, Area> = {
       files: ["lambdas/aws/{identity,identity-proof}.ts"],
       tests: ["test/unit/lambdas/aws/identity-proof.test.ts", "test/local/sts/identity-proof.test.ts"],
     },
-    { files: ["lambdas/sessions/*.ts"], tests: ["test/api/{access-rules,security}.test.ts"] },
+    { files: ["lambdas/sessions/*.ts"], tests: ["test/local/http/credentials.test.ts"] },
   ],
   builds: {
     files: ["lambdas/builds/*.ts", "lambdas/builds/model/{copy-build,live-build,replies,start-build,transitions}.ts"],

@@ -1,10 +1,17 @@
+import { mkdtempSync, rmSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
 import type { APIGatewayProxyEventV2, Context } from "aws-lambda";
 import { afterAll, beforeAll, describe, expect, test, vi } from "vitest";
 import { firstCredentialId } from "../../../lambdas/credentials/model/project-keys.ts";
-import { AccessKey, ProjectKeys } from "../../../lambdas/http/model/credentials.ts";
+import { AccessKey, Membership, ProjectKeys, Session, Token } from "../../../lambdas/http/model/credentials.ts";
 import { Project } from "../../../lambdas/http/model/project.ts";
-import { newKeyPair, secretHash } from "../../../lambdas/http/presented-credential.ts";
+import { newKeyPair, newToken, readCredential, secretHash } from "../../../lambdas/http/presented-credential.ts";
 import { newId } from "../../../lambdas/table/ids.ts";
+import type { AwsServer } from "../../../local/aws/http-server.ts";
+import { startStsServer, stsService } from "../../../local/sts/server.ts";
+import { type CredentialStore, openCredentials } from "../../../local/sts/store.ts";
+import { signIdentityProof } from "../../../sdk/identity-proof.ts";
 import { startTable } from "../../harness/table.ts";
 
 type Handler = (event: APIGatewayProxyEventV2, context: Context) => Promise<{ statusCode?: number; body?: string }>;
@@ -12,25 +19,73 @@ const now = new Date();
 
 let started: Awaited<ReturnType<typeof startTable>>;
 let table: typeof started.table;
-let handlers: { create: Handler; list: Handler; remove: Handler };
+let handlers: { create: Handler; list: Handler; remove: Handler; open: Handler };
+const home = mkdtempSync(join(tmpdir(), "credentials-"));
+const appRole = "arn:aws:iam::000000000000:role/app-task";
+const serviceHost = "api.slipway.example";
+let credentials: CredentialStore;
+/** STS, and ECS with one answer to DescribeTasks. */
+let aws: AwsServer;
+let tasks: { taskArn: string; lastStatus: string; group: string }[] = [];
+
 beforeAll(async () => {
   started = await startTable();
   table = started.table;
+  credentials = openCredentials({ dir: home });
+  const described = async () => ({ status: 200, body: JSON.stringify({ tasks, failures: [] }) });
+  aws = await startStsServer([stsService({ credentials }), described]);
+  vi.stubEnv("AWS_ENDPOINT_URL_STS", aws.endpoint);
+  vi.stubEnv("AWS_ENDPOINT_URL_ECS", aws.endpoint);
+  vi.stubEnv("CLUSTER_NAME", "apps");
+  vi.stubEnv("APP_TASK_ROLE", appRole);
+  vi.stubEnv("SERVICE_HOST", serviceHost);
   vi.stubEnv("TABLE_NAME", "rows");
   // Another test file of this process may have loaded the functions, with the addresses of its own service.
   vi.resetModules();
-  const [create, list, remove] = await Promise.all([
+  const [create, list, remove, open] = await Promise.all([
     import("../../../lambdas/credentials/create-credential.ts"),
     import("../../../lambdas/credentials/list-credentials.ts"),
     import("../../../lambdas/credentials/delete-credential.ts"),
+    import("../../../lambdas/sessions/create-session.ts"),
   ]);
-  handlers = { create: create.handler, list: list.handler, remove: remove.handler } as unknown as typeof handlers;
+  const [createOne, removeOne] = [create.handler, remove.handler];
+  handlers = {
+    create: createOne,
+    list: list.handler,
+    remove: removeOne,
+    open: open.handler,
+  } as unknown as typeof handlers;
 });
-afterAll(() => {
+afterAll(async () => {
   // The next file of this process must not get the functions with the address of this table.
   vi.resetModules();
-  return started.close();
+  await aws.close();
+  await started.close();
+  rmSync(home, { recursive: true });
 });
+
+/** Calls a function as API Gateway does. */
+async function invoke(
+  handler: Handler,
+  {
+    path = "/",
+    headers = {},
+    params = {},
+    text,
+  }: Partial<Record<"headers" | "params", object>> & { path?: string; text?: string },
+) {
+  const event = {
+    rawPath: path,
+    headers,
+    pathParameters: params,
+    ...(text !== undefined && { body: text }),
+    isBase64Encoded: false,
+    requestContext: { requestId: "r", http: { method: "POST", path } },
+  } as unknown as APIGatewayProxyEventV2;
+  const { statusCode, body = "" } = await handler(event, { getRemainingTimeInMillis: () => 10_000 } as Context);
+  return { status: statusCode, body: JSON.parse(body) };
+}
+const bearer = (credential: string) => ({ authorization: `Bearer ${credential}` });
 
 /** A project of an organization, and calls with the operator's key of that organization. */
 async function newProject() {
@@ -49,26 +104,39 @@ async function newProject() {
       { ...owned, access, hash: secretHash(secret), credentialId: 1, manual: false, description: "", createdAt },
     ),
   });
-  const call = async (handler: Handler, sent: { credentialId?: string; body?: object } = {}) => {
-    const rawPath = `/organizations/${orgId}/projects/${projectId}/credentials`;
-    const event = {
-      rawPath,
-      headers: { authorization: `Bearer ${access}:${secret}` },
-      pathParameters: { orgId, organizationId: orgId, projectId, ...sent },
-      ...(sent.body && { body: JSON.stringify(sent.body) }),
-      isBase64Encoded: false,
-      requestContext: { requestId: "r", http: { method: "POST", path: rawPath } },
-    } as unknown as APIGatewayProxyEventV2;
-    const { statusCode, body = "" } = await handler(event, { getRemainingTimeInMillis: () => 10_000 } as Context);
-    return { status: statusCode, body: JSON.parse(body) };
-  };
+  const key = `${access}:${secret}`;
+  const call = (handler: Handler, params: object = {}, headers: object = {}, text?: string) =>
+    invoke(handler, {
+      path: `/organizations/${orgId}/projects/${projectId}/credentials`,
+      params: { orgId, organizationId: orgId, projectId, ...params },
+      headers: { ...bearer(key), ...headers },
+      ...(text !== undefined && { text }),
+    });
   return {
+    orgId,
     projectId,
-    create: (body?: object) => call(handlers.create, body ? { body } : {}),
+    access,
+    key,
+    create: (body?: object, headers?: object) => call(handlers.create, {}, headers, body && JSON.stringify(body)),
     list: async () => (await call(handlers.list)).body.credentials,
-    remove: (credentialId: string) => call(handlers.remove, { credentialId }),
+    remove: (credentialId: string, headers?: object) => call(handlers.remove, { credentialId }, headers),
     rows: async () => (await table.read({ keys: ProjectKeys.at({ projectId }) })).keys,
   };
+}
+
+/** A personal access token of a member of the organization that may only read. */
+async function newReader(organizationId: string): Promise<string> {
+  const [userId, id] = [newId("usr", now), newId("tok", now)];
+  const token = newToken(userId, id);
+  const row = { id, userId, hash: secretHash(token), description: "", createdAt: now.toISOString() };
+  await table.write({
+    token: Token.put({ userId, id }, { ...row, access: "read" }),
+    membership: Membership.put(
+      { userId, organizationId },
+      { userId, organizationId, organizationName: "One", role: "member" },
+    ),
+  });
+  return token;
 }
 
 describe("the app keys of a project", () => {
@@ -95,6 +163,22 @@ describe("the app keys of a project", () => {
       description: "for the worker",
     });
     expect(JSON.stringify([key, await project.rows()])).not.toContain(secret);
+  });
+
+  test("are made once by a repeated request, whose answer has no secret", async () => {
+    const project = await newProject();
+    const repeated = { "idempotency-key": "once" };
+    const { secret, ...credential } = (await project.create({}, repeated)).body.credential;
+    expect(await project.create({}, repeated)).toEqual({ status: 201, body: { credential } });
+    expect(await project.list()).toEqual([{ ...credential, lastUsedAt: null }]);
+  });
+
+  test("are listed oldest first", async () => {
+    const project = await newProject();
+    const held = (id: number) => ({ id, access: `slk_${id}`, description: "", createdAt: now.toISOString() });
+    const row = { lastId: 10, held: 3, key_10: held(10), key_9: held(9), key_8: held(8) };
+    await table.write({ keys: ProjectKeys.put(project, row) });
+    expect((await project.list()).map(({ id }: { id: number }) => id)).toEqual([8, 9, 10]);
   });
 
   test("are three at most: the fourth is a 409 with those that exist, and makes nothing", async () => {
@@ -142,6 +226,15 @@ describe("the app keys of a project", () => {
     expect(await project.rows()).toMatchObject({ held: 0 });
   });
 
+  test("that do not exist are a 404 before the 403 of a token that may only read", async () => {
+    const project = await newProject();
+    const { id } = (await project.create()).body.credential;
+    const headers = bearer(await newReader(project.orgId));
+    expect(await project.remove(String(id), headers)).toMatchObject({ status: 403, body: { code: "token_scope" } });
+    expect(await project.remove(String(id + 1), headers)).toMatchObject({ status: 404, body: { code: "not_found" } });
+    expect(await project.rows()).toMatchObject({ held: 1 });
+  });
+
   test("are deleted once, also by requests at the same time", async () => {
     const project = await newProject();
     const { id } = (await project.create()).body.credential;
@@ -155,4 +248,81 @@ test("a first id is the seconds since 2026 began, and at least 1", () => {
   expect(firstCredentialId(new Date("2026-01-01T00:01:40.999Z"))).toBe(100);
   expect(firstCredentialId(new Date("2026-01-01T00:00:00.000Z"))).toBe(1);
   expect(firstCredentialId(new Date("2025-01-01T00:00:00.000Z"))).toBe(1);
+});
+
+describe("a session", () => {
+  const unauthorized = { status: 401, body: { code: "unauthorized", message: "A valid credential is required." } };
+  const open = (credential?: string, text?: string) =>
+    invoke(handlers.open, { headers: credential ? bearer(credential) : {}, ...(text !== undefined && { text }) });
+  const task = "0123456789abcdef".repeat(2);
+
+  async function proofOf(host = serviceHost): Promise<string> {
+    const keys = credentials.issue({ roleArn: appRole, sessionName: task, durationSeconds: 900 });
+    return JSON.stringify({ proof: await signIdentityProof(keys, host, { AWS_ENDPOINT_URL_STS: aws.endpoint }) });
+  }
+  const runs = (projectId: string, lastStatus = "RUNNING") => {
+    const group = `service:app-${projectId.replace("_", "-")}`;
+    tasks = [{ taskArn: `arn:aws:ecs:us-east-1:000000000000:task/apps/${task}`, lastStatus, group }];
+  };
+
+  test("is made with a key, ends after ten minutes, and is stored as its token's hash", async () => {
+    const { orgId, access, key } = await newProject();
+    const before = Date.now();
+    const { status, body } = await open(key);
+    expect(status).toBe(201);
+    const { token, organizationId, expiresAt } = body.session;
+    expect(organizationId).toBe(orgId);
+    const end = Date.parse(expiresAt);
+    expect(end).toBeGreaterThanOrEqual(before + 600_000);
+    expect(end).toBeLessThanOrEqual(Date.now() + 600_000);
+    const presented = readCredential(bearer(token));
+    expect(presented).toMatchObject({ kind: "session", organizationId: orgId, origin: { access } });
+    if (presented?.kind !== "session") throw new Error("It is the token of a session");
+    const { session } = await table.read({ session: Session.at({ id: presented.sessionId }) });
+    expect(session).toEqual({ organizationId: orgId, hash: secretHash(token), expiresAt, ttl: Math.ceil(end / 1000) });
+  });
+
+  test("is not made with another credential than a key, nor without one", async () => {
+    const project = await newProject();
+    const { body } = await open(project.key);
+    const wrong = `${project.access}:${newKeyPair(project.orgId).secret}`;
+    for (const credential of [body.session.token, await newReader(project.orgId), wrong, undefined]) {
+      expect(await open(credential)).toMatchObject(unauthorized);
+    }
+  });
+
+  test("is not made by an unreadable body: a 401, and with a good key the 400", async () => {
+    const project = await newProject();
+    const wrong = `${project.access}:${newKeyPair(project.orgId).secret}`;
+    for (const credential of [wrong, await newReader(project.orgId), undefined]) {
+      expect(await open(credential, '{"proof":')).toMatchObject(unauthorized);
+    }
+    expect(await open(project.key, '{"proof":')).toMatchObject({ status: 400, body: { code: "invalid_request" } });
+    expect(await open(project.key, '{"proof":{}}')).toMatchObject({ status: 400, body: { code: "invalid_request" } });
+  });
+
+  test("of a running app is made with its proof, for the organization of its project", async () => {
+    const { orgId, projectId } = await newProject();
+    runs(projectId);
+    const { status, body } = await open(undefined, await proofOf());
+    expect(status).toBe(201);
+    expect(body.session.organizationId).toBe(orgId);
+    const presented = readCredential(bearer(body.session.token));
+    expect(presented).toMatchObject({ kind: "session", organizationId: orgId, origin: { projectId } });
+    const { session } =
+      presented?.kind === "session" ? await table.read({ session: Session.at({ id: presented.sessionId }) }) : {};
+    expect(session).toMatchObject({ organizationId: orgId, hash: secretHash(body.session.token) });
+  });
+
+  test("is not made with the proof for another service, of a task that has ended, or of a deleted project", async () => {
+    const { projectId, key } = await newProject();
+    runs(projectId);
+    expect(await open(undefined, await proofOf("api.another.example"))).toMatchObject(unauthorized);
+    runs(projectId, "STOPPED");
+    expect(await open(undefined, await proofOf())).toMatchObject(unauthorized);
+    // A key does not make up for a proof that is refused.
+    expect(await open(key, await proofOf())).toMatchObject(unauthorized);
+    runs(newId("prj", now));
+    expect(await open(undefined, await proofOf())).toMatchObject(unauthorized);
+  });
 });
