@@ -4,12 +4,14 @@ import { Build, Lock } from "../../../lambdas/builds/model/rows.ts";
 import { newBuild } from "../../../lambdas/builds/model/transitions.ts";
 import { type AccessRequest, accessFor } from "../../../lambdas/http/access.ts";
 import { Replay } from "../../../lambdas/http/idempotency.ts";
+import { recordUse } from "../../../lambdas/http/key-use.ts";
 import { AccessKey, Membership, ProjectKeys, Session, Token } from "../../../lambdas/http/model/credentials.ts";
+import { Event } from "../../../lambdas/http/model/event.ts";
 import { IdempotencyRecord } from "../../../lambdas/http/model/idempotency-record.ts";
 import { Project } from "../../../lambdas/http/model/project.ts";
 import type { PresentedCredential } from "../../../lambdas/http/presented-credential.ts";
-import { Problem } from "../../../lambdas/http/problem.ts";
-import type { Item } from "../../../lambdas/table/entity.ts";
+import { notFound, Problem, unavailable } from "../../../lambdas/http/problem.ts";
+import { absent, type Item } from "../../../lambdas/table/entity.ts";
 import { newId } from "../../../lambdas/table/ids.ts";
 import { startTable } from "../../harness/table.ts";
 
@@ -251,6 +253,162 @@ describe("an Idempotency-Key", () => {
   });
 });
 
+describe("the event of a change", () => {
+  const ids = { one: "id" };
+  const change = { action: "create-build", ids };
+  /** Access with calls of the table that a test can count, and that fail from the call of an event's update that `failFrom` names. */
+  async function counted({ failFrom = Number.POSITIVE_INFINITY, isRecorded = true } = {}) {
+    const own = await organization();
+    const update = vi.fn((async (one) => {
+      if (update.mock.calls.length >= failFrom) throw new Error("The table does not answer");
+      return table.update(one);
+    }) as typeof table.update);
+    const read = vi.fn(table.read);
+    const access = accessFor(
+      {
+        credential: own.credentials.key,
+        now,
+        orgId: own.orgId,
+        projectId: own.projectId,
+        rule: openRule,
+        ...(isRecorded && { change }),
+      },
+      {
+        reader: { ...table, read: read as typeof table.read },
+        writer: table,
+        keyUses: { ...table, update: update as typeof table.update },
+      },
+    );
+    const events = async () =>
+      (await table.list(Event.list({ ownerId: own.orgId }, { limit: 9, newestFirst: true }))).rows;
+    // Sorted, because events of one millisecond are in no order.
+    const outcomes = async () => (await events()).map(({ outcome }) => outcome).toSorted();
+    return { own, access, update, read, events, outcomes };
+  }
+  /** So many writes of a transaction, and one more that is left out. */
+  const many = (count: number, key = newId("req", now)) => ({
+    none: undefined,
+    ...Object.fromEntries(
+      Array.from({ length: count }, (_, n) => [
+        `${n}`,
+        IdempotencyRecord.put(
+          { hash: `${key} ${n}` },
+          { bodyHash: "", reply: "", expiresAt: at, ttl: 1 },
+          { pk: absent },
+        ),
+      ]),
+    ),
+  });
+
+  test("is written with the change in one round trip, and names what the change made", async () => {
+    const { own, access, update, read, events } = await counted();
+    expect(await access.commit(buildOf(own).writes, undefined, { build: { id: "bld_1" } })).toEqual({ ok: true });
+    expect([read.mock.calls.length, update.mock.calls.length]).toEqual([0, 0]);
+    expect(await events()).toMatchObject([
+      { action: "create-build", actor: { kind: "key", access: own.access }, ids: { one: "id", buildId: "bld_1" } },
+    ]);
+    expect((await events())[0]?.outcome).toBe("done");
+  });
+
+  test("is not written where nothing was changed, nor for a route without events", async () => {
+    const { own, access, outcomes } = await counted();
+    await access.commit({});
+    await access.commit({ none: undefined });
+    const first = buildOf(own);
+    await accessOf(own, own.credentials.key).commit(first.writes);
+    expect(await access.commit(buildOf(own).writes)).toMatchObject({ ok: false });
+    expect(await outcomes()).toEqual([]);
+    const silent = await counted({ isRecorded: false });
+    await silent.access.read();
+    expect(await silent.access.commit(many(99))).toEqual({ ok: true });
+    expect([await silent.outcomes(), silent.update.mock.calls.length]).toEqual([[], 0]);
+  });
+
+  test("is part of a transaction that has room for it, and else recorded before it and completed after", async () => {
+    const { access, update, outcomes } = await counted();
+    await access.read();
+    expect(await access.commit(many(98))).toEqual({ ok: true });
+    expect([await outcomes(), update.mock.calls.length]).toEqual([["done"], 0]);
+    expect(await access.commit(many(99, "full"))).toEqual({ ok: true });
+    expect([await outcomes(), update.mock.calls.length]).toEqual([["done", "done"], 2]);
+    expect(await access.commit(many(99, "full"))).toMatchObject({ ok: false });
+    expect(await outcomes()).toEqual(["done", "done", "refused"]);
+  });
+
+  test("says that the outcome is unknown if it cannot be completed; the change was made", async () => {
+    const { access, outcomes } = await counted({ failFrom: 2 });
+    await access.read();
+    expect(await access.commit(many(99))).toEqual({ ok: true });
+    expect(await outcomes()).toEqual(["unknown"]);
+    const { access: other, update, outcomes: ofOther } = await counted({ failFrom: 2 });
+    await other.read();
+    expect(await other.around(async () => "made")).toBe("made");
+    expect([await ofOther(), update.mock.calls.length]).toEqual([["unknown"], 2]);
+  });
+
+  test("of other work is recorded before it, completed after it, and the only one of its writes", async () => {
+    const { own, access, events, outcomes } = await counted();
+    await access.read();
+    const made = await access.around(
+      async () => {
+        expect(await events()).toMatchObject([
+          { action: "create-build", ids: { one: "id", two: "id" }, outcome: "unknown" },
+        ]);
+        expect(await access.commit(buildOf(own).writes)).toEqual({ ok: true });
+        return "made";
+      },
+      { two: "id" },
+    );
+    expect(made).toBe("made");
+    expect(await outcomes()).toEqual(["done"]);
+    expect(await access.commit({ lock: Lock.delete(own) })).toEqual({ ok: true });
+    expect(await outcomes()).toEqual(["done", "done"]);
+  });
+
+  test.each([
+    ["refused", "is refused", notFound()],
+    ["unknown", "fails", unavailable()],
+    ["unknown", "fails in the service", new Problem("internal", "The service failed.")],
+    ["unknown", "is interrupted", new Error("interrupted")],
+  ])("of other work is %s if the work %s, and the next change has its own", async (outcome, _, error) => {
+    const { own, access, outcomes } = await counted();
+    await access.read();
+    await expect(access.around(() => Promise.reject(error))).rejects.toBe(error);
+    expect(await outcomes()).toEqual([outcome]);
+    await access.commit(buildOf(own).writes);
+    expect(await outcomes()).toEqual(["done", outcome]);
+  });
+
+  test("of work that was taken back is refused, and the project must still be there", async () => {
+    const { own, access, outcomes } = await counted();
+    const lock = { lock: Lock.delete(own) };
+    const replay = new Replay("the first answer");
+    const work = async () => {
+      await access.commit(buildOf(own).writes);
+      await access.undo(lock);
+      throw replay;
+    };
+    await access.read();
+    await expect(access.around(work)).rejects.toBe(replay);
+    expect([await lockOf(own), await outcomes()]).toEqual([undefined, ["refused"]]);
+    await access.commit(buildOf(own).writes);
+    await table.write({ project: Project.delete({ id: own.projectId }) });
+    await access.undo(lock);
+    expect(await lockOf(own)).toBeDefined();
+  });
+
+  test("of other work needs a route that declares it, and a caller who is proved", async () => {
+    const { access, outcomes } = await counted();
+    const work = vi.fn(async () => "made");
+    await expect(access.around(work)).rejects.toThrow("declares no event, or its caller is not proved");
+    const { access: silent } = await counted({ isRecorded: false });
+    await silent.read();
+    await expect(silent.around(work)).rejects.toThrow("declares no event, or its caller is not proved");
+    expect(work).not.toHaveBeenCalled();
+    expect(await outcomes()).toEqual([]);
+  });
+});
+
 describe("the use of a credential", () => {
   const later = "2026-11-20T01:05:00.000Z";
   const usesOf = async ({ access, userId, tokenId, projectId }: Organization) => {
@@ -303,9 +461,28 @@ describe("the use of a credential", () => {
     expect(await usesOf(own)).toEqual({ ...none, token: later });
   });
 
+  test("is remembered for each of 10,000 names, so that the memory of a function is bounded", async () => {
+    const own = await organization();
+    const updateBestEffort = vi.fn(async () => undefined);
+    const keyUses = { ...table, updateBestEffort };
+    const uses = (tokenId: string) => recordUse(keyUses, { ...own.credentials.token, tokenId }, new Date(later));
+    for (const tokenId of ["first", "second", "first", "second"]) uses(tokenId);
+    expect(updateBestEffort).toHaveBeenCalledTimes(2);
+    for (let n = 0; n < 10_001; n += 1) uses(`other ${n}`);
+    expect(updateBestEffort).toHaveBeenCalledTimes(10_003);
+    uses("first");
+    expect(updateBestEffort).toHaveBeenCalledTimes(10_004);
+  });
+
   test("of a session is not recorded, nor that of a key which a new one has replaced", async () => {
     const own = await organization();
     await use(own, "session");
+    const updateBestEffort = vi.fn(async () => undefined);
+    const ofConsole = { ...own.credentials.token, kind: "console", sessionId: "id", bearerId: "id" } as const;
+    for (const credential of [own.credentials.session, ofConsole]) {
+      recordUse({ ...table, updateBestEffort }, credential, now);
+    }
+    expect(updateBestEffort).not.toHaveBeenCalled();
     await table.write({
       key: AccessKey.update({ access: own.access }, { set: { hash: "new" } }, { pk: { is: "present" } }),
     });

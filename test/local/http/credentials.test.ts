@@ -173,6 +173,15 @@ describe("the app keys of a project", () => {
     expect(await project.list()).toEqual([{ ...credential, lastUsedAt: null }]);
   });
 
+  test("have a description of at most 255 characters, which is checked after the key", async () => {
+    const project = await newProject();
+    const tooLong = { description: "x".repeat(256) };
+    expect(await project.create(tooLong)).toMatchObject({ status: 400, body: { code: "invalid_request" } });
+    expect(await project.create(tooLong, bearer(newKeyPair(project.orgId).access))).toMatchObject({ status: 401 });
+    expect(await project.rows()).toBeUndefined();
+    expect((await project.create({ description: "x".repeat(255) })).status).toBe(201);
+  });
+
   test("are listed oldest first", async () => {
     const project = await newProject();
     const held = (id: number) => ({ id, access: `slk_${id}`, description: "", createdAt: now.toISOString() });

@@ -182,7 +182,9 @@ test.each([
   faults = [fault];
   expect(await prover().task(proof)).toBe(taskId);
   faults = Array.from({ length: 9 }, () => fault);
-  const error = await prover().task(proof).catch((thrown: unknown) => thrown);
+  const error = await prover()
+    .task(proof)
+    .catch((thrown: unknown) => thrown);
   faults = [];
   expect(isTransient(error)).toBe(true);
 });

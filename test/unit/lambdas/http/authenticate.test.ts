@@ -1,6 +1,7 @@
+import middy from "@middy/core";
 import { describe, expect, test } from "vitest";
 import { routes } from "../../../../api/index.ts";
-import { authenticate, inputProblem } from "../../../../lambdas/http/authenticate.ts";
+import { authenticate, inputProblem, validate } from "../../../../lambdas/http/authenticate.ts";
 import type { HttpInput } from "../../../../lambdas/http/parse.ts";
 import { Problem } from "../../../../lambdas/http/problem.ts";
 import { TableClient } from "../../../../lambdas/http/tools.ts";
@@ -27,6 +28,21 @@ describe("a route that needs a credential", () => {
   test("gives the answer of a proved caller", () => {
     const request = { context: { access: { proved: () => true } } } as unknown as Hook;
     expect(() => guarded().after?.(request)).not.toThrow();
+  });
+});
+
+describe("a route that is called without a credential", () => {
+  const open = routeOf("none");
+
+  test("answers without a proof of the caller", async () => {
+    const chain = middy(async () => "an answer").use(authenticate(open, () => ({}), new TableClient()) as object);
+    expect(await (chain as unknown as () => Promise<string>)()).toBe("an answer");
+  });
+
+  test("refuses a bad input without one too", async () => {
+    const request = { context: { input: { issues: [{ path: "code", message: "is wrong" }] } } } as unknown as Hook;
+    const early = { ...open, definition: { ...open.definition, lateValidation: undefined } };
+    await expect((async () => validate(early).before?.(request))()).rejects.toThrow("code is wrong");
   });
 });
 

@@ -31,6 +31,8 @@ const callers: Record<string, PresentedCredential> = {
   },
   user: { kind: "token", userId: "five", tokenId: "six", hash: "" },
   "another user": { kind: "token", userId: "seven", tokenId: "six", hash: "" },
+  "a user of the console": { kind: "console", userId: "eight", sessionId: "nine", bearerId: "ten", hash: "" },
+  "another of the console": { kind: "console", userId: "eleven", sessionId: "nine", bearerId: "ten", hash: "" },
 };
 
 interface Sent {

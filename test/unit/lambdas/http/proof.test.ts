@@ -120,6 +120,12 @@ describe("the rows that prove a request", () => {
       { pk: `USR#${userId}`, sk: `MEM#${orgId}` },
       inProject,
     ]);
+    expect(keysOf(asks(signedIn, { projectId }))).toEqual([
+      { pk: `USR#${userId}`, sk: "CON#id" },
+      { pk: `USR#${userId}`, sk: "BEA#id#id" },
+      { pk: `USR#${userId}`, sk: `MEM#${orgId}` },
+      inProject,
+    ]);
   });
 
   test.each([undefined, "org_x", projectId])("are no membership where the path has the organization %s", (id) => {
@@ -253,6 +259,7 @@ test("the rule of a route is what it declares", () => {
     consoleOnly: true,
   });
   expect(rule("GET", { callers: "all", errors: ["not_found"] })).toEqual(openRule);
+  expect(rule("POST", { ownToken: true })).toEqual({ ...openRule, tokens: ["all"], ownToken: true });
 });
 
 test("a project in the path must exist and be the organization's", () => {
@@ -353,6 +360,9 @@ describe("permission", () => {
     expect(() => provePermission(asks(key, { rule: { usersOnly: true } }), good.key)).toThrow(
       "Only a user can do this: use a personal access token instead of a key.",
     );
+    expect(problem({ rule: { consoleOnly: true } }).message).toBe(
+      "Only a user who is signed in to the console can do this.",
+    );
     const restricted = (list: object) => ({ "proof:project": { ...project, managerIds: [], ...list } });
     expect(problem({ rule: { managed: true } }, restricted({ managers }))).toMatchObject({
       message: "Only the managing members of this project can do this: Mara, Max.",
@@ -415,6 +425,8 @@ test("a proved caller is the user with role and bounds, or the organization of t
   const bounds = { access: "read" as const, organizationIds: [orgId], expiresAt: later };
   const rows = { ...good.token, "proof:token": { ...tokenRow, ...bounds } };
   expect(callerOf(asks(token), rows)).toEqual({ kind: "user", userId, role: "owner", bounds });
+  const unbounded = { access: "all", organizationIds: undefined, expiresAt: undefined };
+  expect(callerOf(asks(signedIn), good.console)).toEqual({ kind: "user", userId, role: "owner", bounds: unbounded });
   expect(callerOf(asks(key), good.key)).toEqual({ kind: "organization", organizationId: orgId });
   expect(callerOf(asks(session), good.session)).toEqual({ kind: "organization", organizationId: orgId });
 });
