@@ -17,7 +17,6 @@ const methodNames = new Map([
   [93, "Zstandard"],
   [95, "XZ"],
   [98, "PPMd"],
-  [99, "AES"],
 ]);
 const encryption = 0x0001 | 0x0040 | 0x2000;
 const patched = 0x0020;
@@ -84,8 +83,8 @@ function readEntry(directory: Buffer, at: number, limits: ArchiveLimits): Stored
     throw new ArchiveRefused("name_too_long", first, `over ${limits.nameBytesMax} bytes`);
   }
   const extra = readExtraFields(directory, nameEnd, nameEnd + directory.readUInt16LE(at + 30), first);
-  const raw = extra.unicodePath && directory.subarray(nameStart, nameEnd);
-  const name = raw && extra.unicodePath ? unicodeName(extra.unicodePath, raw, first) : first;
+  const name =
+    extra.unicodePath === null ? first : unicodeName(extra.unicodePath, directory.subarray(nameStart, nameEnd), first);
   checkReadable(name, flags, method, directory.readUInt16LE(at + 6));
   const { path, folder } = entryPath(name, limits);
   const external = directory.readUInt32LE(at + 38);

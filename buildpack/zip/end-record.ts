@@ -96,7 +96,7 @@ function readWide(tail: Buffer, locator: number, tailOffset: number): EndRecord 
   }
   const at = locator - wideBytes;
   const place = Number(tail.readBigUInt64LE(locator + 8));
-  if (at < 0 || place !== tailOffset + at || tail.readUInt32LE(at) !== wideSignature) {
+  if (place !== tailOffset + at || tail.readUInt32LE(at) !== wideSignature) {
     throw new ArchiveRefused("bad_directory");
   }
   // A longer record has room for a second directory that only some readers would see.

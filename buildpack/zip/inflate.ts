@@ -2,35 +2,26 @@ import { crc32, createInflateRaw, inflateRawSync } from "node:zlib";
 import type { StoredEntry } from "./entry.ts";
 import { ArchiveRefused } from "./refused.ts";
 
-function codeOf(error: unknown): string {
-  return error instanceof Error && "code" in error && typeof error.code === "string" ? error.code : "";
-}
-
 /** Turns zlib's errors about the data into refusals; other errors are returned unchanged. */
 function asRefusal(error: unknown, entry: StoredEntry): unknown {
-  const code = codeOf(error);
+  const code = String(Reflect.get(Object(error), "code"));
   if (code === "ERR_BUFFER_TOO_LARGE") return new ArchiveRefused("size_mismatch", entry.path);
   return code.startsWith("Z_") ? new ArchiveRefused("bad_data", entry.path) : error;
 }
 
+/** The result of inflateRawSync with `info: true`, which its declared type does not cover. */
 interface Inflated {
   buffer: Buffer;
   engine: { bytesWritten: number };
-}
-
-// The declared type of inflateRawSync does not cover `info: true`.
-function isInflated(value: unknown): value is Inflated {
-  return typeof value === "object" && value !== null && "buffer" in value && "engine" in value;
 }
 
 function inflate(packed: Buffer, entry: StoredEntry): Buffer {
   const chunkSize = Math.max(64, entry.size + 1);
   const options = { info: true, chunkSize, maxOutputLength: Math.max(1, entry.size) };
   try {
-    const result: unknown = inflateRawSync(packed, options);
-    if (!isInflated(result)) throw new TypeError("zlib did not report how much input it read");
-    if (result.engine.bytesWritten !== packed.length) throw new ArchiveRefused("size_mismatch", entry.path);
-    return result.buffer;
+    const { buffer, engine }: Inflated = Object(inflateRawSync(packed, options));
+    if (engine.bytesWritten !== packed.length) throw new ArchiveRefused("size_mismatch", entry.path);
+    return buffer;
   } catch (error) {
     throw asRefusal(error, entry);
   }

@@ -45,13 +45,12 @@ interface Link {
  */
 export function checkLinks(links: ReadonlyMap<string, string>, prefix = ""): void {
   const root: Place = { spelling: "", below: new Map(), link: null };
-  const all: Link[] = [];
-  for (const [path, target] of links) {
+  const all = [...links].map(([path, target]): Link => {
     const link = { path, name: `${prefix}${path}`, target, resolved: null };
     placeOf(root, path).link = link;
-    all.push(link);
     checkText(link);
-  }
+    return link;
+  });
   const top: Step = { up: null, place: root, exact: true };
   for (const link of all) resolve(top, link, 1);
 }

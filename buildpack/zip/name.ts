@@ -47,7 +47,7 @@ const longPart = /[^/]{64}/;
 
 /** The path of a name, and whether the name is that of a folder (it ends in a separator). */
 export function entryPath(name: string, limits: ArchiveLimits): { path: string; folder: boolean } {
-  const slashed = name.includes("\\") ? name.replaceAll("\\", "/") : name;
+  const slashed = name.replaceAll("\\", "/");
   const folder = slashed.endsWith("/");
   const inner = folder ? slashed.slice(0, -1) : slashed;
   if (!harmless.test(inner)) checkName(name, slashed);

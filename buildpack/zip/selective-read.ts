@@ -26,7 +26,7 @@ export async function readSelected(
   try {
     for (const [index, { offset, end, entries }] of spans.entries()) {
       for (const next of spans.slice(index + ahead.length)) {
-        if (ahead.length > 0 && (ahead.length === readsAheadMax || bytesAhead > bytesAheadMax)) break;
+        if (ahead.length === readsAheadMax || bytesAhead > bytesAheadMax) break;
         bytesAhead += next.end - next.offset;
         const read = readExactly(archive.source, next.offset, next.end - next.offset);
         // It is awaited later, or never if the archive is refused first; this prevents an unhandled rejection.

@@ -26,7 +26,7 @@ export interface VerifyOptions {
 export const packedBytes = ({ size, compressedSize }: ArchiveEntry): number =>
   Math.max(size, compressedSize) > atOnceBytesMax ? size : compressedSize;
 
-/** Collects the targets of links, and streams large files if `streams` is given. */
+/** Collects the targets of links, and streams large files if `streams` is given. Links and folders are never large. */
 export function linkVisitor(links: Map<string, string>, { streams }: VerifyOptions): EntryVisitor {
   let stream: { write: PieceSink; close: () => void } | null = null;
   return {
@@ -34,7 +34,7 @@ export function linkVisitor(links: Map<string, string>, { streams }: VerifyOptio
       if (entry.kind === "symlink") links.set(entry.path, readTarget(bytes, entry.path));
     },
     large(entry) {
-      stream = entry.kind === "file" ? (streams?.(entry) ?? null) : null;
+      stream = streams?.(entry) ?? null;
       return stream?.write ?? null;
     },
     largeDone() {

@@ -23,7 +23,10 @@ export const areas: Record<string, Area> = {
     ],
     tests: ["test/unit/lambdas/tables/*.test.ts"],
   },
-  zip: { files: ["buildpack/zip/*.ts"], tests: ["test/unit/buildpack/zip/*.test.ts"] },
+  zip: {
+    files: ["buildpack/zip/*.ts"],
+    tests: ["test/unit/buildpack/zip/*.test.ts", "test/unit/buildpack/analysis/inspection.test.ts"],
+  },
   access: [
     {
       files: ["lambdas/http/{access,authenticate,idempotency,key-use,proof}.ts"],
@@ -60,14 +63,22 @@ export const areas: Record<string, Area> = {
     files: ["lambdas/pipeline/*.ts", "lambdas/pipeline/model/restore-revision.ts"],
     tests: ["test/pipeline/*.test.ts", "test/pipeline/faults/*.test.ts"],
   },
-  detection: {
-    files: [
-      "buildpack/analysis/node/{frameworks,replaced-start,start,start-file,unserved}.ts",
-      "buildpack/analysis/python/{django,modules,start,start-file}.ts",
-    ],
-    // Those of hostile archives measure work, which the changed copy makes slower.
-    tests: ["test/unit/buildpack/analysis/!(hostile).test.ts"],
-  },
+  detection: [
+    {
+      files: ["buildpack/analysis/node/{frameworks,replaced-start,start,start-file,unserved}.ts"],
+      tests: [
+        "test/unit/buildpack/analysis/{framework-starts,node-start,replaced-start,start-file,unserved}.test.ts",
+        "test/unit/buildpack/analysis/{starters,settings}.test.ts",
+      ],
+    },
+    {
+      files: ["buildpack/analysis/python/{django,modules,start,start-file}.ts"],
+      tests: [
+        "test/unit/buildpack/analysis/{framework-starts,python-frameworks,python-start,start-file}.test.ts",
+        "test/unit/buildpack/analysis/{starters,settings}.test.ts",
+      ],
+    },
+  ],
   // The rules of the model that are pure are changed by `tables`. Each case of the model's test is a series of hundreds of requests.
   "tables-sql": [
     {

@@ -1,5 +1,15 @@
 import { describe, expect, it } from "vitest";
-import { extraField, type ForgedEntry, forge, manyFiles, pack, unicodePath, unixFile, unixLink } from "./forge.ts";
+import {
+  endRecord,
+  extraField,
+  type ForgedEntry,
+  forge,
+  manyFiles,
+  pack,
+  unicodePath,
+  unixFile,
+  unixLink,
+} from "./forge.ts";
 import { verified } from "./opened.ts";
 import { a, b, packedText, text } from "./refusals.ts";
 
@@ -10,6 +20,8 @@ const streamed = (descriptor: ForgedEntry["descriptor"], entry: ForgedEntry = pa
   forge([{ ...entry, descriptor }, b]);
 const streamedFiles = { "p.txt": text, "b.txt": "second file" };
 const wide = { size: 0xffffffff, compressedSize: 0xffffffff };
+/** "日.j" in Shift JIS. */
+const twoBytes = Buffer.from([0x93, 0xfa, 0x2e, 0x6a]);
 const wideEnd = { entries: 0xffff, entriesHere: 0xffff, directoryBytes: 0xffffffff, directoryOffset: 0xffffffff };
 
 const groups: Record<string, Accepted[]> = {
@@ -30,6 +42,22 @@ const groups: Record<string, Accepted[]> = {
     ],
     ["zip64 that nothing needs", forge([a], { zip64: {} }), { "a.txt": "first" }],
     ["zip64 with all numbers in it", forge([a], { zip64: {}, ...wideEnd }), { "a.txt": "first" }],
+    [
+      "zip64 with the directory's size in it",
+      forge([a], { zip64: {}, directoryBytes: 0xffffffff }),
+      { "a.txt": "first" },
+    ],
+    [
+      "zip64 with the directory's place in it",
+      forge([a], { zip64: {}, directoryOffset: 0xffffffff }),
+      { "a.txt": "first" },
+    ],
+    [
+      "an end record in the comment whose directory has no place before it",
+      forge([a], { comment: endRecord({}, { entries: 1, directoryBytes: 60_000, directoryOffset: 10 }) }),
+      { "a.txt": "first" },
+    ],
+    ["zip64 of nothing", forge([], { zip64: {} }), {}],
     ["zip64 with disks unknown", forge([a], { zip64: {}, disk: 0xffff, directoryDisk: 0xffff }), { "a.txt": "first" }],
   ],
   "sizes and descriptors": [
@@ -145,6 +173,14 @@ const groups: Record<string, Accepted[]> = {
     ["UTF-8 without the flag", forge([{ name: "naïve/日本.txt" }]), { "naïve/日本.txt": "" }],
     ["UTF-8 with accents apart, as macOS writes it", forge([{ name: "nai\u0308ve" }]), { "nai\u0308ve": "" }],
     ["code page 437", forge([{ name: Buffer.from([0x81, 0x62, 0x65, 0x72]) }]), { über: "" }],
+    ["the first letter of code page 437", forge([{ name: Buffer.from([0x80, 0x61]) }]), { Ça: "" }],
+    [
+      "a second name for one of a code page with two bytes for a letter",
+      forge([{ name: twoBytes, extra: unicodePath(twoBytes, "日.j") }]),
+      { "日.j": "" },
+    ],
+    ["a second name of one letter", forge([{ name: "e", extra: unicodePath("e", "e") }]), { e: "" }],
+    ["a file whose name begins a folder's", forge([{ name: "a" }, { name: "ab/c" }]), { a: "", "ab/c": "" }],
     ["a second name that is the same", forge([{ name: "é", flags: 0x800, extra: unicodePath("é", "é") }]), { é: "" }],
     [
       "a second name for one of another code page",
@@ -200,11 +236,16 @@ describe("kinds and modes", () => {
         { name: "run", ...unixFile, external: 0o100755 * 0x10000 },
         { name: "read", ...unixFile },
         { name: "dos", madeBy: 20, external: 0x20 },
+        { name: "labeled", madeBy: 0x0314, external: 0o100644 * 0x10000 + 8 },
+        { name: "folder/", madeBy: 0x0314, external: 0o040755 * 0x10000 },
       ]),
     );
     expect(entries.get("run")).toMatchObject({ kind: "file", executable: true, mode: 0o755 });
     expect(entries.get("read")).toMatchObject({ kind: "file", executable: false, mode: 0o644 });
     expect(entries.get("dos")).toMatchObject({ kind: "file", executable: false, mode: 0 });
+    // On Unix, this bit is no volume label.
+    expect(entries.get("labeled")).toMatchObject({ kind: "file", mode: 0o644 });
+    expect(entries.get("folder")).toMatchObject({ kind: "directory", executable: false, mode: 0o755 });
   });
 
   it("a link has its target once it is verified, even when it leads through others or to nothing", async () => {

@@ -7,7 +7,8 @@ import { type ArchiveLimits, archiveLimits } from "../../../../buildpack/zip/lim
 import { entryPath } from "../../../../buildpack/zip/name.ts";
 import { quoteName } from "../../../../buildpack/zip/refused.ts";
 import { foldPath } from "../../../../buildpack/zip/tree.ts";
-import { type ForgedEntry, forge, unixLink } from "./forge.ts";
+import { packedBytes } from "../../../../buildpack/zip/visitors.ts";
+import { extraField, type ForgedEntry, forge, pack, unicodePath, unixLink } from "./forge.ts";
 import { refusal, sourceOf, verified } from "./opened.ts";
 
 const MiB = 1024 * 1024;
@@ -20,6 +21,7 @@ const small: ArchiveLimits = {
   linkBytesMax: 20,
 };
 const one = (entry: Partial<ForgedEntry>) => forge([{ name: "a", data: "1", ...entry }]);
+const numbers = pack([1, 8], [1, 8]);
 const method = (number: number) => one({ method: number });
 const link = (name: string, data: string) => ({ name, data, ...unixLink });
 
@@ -71,7 +73,11 @@ describe("a refusal says in detail", () => {
     [one({ name: "a/." }), "cannot be used: it ends in a dot ("],
     [one({ name: "a;1" }), "cannot be used: it ends in a semicolon and a number ("],
     [one({ name: "a;12" }), "it ends in a semicolon and a number ("],
-    [forge([{ name: "a" }], { prefix: Buffer.from("x") }), "that belong to no file: "],
+    [forge([{ name: "a" }], { prefix: Buffer.from("x") }), "that belong to no file: before its first file ("],
+    [forge([{ name: "a" }], { afterDirectory: Buffer.from("x") }), "to no file: around its list of contents ("],
+    [one({ extra: Buffer.concat([extraField(1, numbers), extraField(1, numbers)]) }), "one of them occurs twice ("],
+    [one({ extra: unicodePath("a", "a", 2) }), "its second name is not valid ("],
+    [one({ extra: unicodePath("a", "b") }), "it has two different names ("],
     [
       forge([link("Here", "x"), link("a", "here/y")]),
       "cannot be used: it leads through another link whose name differs in case (",
@@ -94,7 +100,9 @@ describe("what is exactly at a limit is accepted", () => {
     [forge([link("a", "target")]), { linkBytesMax: 6, linksTotalBytesMax: 6 }],
     [forge([{ name: "a/x" }, { name: "b/x" }]), { entriesMax: 2 }],
     [forge([{ name: "a", data: "12345" }]), { ratioFreeBytes: 4, ratioMax: 1 }],
+    [forge([{ name: "a", data: "x".repeat(99), deflate: true }]), { ratioFreeBytes: 99, ratioMax: 5 }],
     [forge([{ name: "a", version: 46 }]), {}],
+    [forge([{ name: "a/", deflate: true }]), { linkBytesMax: 1 }],
   ])("%#", async (archive, limits) => {
     const { archive: opened } = await verified(archive, { ...archiveLimits, ...limits });
     expect(opened.entries.length).toBeGreaterThan(0);
@@ -197,8 +205,11 @@ describe("a part of an archive", () => {
       { name: "b", data: "second", deflate: true },
       zeros("y", 200 * KiB),
       { name: "c", data: "third" },
+      zeros("z", 3 * MiB),
+      { name: "e", data: "fifth" },
+      { name: "f", data: "sixth" },
       zeros("film", 9 * MiB),
-      { name: "folder/" },
+      { name: "folder/", local: { name: "f0lder/" } },
       link("l", "a"),
       { name: "d", data: "not wanted" },
     ]);
@@ -214,22 +225,81 @@ describe("a part of an archive", () => {
     const given: string[] = [];
     const unpacked: string[] = [];
     await archive.verifySelected(
-      ({ path }) => path !== "d" && path !== "x" && path !== "y" && path !== "film",
+      ({ path }) => !["d", "x", "y", "z", "film"].includes(path),
       ({ path }, contents, pack) => {
         given.push(`${path}: ${Buffer.from(contents)}`);
         unpacked.push(Buffer.from(pack()()).toString());
       },
     );
-    expect(given).toEqual(["a: first", "b: second", "c: third"]);
-    expect(unpacked).toEqual(["first", "second", "third"]);
+    expect(given).toEqual(["a: first", "b: second", "c: third", "e: fifth", "f: sixth"]);
+    expect(unpacked).toEqual(["first", "second", "third", "fifth", "sixth"]);
     expect(archive.find("l")?.linkTarget).toBe("a");
-    const [tail, together, alone, ...rest] = reads;
+    const [tail, together, alone, pair, ...rest] = reads;
     expect(tail).toEqual([bytes.length - MiB, MiB]);
     expect(together?.[0]).toBe(0);
     expect(Math.floor((together?.[1] ?? 0) / KiB)).toBe(100);
     expect(alone?.[0]).toBeGreaterThan(300 * KiB);
     expect(alone?.[1]).toBeLessThan(100);
+    expect(pair?.[0]).toBeGreaterThan(3 * MiB);
+    expect(pair?.[1]).toBeLessThan(100);
     expect(rest).toEqual([]);
+  });
+
+  it("leaves out files over 32 MiB, whose contents are not looked at", async () => {
+    const archive = await openArchive(
+      sourceOf(
+        forge([
+          { name: "a", data: "1" },
+          { name: "film", data: "x", deflate: true, size: 32 * MiB + 1 },
+        ]),
+      ),
+    );
+    const given: string[] = [];
+    await archive.verifySelected(
+      () => true,
+      ({ path }) => void given.push(path),
+    );
+    expect(given).toEqual(["a"]);
+    const lying = forge([{ name: "film", data: "x", deflate: true, size: 32 * MiB }]);
+    const one = await openArchive(sourceOf(lying));
+    await expect(
+      one.verifySelected(
+        () => true,
+        () => {},
+      ),
+    ).rejects.toMatchObject({ rule: "size_mismatch" });
+  });
+
+  it("has at most 16 MiB more than one range in flight, and no read after a refusal", async () => {
+    const data = Buffer.alloc(6 * MiB);
+    const names = ["a", "b", "c", "d", "e", "f", "g"];
+    const bytes = forge([
+      ...names.map((name) => ({ name, data })),
+      { name: "bad", data: "1", crc: 1 },
+      zeros("z", MiB),
+    ]);
+    let inFlight = 0;
+    let most = 0;
+    const archive = await openArchive({
+      size: bytes.length,
+      read: async (offset, length) => {
+        inFlight += 1;
+        most = Math.max(most, inFlight);
+        await new Promise(setImmediate);
+        inFlight -= 1;
+        return bytes.subarray(offset, offset + length);
+      },
+    });
+    await archive.verifySelected(
+      ({ path }) => names.includes(path),
+      () => {},
+    );
+    expect(most).toBe(3);
+    const taker = () => {
+      throw new Error("disk full");
+    };
+    await expect(archive.verifySelected(({ path }) => names.includes(path), taker)).rejects.toThrow("disk full");
+    expect(inFlight).toBe(0);
   });
 
   it("is read in at most eight ranges at the same time", async () => {
@@ -281,6 +351,9 @@ describe("a part of an archive", () => {
 it.each([
   ["a/./b//c", "a/b/c", false],
   ["a\\b\\", "a/b", true],
+  ["a//b", "a/b", false],
+  ["a/./", "a", true],
+  ["a//", "a", true],
   ["./", ".", true],
   ["dir/", "dir", true],
   [".a/..b", ".a/..b", false],
@@ -307,4 +380,43 @@ it("a long name is shown by its beginning and end", () => {
   expect(quoteName(name)).toBe(`"${"a".repeat(120)}…${"c".repeat(60)}"`);
   expect(quoteName("d".repeat(200))).toBe(`"${"d".repeat(200)}"`);
   expect(quoteName("\n".repeat(200))).toBe(`"${"\\u{a}".repeat(40)}…"`);
+});
+
+it.each([
+  [2 * MiB, 10, 10],
+  [2 * MiB + 1, 10, 2 * MiB + 1],
+  [10, 2 * MiB, 2 * MiB],
+  [10, 2 * MiB + 1, 10],
+])("of a file of %i bytes, packed to %i, %i are kept", (size, compressedSize, kept) => {
+  expect(packedBytes({ size, compressedSize } as StoredEntry)).toBe(kept);
+});
+
+it("a stored file of two sizes is refused before its contents are read", async () => {
+  await expect(openArchive(sourceOf(one({ size: 2 })))).rejects.toMatchObject({ rule: "size_mismatch", entry: "a" });
+});
+
+describe("the limits of the service", () => {
+  const film = (index: number, size: number) => ({ name: `film${index}`, data: "x", deflate: true, size });
+  const films = (count: number) => Array.from({ length: count }, (_, index) => film(index, 256 * MiB));
+  /** An archive that is too large to be made: only its end is read. */
+  const large = (size: number, directoryBytes: number) => {
+    const end = forge([], { entries: 1, entriesHere: 1, directoryBytes, directoryOffset: size - 22 - directoryBytes });
+    return { size, read: async (_: number, length: number) => Buffer.concat([Buffer.alloc(length - 22), end]) };
+  };
+  const links = (count: number) => Array.from({ length: count }, (_, index) => link(`${index}`, "x".repeat(1024)));
+
+  it.each([
+    ["an archive", large(512 * MiB + 1, 0), "too_large", "at most 512 MiB"],
+    ["a directory", large(50 * MiB, 40 * MiB + 1), "too_many_entries", "larger than 40 MiB"],
+    ["a file from a few bytes", sourceOf(forge([film(1, 256 * MiB + 500)])), "bomb", "256 MiB out of 3 bytes"],
+    ["files unpacked", sourceOf(forge(films(9))), "unpacked_too_large", "more than 2048 MiB"],
+    ["links", sourceOf(forge(links(8 * 1024 + 1))), "too_many_entries", "more than 8 MiB"],
+  ])("%s beyond them", async (_what, source, rule, message) => {
+    await expect(openArchive(source)).rejects.toMatchObject({ rule, message: expect.stringContaining(message) });
+  });
+
+  it("what is exactly at them", async () => {
+    expect((await openArchive(sourceOf(forge(films(8))))).entries).toHaveLength(8);
+    await expect(openArchive(large(512 * MiB, 40 * MiB))).rejects.toMatchObject({ rule: "bad_directory" });
+  });
 });

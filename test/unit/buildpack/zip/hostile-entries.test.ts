@@ -121,6 +121,12 @@ describeRefusals({
       "bä.j",
     ],
     [
+      "a second name that is cut off",
+      one({ ...b, extra: extraField(0x7075, Buffer.alloc(3, 1)) }),
+      "bad_extra_field",
+      "b.txt",
+    ],
+    [
       "a second name that is empty",
       one({ ...b, extra: extraField(0x7075, Buffer.alloc(5, 1)) }),
       "bad_extra_field",
@@ -233,6 +239,7 @@ describeRefusals({
     ["hidden headers", one({ ...b, flags: 0x2000 }), "encrypted", "b.txt"],
     ["AES", one({ ...b, method: 99 }), "encrypted", "b.txt"],
     ["an AES field", one({ ...b, extra: extraField(0x9901, Buffer.alloc(7)) }), "encrypted", "b.txt"],
+    ["a field of strong encryption", one({ ...b, extra: extraField(0x0017, Buffer.alloc(4)) }), "encrypted", "b.txt"],
     ["Deflate64", one({ ...b, method: 9 }), "unsupported_method", "b.txt"],
     ["BZIP2", one({ ...b, method: 12 }), "unsupported_method", "b.txt"],
     ["LZMA", one({ ...b, method: 14 }), "unsupported_method", "b.txt"],

@@ -139,6 +139,13 @@ describeRefusals({
       "bad_link",
       "l",
     ],
+    [
+      "one whose text leaves, although another leads deeper",
+      forge([link("x/a", "d/e/f"), link("x/l", "a/../../../y")]),
+      "link_escape",
+      "x/l",
+    ],
+    ["two to each other in a folder", forge([link("d/x", "y"), link("d/y", "x")]), "link_loop", "d/x"],
     ["one to itself", one(link("l", "l")), "link_loop", "l"],
     ["two to each other", forge([link("l", "m"), link("m", "l")]), "link_loop", "l"],
     [
@@ -159,6 +166,7 @@ describeRefusals({
       "l",
     ],
     ["a file below one", forge([link("l", "d"), { name: "l/f" }]), "link_as_folder", "l/f"],
+    ["two files below one", forge([link("l", "d"), { name: "l/f" }, { name: "l/g" }]), "link_as_folder", "l/f"],
     ["a file below one, in another case", forge([{ name: "L/f" }, link("l", "d")]), "link_as_folder", "L/f"],
     ["a link below one", forge([link("l", "d"), link("l/m", "../../x")]), "link_as_folder", "l/m"],
     ["a link in the place of a file", forge([{ name: "l" }, link("l", "d")]), "duplicate_name", "l"],

@@ -6,6 +6,12 @@ const one = (entry: ForgedEntry, end?: Partial<ForgedEnd>) => forge([a, entry], 
 const wideOnly = { entries: 0xffff, directoryBytes: 0xffffffff, directoryOffset: 0xffffffff };
 const wideZip = (end: Partial<ForgedEnd>) => forge([a, b], { zip64: {}, ...wideOnly, entriesHere: 0xffff, ...end });
 
+/** An archive whose zip64 record has other bytes at a place, counted from the end of the file. */
+function zip64At(place: number, value: number): Buffer {
+  const archive = wideZip({});
+  return patched(archive, archive.length + place, value);
+}
+
 /** A whole second archive hidden in the comment of the first, with correct offsets for its position. */
 function archiveInComment(shown: Buffer, hidden: string): Buffer {
   const inner = forge([{ name: hidden, data: "evil" }]);
@@ -31,8 +37,15 @@ describeRefusals({
       forge([a], { comment: "a longer comment" }).subarray(0, -3),
       "truncated",
     ],
+    ["an upload that was interrupted in the first header", forge([a]).subarray(0, 4), "truncated"],
+    [
+      "an upload of nothing but a comment that was interrupted",
+      forge([], { comment: "a longer comment" }).subarray(0, -3),
+      "truncated",
+    ],
     ["bytes after the end", forge([a], { suffix: Buffer.from("more") }), "trailing_data"],
     ["zeros after the end", forge([a], { suffix: Buffer.alloc(512) }), "trailing_data"],
+    ["more bytes after the end than a comment has", forge([a], { suffix: Buffer.alloc(70_000) }), "truncated"],
     ["a comment that is longer than it says", forge([a], { comment: "comment", commentLength: 3 }), "trailing_data"],
     [
       "a second end record in the comment",
@@ -60,6 +73,7 @@ describeRefusals({
       "gap",
     ],
     ["the first part of a split archive", forge([a], { disk: 1 }), "multi_disk"],
+    ["disks that only zip64 could name", forge([a], { disk: 0xffff }), "multi_disk"],
     ["a directory on another disk", forge([a], { directoryDisk: 1 }), "multi_disk"],
     ["a file on another disk", forge([a, { ...b, disk: 2 }]), "multi_disk", "b.txt"],
   ],
@@ -76,11 +90,24 @@ describeRefusals({
       forge([a], { afterDirectory: pack([0x05054b50, 4], [0, 2]), directoryBytes: 57 }),
       "bad_directory",
     ],
-
+    [
+      "the beginning of an entry behind the directory",
+      forge([a], { afterDirectory: pack([0x02014b50, 4], [0, 8]), directoryBytes: 63 }),
+      "bad_directory",
+    ],
+    ["a damaged signature", patched(forge([a]), 40, 0), "bad_directory"],
     ["a name that reaches over the end", patched(forge([a]), 40 + 28, 200), "bad_directory"],
   ],
   zip64: [
     ["a locator that points elsewhere", wideZip({ zip64: { recordOffset: 1 } }), "bad_directory"],
+    [
+      "a locator without a record",
+      Buffer.concat([
+        pack([0x07064b50, 4], [0, 4], [0, 8], [1, 4]),
+        endRecord({}, { entries: 0, directoryBytes: 0, directoryOffset: 0 }),
+      ]),
+      "bad_directory",
+    ],
     ["a record without a locator", wideZip({ zip64: { locator: false } }), "bad_directory"],
     ["a record without a locator that nothing asks for", forge([a], { zip64: { locator: false } }), "gap"],
     ["a record with room for another directory", wideZip({ zip64: { extensible: Buffer.alloc(64) } }), "bad_directory"],
@@ -91,6 +118,9 @@ describeRefusals({
     ["counts in the record that differ", wideZip({ zip64: { entriesHere: 1 } }), "bad_directory"],
     ["a count in the record that is not true", wideZip({ zip64: { entries: 3 } }), "bad_directory"],
     ["a record on another disk", wideZip({ zip64: { disk: 1 } }), "multi_disk"],
+    ["a locator of another disk", zip64At(-42 + 4, 1), "multi_disk"],
+    ["a record of a directory on another disk", zip64At(-98 + 20, 1), "multi_disk"],
+    ["a record without its signature", zip64At(-98, 0), "bad_directory"],
     ["a locator of several disks", wideZip({ zip64: { disks: 2 } }), "multi_disk"],
     ["a size that is nowhere", one({ ...b, central: { size: 0xffffffff } }), "bad_extra_field", "b.txt"],
     [

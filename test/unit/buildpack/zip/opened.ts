@@ -4,9 +4,13 @@ import { type ArchiveLimits, archiveLimits } from "../../../../buildpack/zip/lim
 import { ArchiveRefused } from "../../../../buildpack/zip/refused.ts";
 import type { ByteSource } from "../../../../buildpack/zip/source.ts";
 
-/** Bytes in memory as a source. */
+/** Bytes in memory as a source; like a bucket, it has no empty ranges. */
 export function sourceOf(bytes: Uint8Array): ByteSource {
-  return { size: bytes.length, read: async (offset, length) => bytes.subarray(offset, offset + length) };
+  const read = async (offset: number, length: number) => {
+    if (length === 0) throw new RangeError("a range is never empty");
+    return bytes.subarray(offset, offset + length);
+  };
+  return { size: bytes.length, read };
 }
 
 /** Opens and verifies, and gives the contents of all files by path. */

@@ -29,13 +29,14 @@ function remote(bytes: Buffer): ByteSource & { reads: [number, number][]; inFlig
   return noted;
 }
 
+/** Bytes that deflate cannot make smaller: it looks back 32 KiB only. */
 function noise(length: number): Buffer {
-  const bytes = Buffer.alloc(length);
-  for (let at = 0, state = 1; at + 4 <= length; at += 4) {
+  const tile = Buffer.alloc(40_000);
+  for (let at = 0, state = 1; at < tile.length; at += 4) {
     state = (Math.imul(state, 1664525) + 1013904223) >>> 0;
-    bytes.writeUInt32LE(state, at);
+    tile.writeUInt32LE(state, at);
   }
-  return bytes;
+  return Buffer.alloc(length, tile);
 }
 
 describe("ranged reading", () => {
@@ -45,12 +46,21 @@ describe("ranged reading", () => {
     expect(source.reads).toHaveLength(1);
   });
 
-  it("a large one is read in windows of 4 MiB, several in flight, each byte once", async () => {
+  it("one of exactly 8 MiB too", async () => {
+    const source = remote(forge([{ name: "a", data: Buffer.alloc(8 * MiB - 100) }]));
+    await (await openArchive(source)).verify();
+    expect(source.reads).toEqual([[0, 8 * MiB]]);
+  });
+
+  it("a large one is read in windows of 4 MiB, three in flight, each byte once", async () => {
     const filler = noise(700_000);
     const files = Array.from({ length: 40 }, (_, n) => ({ name: `f${n}`, data: filler }));
+    const large = noise(9 * MiB);
     const bytes = forge([
       ...files,
-      { name: "large", data: noise(9 * MiB), deflate: true },
+      { name: "large", data: large },
+      { name: "middle", data: noise(3 * MiB), deflate: true },
+      { name: "last", data: large },
       { name: "end", data: "end" },
     ]);
     const source = remote(bytes);
@@ -58,12 +68,15 @@ describe("ranged reading", () => {
     expect(source.reads).toEqual([[bytes.length - MiB, MiB]]);
     await archive.verify();
     const windows = source.reads.slice(1);
-    expect(windows.length).toBe(Math.ceil((bytes.length - MiB) / (4 * MiB)));
-    expect(source.inFlightMost).toBeGreaterThan(1);
+    const directoryOffset = bytes.readUInt32LE(bytes.length - 6);
+    const places = Array.from({ length: Math.ceil(directoryOffset / (4 * MiB)) }, (_, index) => index * 4 * MiB);
+    const inSource = places.filter((place) => place < bytes.length - MiB);
+    expect(windows).toEqual(inSource.map((place) => [place, Math.min(4 * MiB, directoryOffset - place)]));
+    expect(source.inFlightMost).toBe(3);
   });
 
   it("no read is in flight after verify has refused", async () => {
-    const filler = noise(9 * MiB);
+    const filler = Buffer.alloc(9 * MiB);
     const source = remote(
       forge([
         { name: "a", data: "1", packed: Buffer.from("2") },
@@ -99,28 +112,67 @@ describe("ranged reading", () => {
 
 describe("handing over contents", () => {
   const large = noise(5 * MiB);
+  const zeros = (name: string, size: number): ForgedEntry => {
+    const data = Buffer.alloc(size);
+    return { name, data, deflate: true, packed: deflateRawSync(data, { level: 1 }) };
+  };
   const files: ForgedEntry[] = [
     { name: "small.txt", data: "small", deflate: true },
     { name: "skipped.bin", data: "skipped" },
     { name: "folder/" },
     { name: "stored.bin", data: large },
-    { name: "packed.bin", data: large, deflate: true },
-    { name: "huge.bin", data: Buffer.alloc(33 * MiB), deflate: true },
+    { name: "packed.bin", data: large, deflate: true, packed: deflateRawSync(large, { level: 1 }) },
+    zeros("huge.bin", 33 * MiB),
   ];
+  const zip = forge(files);
 
   it("gives the wanted files up to 32 MiB, in file order, and no folders", async () => {
-    const archive = await openArchive(sourceOf(forge(files)));
+    const archive = await openArchive(sourceOf(zip));
     const given = new Map<string, Buffer>();
-    await archive.verify((entry, bytes) => void given.set(entry.path, Buffer.from(bytes)), {
-      wants: ({ path }) => path !== "skipped.bin",
-    });
+    const unpacked = new Map<string, number>();
+    await archive.verify(
+      (entry, bytes, pack) => {
+        given.set(entry.path, Buffer.from(bytes));
+        unpacked.set(entry.path, pack()().length);
+      },
+      { wants: ({ path }) => path !== "skipped.bin" },
+    );
     expect([...given.keys()]).toEqual(["small.txt", "stored.bin", "packed.bin"]);
+    expect([...unpacked.values()]).toEqual([5, large.length, large.length]);
     expect(given.get("stored.bin")?.equals(large)).toBe(true);
     expect(given.get("packed.bin")?.equals(large)).toBe(true);
   });
 
+  it("gives a file of exactly 32 MiB, and none that is not wanted", async () => {
+    const archive = await openArchive(sourceOf(forge([zeros("limit.bin", 32 * MiB), zeros("skipped.bin", 3 * MiB)])));
+    const given: [string, number][] = [];
+    await archive.verify(({ path }, bytes) => void given.push([path, bytes.length]), {
+      wants: ({ path }) => path !== "skipped.bin",
+    });
+    expect(given).toEqual([["limit.bin", 32 * MiB]]);
+  });
+
+  it("streams files over 2 MiB and no others", async () => {
+    const stored = (name: string, size: number) => ({ name, data: Buffer.alloc(size) });
+    const entries = [
+      stored("over.bin", 2 * MiB + 1),
+      stored("limit.bin", 2 * MiB),
+      stored("late.bin", 1),
+      zeros("zeros.bin", 2 * MiB + 1),
+    ];
+    const archive = await openArchive(sourceOf(forge(entries)));
+    const streamed: string[] = [];
+    await archive.verify(undefined, {
+      streams: ({ path }) => {
+        streamed.push(path);
+        return null;
+      },
+    });
+    expect(streamed).toEqual(["over.bin", "zeros.bin"]);
+  });
+
   it("streams files over 2 MiB on request, and waits for slow readers of small ones", async () => {
-    const archive = await openArchive(sourceOf(forge(files)));
+    const archive = await openArchive(sourceOf(zip));
     const events: string[] = [];
     let streamed = 0;
     await archive.verify(
@@ -142,7 +194,7 @@ describe("handing over contents", () => {
   });
 
   it("the returned bytes may be kept and changed", async () => {
-    const archive = await openArchive(sourceOf(forge(files)));
+    const archive = await openArchive(sourceOf(zip));
     await archive.verify((_, bytes) => void bytes.fill(0));
     await archive.verify((_, bytes) => void bytes.fill(0));
     const stored = archive.find("skipped.bin") ?? expect.fail("it is missing");
@@ -176,7 +228,7 @@ describe("handing over contents", () => {
   });
 
   it("an error of the taker comes out unchanged", async () => {
-    const archive = await openArchive(sourceOf(forge(files)));
+    const archive = await openArchive(sourceOf(zip));
     const taker = () => {
       throw new Error("disk full");
     };
@@ -189,8 +241,8 @@ describe("handing over contents", () => {
 
 describe("large contents are checked like small ones", () => {
   const data = noise(3 * MiB);
-  const packed = deflateRawSync(data);
-  const entry: ForgedEntry = { name: "l", data, deflate: true };
+  const packed = deflateRawSync(data, { level: 1 });
+  const entry: ForgedEntry = { name: "l", data, deflate: true, packed };
 
   it.each<[string, ForgedEntry, string]>([
     ["a wrong checksum", { ...entry, crc: 1 }, "crc_mismatch"],

@@ -18,6 +18,10 @@ export function describeRefusals(groups: Record<string, Refusal[]>): void {
     it.each(rows)("%s is refused", async (_sentence, archive, rule, entry) => {
       const error = await refusal(archive);
       expect({ rule: error.rule, entry: error.entry }).toEqual({ rule, entry });
+      // What is wrong, and then a sentence that says what to do.
+      expect(error.message).toMatch(
+        / in the archive [a-z].+ \(rule \w+\)\. [A-Z].+\.$|^The archive [a-z].+ \(rule \w+\)\. [A-Z].+\.$/,
+      );
       expect(error.message).toContain(`(rule ${rule})`);
       if (entry !== undefined) expect(error.message).toContain(quoteName(entry));
     });
