@@ -10,7 +10,7 @@ interface Unserved {
 }
 
 const LISTENS =
-  /\blisten\s*\(|(?<![\w$])serve\s*\(|\.serve\s*\(|\bcreate(?:Secure)?Server\s*\(|\bstart\w*Server\s*\(|\.start\s*\(|(?<![.\w$])run\s*\(|\bWebSocketServer\b|\bhttp\.Server\b|\b(?:bootstrap|start|init|main)\s*\(\s*\)/;
+  /\blisten\s*\(|(?<![\w$])serve\s*\(|\bcreate(?:Secure)?Server\s*\(|\bstart\w*Server\s*\(|\.start\s*\(|(?<![.\w$])run\s*\(|\bWebSocketServer\b|\bhttp\.Server\b|\b(?:bootstrap|start|init|main)\s*\(\s*\)/;
 
 const APP_PACKAGES = /["'](?:hono(?:\/[\w-]+)?|@hono\/zod-openapi|elysia|itty-router|h3|express|koa|fastify|polka)["']/;
 
@@ -33,7 +33,7 @@ const SHAPES: readonly [RegExp, Unserved][] = [
     { kind: "a function for Vercel or Netlify, which call it with each request", isServedByBun: false },
   ],
   [
-    /\bexport\s+default\s+(?:async\s+)?class\b|\bexport\s+class\s+\w*[Hh]andler\b/,
+    /\bexport\s+default\s+class\b|\bexport\s+class\s+\w*[Hh]andler\b/,
     { kind: "a class that another program uses as a handler", isServedByBun: false },
   ],
 ];
@@ -46,7 +46,7 @@ function unservedAs(app: App, entry: string): Unserved | undefined {
   const shape = SHAPES.find(([pattern]) => pattern.test(text))?.[1];
   if (shape !== undefined) return shape;
   if (isWorker(app)) return { kind: "a Cloudflare Worker", isServedByBun: false };
-  const exportsApp = /\bexport\s+default\s+(?:\w+|new\s+\w+\s*\()|\bmodule\.exports\s*=\s*\w+/.test(text);
+  const exportsApp = /\bexport\s+default\s+\w|\bmodule\.exports\s*=\s*\w/.test(text);
   if (!exportsApp || !APP_PACKAGES.test(text)) return undefined;
   return {
     kind: "an app that is exported for another server to call",

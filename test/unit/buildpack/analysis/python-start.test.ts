@@ -355,3 +355,392 @@ test.each([
   };
   expect(analysisOf({ ...files, Procfile: `web: ${command}` }).plan.start).toBe(start);
 });
+
+/** The start of an app with these packages, or the sentence that says why there is none. */
+const startWith = (packages: string, files: Files): string => {
+  try {
+    return analysisOf({ "requirements.txt": packages, ...files }).plan.start;
+  } catch (error) {
+    return String(error);
+  }
+};
+/** Another package with an application: it is found only where nothing else is. */
+const elsewhere = { "shop/main.py": fastapi };
+
+test.each(["main", "app", "server", "wsgi", "asgi", "index", "start"])("an application in %s.py is found", (name) => {
+  for (const folder of ["", "src/", "app/", "api/", "backend/"]) {
+    const files = { ...elsewhere, [`${folder}${name}.py`]: fastapi };
+    expect(startWith("fastapi", files)).toBe(uvicorn(`${folder.replace("/", ".")}${name}:app`));
+  }
+});
+
+test.each([
+  ["main.py", "app.py"],
+  ["app.py", "server.py"],
+  ["server.py", "wsgi.py"],
+  ["wsgi.py", "asgi.py"],
+  ["asgi.py", "index.py"],
+  ["index.py", "start.py"],
+  ["start.py", "src/main.py"],
+  ["src/start.py", "app/main.py"],
+  ["app/start.py", "api/main.py"],
+  ["api/start.py", "backend/main.py"],
+  ["backend/start.py", "another.py"],
+  ["another.py", "app/__init__.py"],
+  ["app/__init__.py", "src/__init__.py"],
+  ["src/__init__.py", "api/__init__.py"],
+  ["api/__init__.py", "shop/main.py"],
+])("an application in %s is taken before one in %s", (first, second) => {
+  const target = first.replace(/(\/__init__)?\.py$/, "").replaceAll("/", ".");
+  expect(startWith("fastapi", { [second]: fastapi, [first]: fastapi })).toBe(uvicorn(`${target}:app`));
+});
+
+test.each(["setup.py", "conftest.py", "test_main.py", "main_test.py", "README.md"])(
+  "an application in %s is not the app's",
+  (file) => {
+    expect(startWith("fastapi", { ...elsewhere, [file]: fastapi })).toBe(uvicorn("shop.main:app"));
+  },
+);
+
+test("a name that ends like a tool's is a module like any other", () => {
+  expect(startWith("fastapi", { "my_setup.py": fastapi })).toBe(uvicorn("my_setup:app"));
+});
+
+test.each(["test", "tests", "docs", "example", "examples", "scripts", "migrations", "node_modules"])(
+  "an application in the folder %s is not the app's",
+  (folder) => {
+    expect(startWith("fastapi", { ...elsewhere, [`${folder}/main.py`]: fastapi })).toBe(uvicorn("shop.main:app"));
+    expect(startWith("fastapi", { ...elsewhere, [`src/${folder}/main.py`]: fastapi })).toBe(uvicorn("shop.main:app"));
+  },
+);
+
+test.each(["__init__", "main", "app", "server", "wsgi", "asgi"])("the only package with a %s.py is served", (name) => {
+  const target = name === "__init__" ? "shop" : `shop.${name}`;
+  expect(startWith("fastapi", { [`shop/${name}.py`]: fastapi })).toBe(uvicorn(`${target}:app`));
+  expect(startWith("fastapi", { [`server/shop/${name}.py`]: `from server.shop import x\n${fastapi}` })).toBe(
+    uvicorn(`server.${target}:app`),
+  );
+  const [deep, two] = [{ [`a/b/shop/${name}.py`]: fastapi }, { [`shop/${name}.py`]: fastapi, "cart/main.py": fastapi }];
+  expect(startWith("fastapi", { ...deep, "bot.py": "" })).toBe("python bot.py");
+  expect(startWith("fastapi", { ...two, "bot.py": "" })).toBe("python bot.py");
+});
+
+test.each([
+  ["fastapi", "asgi"],
+  ["starlette", "asgi"],
+  ["quart", "asgi"],
+  ["litestar", "asgi"],
+  ["sanic", "asgi"],
+  ["blacksheep", "asgi"],
+  ["python-fasthtml", "asgi"],
+  ["shiny", "asgi"],
+  ["flask", "wsgi"],
+  ["connexion", "wsgi"],
+  ["apiflask", "wsgi"],
+  ["bottle", "wsgi"],
+  ["dash", "wsgi"],
+  ["falcon", "wsgi"],
+  ["pyramid", "wsgi"],
+  ["requests", "none"],
+])("what a function makes in an app with %s is served by %s", (name, kind) => {
+  const start = { asgi: uvicorn("main:app"), wsgi: gunicorn("main:app"), none: "python main.py" }[kind];
+  expect(startWith(name, { "main.py": "from shop import create_app\napp = create_app()\n" })).toBe(start);
+  const packaged = { asgi: uvicorn("shop:app"), wsgi: gunicorn("shop:app"), none: "no_start_command" }[kind];
+  expect(startWith(name, { "shop/__init__.py": "app = create_app()\n" })).toContain(packaged);
+});
+
+test.each([
+  ["site  : Flask  =  shop.core.createapp  (debug)", "site"],
+  ["site = makeserver_v2(1)", "site"],
+  ["site = get_application()", "site"],
+  ["site = init_app()", "site"],
+  ["def run():\n    site = create_app()", undefined],
+  ["site = created()", undefined],
+  ["def  create_app  (  config  : Config  = None):\n    pass", "'create_app()'"],
+  ["def make_app ( ):\n    pass", "'make_app()'"],
+  ["def make_app(*, debug):\n    pass", "'make_app()'"],
+  ["def make_app(config=None):\n    pass", "'make_app()'"],
+  ["def make_app(config):\n    pass", undefined],
+  ["class A:\n    def create_app():\n        pass", undefined],
+])("an application that a function makes: %j", (text, name) => {
+  const target = name?.startsWith("'") ? `'main:${name.slice(1)}` : `main:${name}`;
+  const start = startWith("flask", { "main.py": `import os\n${text}\n` });
+  expect(start).toBe(name === undefined ? "python main.py" : gunicorn(target));
+  const packaged = startWith("flask", { "shop/main.py": `import os\n${text}\n` });
+  if (name === undefined) expect(packaged).toContain("no_start_command");
+  else expect(packaged).toBe(gunicorn(target.replace("main:", "shop.main:")));
+});
+
+test.each([
+  ["from  shop.web  import  site, app  # the server's", "app"],
+  ["from shop import app", "app"],
+  ["application  = shop", "application"],
+  ["app, socket = shop", "app"],
+  ["my_app = shop", undefined],
+  ["application()", undefined],
+])("an application that wsgi.py takes from elsewhere: %j", (text, name) => {
+  const start = startWith("flask", { "wsgi.py": `import os\n${text}\n`, "main.py": "" });
+  expect(start).toBe(name === undefined ? "python main.py" : gunicorn(`wsgi:${name}`));
+  expect(startWith("flask", { "other.py": `${text}\n`, "main.py": "" })).toBe("python main.py");
+});
+
+test("an application of Sanic is served only where Sanic is installed", () => {
+  const files = { "main.py": "from sanic import Sanic\napp = Sanic('x')\n" };
+  expect(startWith("requests", files)).toBe("python main.py");
+  expect(startWith("sanic", files)).toBe("sanic main:app --host 0.0.0.0 --port $PORT");
+  expect(startWith("sanic", { "shop/__init__.py": files["main.py"] })).toContain("sanic shop:app");
+  expect(startWith("requests", { "shop/__init__.py": files["main.py"] })).toContain("no_start_command");
+  const bare = { "backend/main.py": `import db\n${files["main.py"]}`, "backend/db.py": "" };
+  expect(startWith("sanic", bare)).toBe("PYTHONPATH=backend sanic main:app --host 0.0.0.0 --port $PORT");
+});
+
+test.each<[string, string, boolean, Files?]>([
+  ["import  db", "db.py", true],
+  ["from  db  import x", "db/models.py", true],
+  ["if True:\n    import  db", "db.py", true],
+  ["import os\n\timport db", "db.py", true],
+  ["import db", "db.sql", false],
+  ["import db", "db/schema.sql", false],
+  ["s = 'import db'", "db.py", false],
+  ["import json", "db.py", false],
+  ["import os\nfrom backend.db import x\nimport db", "db.py", false],
+  ["import backend.db\nimport db", "db.py", false],
+  ["if True:\n\tfrom  .  import x\nimport db", "db.py", false],
+  ["x = 'from .'\nimport db", "db.py", true],
+  ["import db", "main_db.py", false, { "db.py": "" }],
+  ["import db", "main_db.py", false, { "db/__init__.py": "", "web/db.py": "" }],
+])("a module that says %j beside %s: its folder is on the import path: %s", (text, beside, isOnPath, files = {}) => {
+  const start = startWith("fastapi", { "backend/main.py": `${text}\n${fastapi}`, [`backend/${beside}`]: "", ...files });
+  expect(start).toBe(
+    isOnPath ? uvicorn("main:app").replace("--host", "--app-dir backend --host") : uvicorn("backend.main:app"),
+  );
+});
+
+test.each<[string, Files, string]>([
+  [
+    "a package in src, imported by its own name",
+    { "src/shop/main.py": "from shop.db import x\nimport db\n", "src/shop/db.py": "" },
+    "src shop.main",
+  ],
+  [
+    "a package in src, imported with src",
+    { "src/shop/main.py": "from src.shop import db\nimport db\n", "src/shop/db.py": "" },
+    " src.shop.main",
+  ],
+  ["a package in a package", { "src/shop/main.py": "", "src/__init__.py": "" }, " src.shop.main"],
+  ["a module of src that imports from it", { "src/shop/main.py": "import os\nfrom src import x\n" }, " src.shop.main"],
+  [
+    "a folder whose modules are imported by bare names",
+    { "src/shop/main.py": "import db\n", "src/shop/db.py": "" },
+    "src/shop main",
+  ],
+  ["a package whose __init__.py has the application", { "shop/__init__.py": "import db\n", "shop/db.py": "" }, " shop"],
+])("the folder on the import path of %s", (_, files, expected) => {
+  const [path = ""] = Object.keys(files);
+  const [folder, target] = expected.split(" ");
+  const start = startWith("fastapi", { ...files, [path]: `${files[path]}${fastapi}` });
+  expect(start).toBe(
+    folder === "" ? uvicorn(`${target}:app`) : uvicorn(`${target}:app`).replace("--host", `--app-dir ${folder} --host`),
+  );
+});
+
+const manage = (settings: string) =>
+  `import os\nfrom django.core.management import execute_from_command_line\nos.environ.setdefault( "DJANGO_SETTINGS_MODULE"  ,  "${settings}" )\nexecute_from_command_line()\n`;
+const named = (target: string) => `WSGI_APPLICATION = "${target}"\n`;
+const served = gunicorn("shop.web:site");
+
+test.each<[string, Files, string]>([
+  ["a module of any name", { "manage.py": manage("shop.conf"), "shop/conf.py": named("shop.web.site") }, served],
+  [
+    "a module before those that are called settings",
+    {
+      "manage.py": manage("shop.conf"),
+      "shop/conf.py": named("shop.web.site"),
+      "a/settings.py": named("a.web.site"),
+      "b/settings/base.py": named("b.web.site"),
+    },
+    served,
+  ],
+  [
+    "a package",
+    { "manage.py": manage("shop.conf"), "shop/conf/base.py": named("shop.web.site"), "a/settings.py": named("a.b.c") },
+    served,
+  ],
+  [
+    "a module of a folder called settings, with the modules beside it",
+    {
+      "manage.py": manage("shop.settings.prod"),
+      "shop/settings/base.py": named("shop.web.site"),
+      "shop/settings/prod.py": "from .base import *\n",
+      "a/settings.py": named("a.b.c"),
+    },
+    served,
+  ],
+  [
+    "a module of another folder, without the modules beside it",
+    {
+      "manage.py": manage("shop.conf.prod"),
+      "shop/conf/base.py": named("a.b.c"),
+      "shop/conf/prod.py": "DEBUG = False\n",
+      "shop/settings.py": named("shop.web.site"),
+    },
+    served,
+  ],
+  [
+    "a name that only begins like the module's",
+    { "manage.py": manage("shop.conf"), "shop/config.py": named("a.b.c"), "shop/settings.py": named("shop.web.site") },
+    served,
+  ],
+  [
+    "a module in the folder of manage.py",
+    { "site1/manage.py": manage("shop.conf"), "site1/shop/conf.py": named("shop.web.site") },
+    "gunicorn --chdir site1 --bind 0.0.0.0:$PORT shop.web:site",
+  ],
+  [
+    "the second of two modules",
+    { "manage.py": "import django\n", "a/settings.py": "DEBUG = 1\n", "b/settings_prod.py": named("shop.web.site") },
+    served,
+  ],
+  ["a module in the root", { "manage.py": "import django\n", "settings.py": named("shop.web.site") }, served],
+  ["a package called settings", { "manage.py": "import django\n", "b/settings/x.py": named("shop.web.site") }, served],
+  ["an indented line", { "manage.py": "import django\n", "settings.py": `if 1:\n  ${named("shop.web.site")}` }, served],
+  [
+    "no other value",
+    { "manage.py": "import django\n", "settings.py": `OLD_${named("a.b.c")}`, "shop/wsgi.py": "" },
+    gunicorn("shop.wsgi:application"),
+  ],
+  [
+    "the nearest wsgi.py",
+    { "manage.py": "import django\n", "a/b/wsgi.py": "", "shop/wsgi.py": "", "shop/settings.py": "" },
+    gunicorn("shop.wsgi:application"),
+  ],
+  ["wsgi.py in the root", { "manage.py": "import django\n", "wsgi.py": "" }, gunicorn("wsgi:application")],
+  [
+    "asgi.py in a folder",
+    { "web/manage.py": "import django\n", "web/shop/asgi.py": "" },
+    "uvicorn --app-dir web --host 0.0.0.0 --port $PORT shop.asgi:application",
+  ],
+  [
+    "ASGI_APPLICATION",
+    { "manage.py": "import django\n", "settings.py": 'ASGI_APPLICATION  =  "shop.live.socket"\n' },
+    uvicorn("shop.live:socket"),
+  ],
+  [
+    "a folder with a space",
+    { "my site/manage.py": "import django\n", "my site/wsgi.py": "" },
+    "gunicorn --chdir 'my site' --bind 0.0.0.0:$PORT wsgi:application",
+  ],
+  [
+    "the nearest of several folders",
+    {
+      "web/manage.py": "import django\n",
+      "web/wsgi.py": "",
+      "old/web/manage.py": "import django\n",
+      "old/web/wsgi.py": "",
+    },
+    "gunicorn --chdir web --bind 0.0.0.0:$PORT wsgi:application",
+  ],
+  [
+    "a folder in a folder",
+    { "code/web/manage.py": "import django\n", "code/web/wsgi.py": "", "notes/manage.py": "" },
+    "gunicorn --chdir code/web --bind 0.0.0.0:$PORT wsgi:application",
+  ],
+  ["a manage.py of something else", { "manage.py": "import flask\n", "wsgi.py": "", "main.py": "" }, "python main.py"],
+  [
+    "two folders alike",
+    {
+      "one/manage.py": "import django\n",
+      "one/wsgi.py": "",
+      "two/manage.py": "import django\n",
+      "two/wsgi.py": "",
+      "main.py": "",
+    },
+    "python main.py",
+  ],
+  ["a folder too deep", { "a/b/c/manage.py": "import django\n", "a/b/c/wsgi.py": "", "main.py": "" }, "python main.py"],
+  ["no application", { "manage.py": "import django\n", "settings.py": "", "main.py": "" }, "python main.py"],
+  [
+    "a wsgi.py that a package brings",
+    { "manage.py": "import django\n", "vendor/wsgi.py": "", "main.py": "" },
+    "python main.py",
+  ],
+])("the application of Django by %s", (_, files, start) => {
+  expect(startWith("django\ngunicorn\nuvicorn", files)).toBe(start);
+});
+
+test.each([
+  ["STATIC_ROOT = 'x'", true],
+  ["if 1:\n    STATIC_ROOT  = 'x'", true],
+  ["STATIC_ROOT: str = 'x'", true],
+  ["STATIC_ROOT='x'", true],
+  ["MY_STATIC_ROOT = 'x'", false],
+  ["if 1: x = STATIC_ROOT == 'x'", false],
+  ["print(settings.STATIC_ROOT)", false],
+])("whether %j lets static files be collected", (line, isCollected) => {
+  const settings = { "manage.py": "import django\n", "a/settings.py": "", "b/settings.py": `import os\n${line}\n` };
+  const { plan } = analysisOf({ "requirements.txt": "django", "b/wsgi.py": "", ...settings });
+  expect(plan.build).toBe(isCollected ? "python manage.py collectstatic --noinput" : null);
+  const nested = Object.fromEntries(Object.entries(settings).map(([path, text]) => [`my web/${path}`, text]));
+  const inFolder = analysisOf({ "requirements.txt": "django", "my web/b/wsgi.py": "", ...nested }).plan;
+  expect(inFolder.build).toBe(isCollected ? "python 'my web/manage.py' collectstatic --noinput" : null);
+});
+
+test.each([
+  ["cart/migrations/0001_initial.py", true],
+  ["migrations/0002_more.py", true],
+  ["cart/migrations/0001_initial.pyc", false],
+  ["cart/migrations/__init__.py", false],
+  ["cart/old_migrations/0001_initial.py", false],
+])("whether %s is a migration that is not run", (path, isSaid) => {
+  const { suggestions } = analysisOf({
+    ...{ "requirements.txt": "django\ngunicorn", "wsgi.py": "", [path]: "" },
+    "manage.py": manage("settings"),
+  });
+  const said = isSaid ? [{ code: "migrations_not_run", file: "manage.py", line: 2 }] : [];
+  expect(suggestions.filter(({ code }) => code === "migrations_not_run")).toMatchObject(said);
+});
+
+test("the file that declares a start is named by the suggestions on it", () => {
+  const files = {
+    "requirements.txt": "django",
+    "shop/wsgi.py": "",
+    "web/manage.py": "import django\n",
+    "web/wsgi.py": "",
+  };
+  expect(analysisOf(files).suggestions).toMatchObject([{ code: "server_added", file: "web/manage.py", line: 1 }]);
+  const root = { "requirements.txt": "django", "wsgi.py": "", "manage.py": "import django\n" };
+  expect(analysisOf(root).suggestions).toMatchObject([{ code: "server_added", file: "manage.py", line: 1 }]);
+  const entrypoint = 'name = "x"\n[tool.fastapi]\n  entrypoint  = "shop.api:app"\n';
+  const declared = analysisOf({ "requirements.txt": "fastapi", "pyproject.toml": entrypoint, "shop/api.py": fastapi });
+  expect(declared.suggestions).toMatchObject([{ code: "server_added", file: "pyproject.toml", line: 3 }]);
+  expect(declared.plan.start).toBe(uvicorn("shop.api:app"));
+});
+
+test.each(["x shop:app", "shop:app x", "shop"])("FastAPI's entrypoint %j is not one", (entrypoint) => {
+  const files = { "pyproject.toml": `[tool.fastapi]\nentrypoint = "${entrypoint}"\n`, "main.py": fastapi };
+  expect(startWith("fastapi", files)).toBe(uvicorn("main:app"));
+});
+
+test("a missing start names the folder of the app and its files", () => {
+  expect(startWith("requests", { "README.md": "", "lib/a.py": "" })).toContain(
+    "No start command was found for the Python app in the archive: no Procfile",
+  );
+  const { message } = errorOf({ "README.md": "", "api/requirements.txt": "requests", "api/lib/a.py": "" });
+  expect(message).toContain("No start command was found for the Python app in api: no Procfile");
+});
+
+test("several sources in the root are not started by guessing, and a script called serve is", () => {
+  expect(startWith("requests", { "one.py": "x = 1", "two.py": "x = 1" })).toContain("no_start_command");
+  const scripts = '[project]\nname = "a"\n[project.scripts]\nserve = "a.cli:main"\n';
+  expect(startWith("requests", { "pyproject.toml": scripts, "one.py": "", "two.py": "" })).toContain("a.cli");
+});
+
+test("a package's function is called by uvicorn as a factory, below a folder too", () => {
+  const text = "import db\ndef create_app():\n    return FastAPI()\n";
+  expect(startWith("fastapi", { "backend/main.py": text, "backend/db.py": "" })).toBe(
+    "uvicorn --factory --app-dir backend --host 0.0.0.0 --port $PORT main:create_app",
+  );
+  expect(startWith("flask", { "backend/main.py": text, "backend/db.py": "" })).toBe(
+    "gunicorn --chdir backend --bind 0.0.0.0:$PORT 'main:create_app()'",
+  );
+});

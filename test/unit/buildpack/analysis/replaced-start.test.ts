@@ -162,3 +162,41 @@ test("an app that starts its other platform's build by itself is started", () =>
   const manifest = { scripts: { start: "node server.js" }, dependencies: any("express", "@react-router/dev") };
   expect(analysisOf({ "package.json": manifest, "server.js": "app.listen(1)" }).plan.start).toBe("node server.js");
 });
+
+test.each<[string, string, string[]]>([
+  ["pm2  start server.js  --no-daemon", "pm2-runtime start server.js", ["pm2"]],
+  ["npx pm2-x start server.js", "pm2-x start server.js", ["pm2-x"]],
+  ["pm2 restart server.js", "pm2 restart server.js", ["pm2"]],
+  ["pm2 restart server.js", "pm2 restart server.js", []],
+  ["pm2 start start.cjs", "node start.cjs", []],
+  ["pm2 start -i 2 server.mts", "node server.mts", []],
+  ["pm2 start config/ecosystem.prod.js", "pm2 start config/ecosystem.prod.js", []],
+  ["pm2 start $X/server.js", "pm2 start $X/server.js", []],
+  ["pm2 start server.json", "pm2 start server.json", []],
+  ["pm2 start my-ecosystem.x.js", "node my-ecosystem.x.js", []],
+  ["forever start -c node start.js", "node start.js", []],
+  ["forever stop start.js", "forever stop start.js", []],
+  ["nest build", "nest build", ["@nestjs/core"]],
+])("%s is started as %s", (start, expected, packages) => {
+  const files = {
+    "server.js": "",
+    "start.cjs": "",
+    "server.mts": "",
+    "start.js": "",
+    "src/main.ts": "",
+    "my-ecosystem.x.js": "",
+  };
+  const manifest = { scripts: { start }, dependencies: any(...packages) };
+  expect(analysisOf({ "package.json": manifest, ...files }).plan.start).toBe(expected);
+});
+
+test.each([
+  ["node dist/src/main.js", "node dist/src/main.js"],
+  ["node  dist/web", "node  dist/web"],
+  ["node dist/main --x", "node dist/main"],
+  ["NODE_ENV=x node dist/web", "node dist/main"],
+  ["ts-node dist/web", "node dist/main"],
+])("nest start beside start:prod %j is started as %s", (production, start) => {
+  const manifest = { scripts: { start: "nest start", "start:prod": production }, dependencies: any("@nestjs/core") };
+  expect(analysisOf({ "package.json": manifest, "src/main.ts": "" }).plan.start).toBe(start);
+});

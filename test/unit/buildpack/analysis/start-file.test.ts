@@ -90,3 +90,163 @@ test.each<[string, Files]>([
 ])("no error where %s", (_, files) => {
   expect(outcomeOf(files)).toMatchObject({ ok: true });
 });
+
+const messageOf = (files: Files): string => {
+  const outcome = outcomeOf(files);
+  return outcome.ok ? "" : outcome.error.message;
+};
+
+test.each([
+  "node",
+  "nodejs",
+  "nodemon",
+  "tsx",
+  "ts-node",
+  "bun",
+  "node -r dotenv/config",
+  "node --require x",
+  "node --import x",
+  "node --loader x",
+  "node --experimental-loader x",
+  "node -C x",
+  "node --conditions x",
+  "node --env-file x",
+  "node --env-file-if-exists x",
+  "ts-node --project x",
+  "ts-node -P x",
+  "tsx --tsconfig x",
+  "node --title x",
+  "node --env-file=x --watch",
+])("%s runs the file after its options", (command) => {
+  expect(messageOf(node(`${command} run.js`))).toContain("runs run.js, which is not in the archive");
+});
+
+test.each([
+  ["node ./run.js", "run.js"],
+  ["node .//./run.js", "run.js"],
+  ["node ././run.js", "run.js"],
+  ["node run//", "run"],
+  ["node lib/./run.mts", ""],
+  ["node ../run.js", ""],
+  ["node .", ""],
+  ["node ..", ""],
+  ["node lib/..", ""],
+  ["node lib/.", ""],
+  ["node node_modules/x/run.js", ""],
+  ["node lib/node_modules", ""],
+  ["node /srv/run.js", ""],
+  ["node 'my file.js'", ""],
+  ["node run$X.js", ""],
+  ["nodejs run", "run"],
+  ["tsx run", ""],
+  ["tsx run.mts", "run.mts"],
+  ["tsx run.cjsx", "run.cjsx"],
+  ["bun run.json", ""],
+  ["bun run.js.d", ""],
+  ["my-node run.js", ""],
+  ["node-dev run.js", ""],
+  ["node -e 1 run.js", ""],
+  ["node --eval 1 run.js", ""],
+  ["node -p 1 run.js", ""],
+  ["node --print 1 run.js", ""],
+  ["nodemon -x sh run.js", ""],
+  ["nodemon --exec sh run.js", ""],
+  ["node -c run.js", ""],
+  ["node --check run.js", ""],
+  ["node --test run.js", ""],
+  ["node --run web run.js", ""],
+  ["node", ""],
+  ["node --title", ""],
+  ["cd api && node run.js", "api/run.js"],
+  ["export A=1 && node run.js", "run.js"],
+  ["set -e && node run.js", "run.js"],
+  ["mycd api && node run.js", ""],
+  ["make && node run.js", ""],
+])("the file of %j is %j", (command, path) => {
+  const files = node(command, { "x:lint": "eslint" });
+  if (path === "") expect(messageOf(files)).toBe("");
+  else expect(messageOf(files)).toContain(`runs ${path}, which is not in the archive`);
+});
+
+test.each([
+  "run",
+  "run.js",
+  "run.cjs",
+  "run.mjs",
+  "run.json",
+  "run.node",
+  "run.ts",
+  "run.mts",
+  "run.cts",
+  "run.tsx",
+  "run.jsx",
+])("%s may be the file run", (name) => {
+  expect(messageOf({ ...node("node run"), [name]: "" })).toBe("");
+  if (name !== "run") expect(messageOf({ ...node("node run"), [`run/index${name.slice(3)}`]: "" })).toBe("");
+});
+
+test.each(["preinstall", "install", "postinstall", "prepublish", "prepare"])(
+  "the script %s may make the file",
+  (name) => {
+    expect(messageOf(node("node run.js", { [name]: "tsc" }))).toBe("");
+    expect(messageOf(node("node run.js", { [`my${name}`]: "cp" }))).toContain("package.json has no build script");
+  },
+);
+
+test.each<[object, string]>([
+  [{}, "and package.json has no build script. Add the file"],
+  [{ lint: "eslint", seed: 7, go: "my-tsc-x" }, 'no script is called "build" (go is never run)'],
+  [{ lint: "eslint", seed: 7 }, "and package.json has no build script."],
+  [{ dist: "webpack" }, 'and no script is called "build" (dist is never run). Add the file'],
+  [{ dist: "esbuild a.ts", pack: "ncc build" }, "(dist and pack are never run)"],
+  [{ compile: 7 }, "(compile is never run)"],
+  [{ bundle: "x", transpile: "y" }, "(bundle and transpile are never run)"],
+])("the scripts %j are named if they may build the file", (scripts, sentence) => {
+  expect(messageOf(node("node run.js", scripts))).toContain(sentence);
+});
+
+test("the start script itself is not named as one that may build", () => {
+  expect(messageOf({ "package.json": { scripts: { start: "tsx build.ts" } } })).toContain("has no build script");
+});
+
+test.each([
+  ["python run.py", "run.py"],
+  ["python3.12 -u run.py", "run.py"],
+  ["/usr/bin/python -O run.py", "run.py"],
+  ["python -X dev run.py", ""],
+  ["python ././lib/my-run.py", "lib/my-run.py"],
+  ["python lib/web/run.py", "lib/web/run.py"],
+  ["python ../run.py", ""],
+  ["python run.pyc", ""],
+  ["python 'my run.py'", ""],
+  ["python -m run", ""],
+  ["python -c 'x' run.py", ""],
+  ["python", ""],
+  ["python --version", ""],
+  ["cd $X && python run.py", ""],
+  ["cd lib && python run.py", "lib/run.py"],
+  ["pythonic run.py", ""],
+  ["my/python run.py", "run.py"],
+  ["gunicorn shop.web:app", "shop/web.py"],
+  ["/opt/bin/uvicorn shop.web:app", "shop/web.py"],
+  ["hypercorn shop:app", "shop.py"],
+  ["daphne shop:app", "shop.py"],
+  ["waitress-serve shop:app", "shop.py"],
+  ["granian shop:app", "shop.py"],
+  ["gunicorn-x shop:app", ""],
+  ["gunicorn 127.0.0.1:x shop", ""],
+  ["gunicorn --bind=x:80 shop:app", "shop.py"],
+  ["gunicorn --log http://x:y shop:app", "shop.py"],
+  ["gunicorn", ""],
+  ["gunicorn flask_admin.web:app", ""],
+  ["gunicorn lask.web:app", "lask/web.py"],
+  ["gunicorn web.py.x:app", "web/py/x.py"],
+  ["gunicorn present:app", ""],
+  ["gunicorn below:app", ""],
+  ["gunicorn resent:app", "resent.py"],
+])("the file or module of the Procfile's %j is %j", (command, path) => {
+  const files = { "requirements.txt": "flask-admin\n", "x.py": "", "src/present.py": "", "lib/below/a.py": "" };
+  const message = messageOf({ ...files, Procfile: `web: ${command}\n` });
+  if (path === "") expect(message).toBe("");
+  else expect(message).toContain(`runs ${path}, which is not in the archive. Add the file`);
+});

@@ -288,3 +288,169 @@ test.each<[string, Files, string]>([
   const { code, message } = errorOf({ "package.json": {}, ...files });
   expect([code, message]).toEqual(["no_start_command", expect.stringContaining(`${obstacle}. Add the package tsx`)]);
 });
+
+const exported = "import express from 'express'\nconst app = express()\nexport default app\n";
+const startOf = (manifest: object, files: Files): string => {
+  try {
+    return analysisOf({ "package.json": manifest, ...files }).plan.start;
+  } catch (error) {
+    return String(error);
+  }
+};
+
+test.each([
+  "app.listen  (3000)",
+  "serve  ({ fetch })",
+  "Bun.serve  ({ fetch })",
+  "http.createServer  (app)",
+  "http2.createSecureServer  (options, app)",
+  "startApolloServer  (app)",
+  "startServer (app)",
+  "server.start  ()",
+  "run  (app)",
+  "new WebSocketServer({ port })",
+  "new http.Server(app)",
+  "bootstrap  (  )",
+  "start (  )",
+  "init()",
+  "main (  )",
+])("a server is started by %s", (call) => {
+  expect(startOf({ type: "module" }, { "index.js": `${exported}${call}\n` })).toBe("node index.js");
+});
+
+test.each([
+  "observe(app)",
+  "$serve(app)",
+  "app.run(x)",
+  "rerun(app)",
+  "$run(app)",
+  "main(app)",
+  "server.listener",
+  "startServer",
+  "restart",
+])("no server is started by %s", (call) => {
+  expect(startOf({ type: "module" }, { "index.js": `${exported}${call}\n` })).toContain("starts no server");
+});
+
+const worker = "a Cloudflare Worker";
+const lambda = "an AWS Lambda function";
+const vercel = "a function for Vercel or Netlify, which call it with each request";
+const handlerClass = "a class that another program uses as a handler";
+const fetcher = "a Worker, whose fetch function another server calls";
+const other = "an app that is exported for another server to call";
+test.each<[string, string, Files?]>([
+  ["import { env } from 'cloudflare:workers'", worker],
+  ["export default {} satisfies  ExportedHandler<Env>", worker],
+  ["class Room extends  DurableObject {}", worker],
+  ["class Room extends  WorkerEntrypoint {}", worker],
+  ["import { app } from '@azure/functions'", "an Azure function"],
+  ["import { handle } from 'hono/aws-lambda'", lambda],
+  ["import { handle } from 'hono/lambda-edge'", lambda],
+  ["export  const  handler = route", lambda],
+  ["export  let  handler", lambda],
+  ["export  async  function  handler (event) {}", lambda],
+  ["export  function  handler (event) {}", lambda],
+  ["exports.handler  = route", lambda],
+  ["export  default  {\n  async fetch(request) {}\n}", fetcher],
+  ["export  default  async  function  answer (  request, response) {}", vercel],
+  ["export  default  function(req, res) {}", vercel],
+  ["export  default  async  (  _request) => {}", vercel],
+  ["export default (req) => {}", vercel],
+  ["module.exports  =  async  function  answer (  request, response) {}", vercel],
+  ["module.exports  =  function(req, res) {}", vercel],
+  ["module.exports  =  async  (  _request) => {}", vercel],
+  ["module.exports=(req) => {}", vercel],
+  ["export  default  class  Api {}", handlerClass],
+  ["export  class  AppHandler {}", handlerClass],
+  ["export class handler {}", handlerClass],
+  ["register()", worker, { "wrangler.toml": 'name = "x"\nmain="src/index.ts"\n' }],
+  ["register()", worker, { "wrangler.json": '{\n  "main"  : "src/index.ts"\n}' }],
+  ["register()", worker, { "wrangler.jsonc": '{\n  "main"  : "src/index.ts" // entry\n}' }],
+  ["import 'express'\nexport  default  app", other],
+  ["require('koa')\nmodule.exports  =  app", other],
+  ["require('polka')\nmodule.exports=app", other],
+  ["import 'fastify'\nexport  default  new  App ()", other],
+  ["import 'hono/tiny'\nexport default app", other],
+  ["import '@hono/zod-openapi'\nexport default app", other],
+  ["import 'h3'\nexport default app", other],
+  ["import 'itty-router'\nexport default app", other],
+  ["import 'elysia'\nexport default app", other],
+])("what %j is for, and whether Bun serves it", (text, kind, files = {}) => {
+  const all = { "index.js": `${text}\n`, ...files };
+  const message = startOf({ type: "module" }, all);
+  expect(message).toContain(`index.js starts no server: it is ${kind}. Add a file that starts one`);
+  const isServedByBun = kind === fetcher || (kind === other && /hono|elysia|itty/.test(text));
+  if (isServedByBun) {
+    expect(message).toMatch(/ Or commit the bun\.lock that bun install writes: then the app is started with bun\.$/);
+    expect(startOf({ type: "module" }, { ...all, "bun.lock": "{}" })).toBe("bun index.js");
+  } else {
+    expect(message).toMatch(/"scripts": \{"start": "node server\.js"\}\.$/);
+    expect(startOf({ type: "module" }, { ...all, "bun.lock": "{}" })).toContain(`it is ${kind}. `);
+  }
+});
+
+test.each<[string, Files]>([
+  ["an export of something else", { "index.js": "module.exports = thing\n" }],
+  ["a package of servers without an export", { "index.js": "const app = require('express')()\n" }],
+  ["a class beside", { "index.js": "export class Shop {}\n" }],
+  ["a function with other parameters", { "index.js": "export default function (options) {}\n" }],
+  ["another name in wrangler.toml", { "index.js": "", "wrangler.toml": 'domain = "x"\n[env.main]\n' }],
+])("a file is started where nothing says what it is for: %s", (_, files) => {
+  expect(startOf({ type: "module" }, files)).toBe("node index.js");
+});
+
+test.each<[string, string]>([
+  ["hono", "Add the package @hono/node-server"],
+  ["@hono/zod-openapi", "Add the package @hono/node-server"],
+  ["elysia", "Add the package @elysiajs/node"],
+  ["express", "Add a file that calls app.listen"],
+  ["koa", "Add a file that calls app.listen"],
+  ["fastify", "Add a file that calls app.listen"],
+  ["polka", "Add a file that calls app.listen"],
+  ["left-pad", "Add a file that starts one"],
+])("what to add to an app with %s", (name, sentence) => {
+  expect(startOf({ dependencies: any(name) }, { "index.js": "export const handler = 1\n" })).toContain(sentence);
+});
+
+test.each([
+  ["wrangler  dev", worker],
+  ["wrangler  pages  dev", worker],
+  ["vercel  dev", "Vercel functions"],
+  ["vc dev", "Vercel functions"],
+  ["now dev", "Vercel functions"],
+  ["netlify  dev", "Netlify functions"],
+  ["ntl dev", "Netlify functions"],
+  ["fastly  compute  serve", "a Fastly Compute app"],
+  ["serverless  offline", "AWS Lambda functions"],
+  ["sls offline", "AWS Lambda functions"],
+  ["sam  local", "AWS Lambda functions"],
+  ["sst  dev", "AWS Lambda functions"],
+  ["firebase  serve", "Firebase functions"],
+  ["firebase  emulators:start", "Firebase functions"],
+  ["func  start", "Azure functions"],
+  ["func host", "Azure functions"],
+  ["electron", "a desktop program"],
+  ["electron-forge  start", "a desktop program"],
+])("%s emulates %s, and a program of a similar name does not", (start, what) => {
+  const message = startOf({ scripts: { start } }, {});
+  expect(message).toContain(`runs ${what} for development (${start}), which starts no server for production.`);
+  expect(startOf({ scripts: { start: `my-${start}` } }, {})).toBe(`my-${start}`);
+});
+
+test.each<[string, object, string, string]>([
+  ["index.js", { try: "functions-framework --target hello-1" }, "", "--target=hello-1"],
+  ["index.js", { try: "functions-framework --target=hello-1 --port=1", seed: 7 }, "", "--target=hello-1"],
+  ["index.js", {}, "functions.http  (  'hello-1', () => {})", "--target=hello-1"],
+  ["index.js", {}, 'functions.cloudEvent(\n  "hello-1", () => {})', "--target=hello-1"],
+  ["index.js", {}, "exports.hello  = () => {}", "--target=hello"],
+  ["index.js", {}, "export  const  hello = () => {}", "--target=hello"],
+  ["index.js", {}, "export  async  function  hello() {}", "--target=hello"],
+  ["index.js", {}, "export  function  hello() {}", "--target=hello"],
+  ["index.js", {}, "module.exports = {}", "--target=function"],
+  ["src/index.js", {}, "exports.hello = 1", "--target=hello"],
+  ["app.js", {}, "exports.hello = 1", "--target=hello --source=app.js"],
+  ["lib/src/index.js", {}, "exports.hello = 1", "--target=hello --source=lib/src/index.js"],
+])("a function of Google's in %s is served by its framework", (main, scripts, text, options) => {
+  const manifest = { main, scripts, dependencies: any("@google-cloud/functions-framework") };
+  expect(startOf(manifest, { [main]: `${text}\n` })).toBe(`functions-framework ${options}`);
+});
