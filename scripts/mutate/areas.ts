@@ -59,10 +59,26 @@ export const areas: Record<string, Area> = {
     files: ["lambdas/pipeline/model/{advice,failures,health,output-excerpt}.ts"],
     tests: ["test/unit/lambdas/pipeline/*.test.ts"],
   },
-  pipeline: {
-    files: ["lambdas/pipeline/*.ts", "lambdas/pipeline/model/restore-revision.ts"],
-    tests: ["test/pipeline/*.test.ts", "test/pipeline/faults/*.test.ts"],
-  },
+  pipeline: [
+    {
+      files: ["lambdas/pipeline/grant-build-access.ts"],
+      tests: ["test/local/image-build/grant-build-access.test.ts"],
+    },
+    {
+      files: [
+        "lambdas/pipeline/{archive-uploaded,await-upload,execution-ended,fail-build,finish,reconcile-locks,roll-back}.ts",
+      ],
+      tests: ["test/pipeline/faults/repeated-events.test.ts"],
+    },
+    // Each of these changes needs a whole deployment.
+    {
+      files: [
+        "lambdas/pipeline/{analyze,check-health,copy-archive,deploy,file-uploaded,release,remove}.ts",
+        "lambdas/pipeline/model/restore-revision.ts",
+      ],
+      tests: ["test/pipeline/*.test.ts", "test/pipeline/faults/*.test.ts"],
+    },
+  ],
   detection: [
     {
       files: ["buildpack/analysis/node/{frameworks,replaced-start,start,start-file,unserved}.ts"],
@@ -86,19 +102,22 @@ export const areas: Record<string, Area> = {
       tests: ["test/api/tables/conversions.test.ts"],
     },
     {
+      files: ["lambdas/tables/model/{conflict,rows,sql,validate}.ts"],
+      tests: ["test/unit/lambdas/tables/{conflict,rows}.test.ts", "test/api/tables/rows.test.ts"],
+    },
+    {
       files: [
         "lambdas/tables/*-{row,rows}.ts",
         "lambdas/tables/model/{existing-database,idempotency,idempotency-statements,open-database}.ts",
-        "lambdas/tables/model/{result-chunks,rows,session,sql,stored-rows,validate}.ts",
+        "lambdas/tables/model/{result-chunks,session,stored-rows}.ts",
         "lambdas/aws/databases.ts",
       ],
-      tests: ["test/api/tables/session.test.ts", "test/api/tables/{rows,schema}.test.ts"],
+      tests: ["test/api/tables/{session,rows}.test.ts"],
     },
     {
       files: [
         "lambdas/tables/*-{table,tables}.ts",
-        "lambdas/tables/model/{catalog,change-table,conflict,functions,inner-function,inner-names,setup}.ts",
-        "lambdas/tables/model/value-functions.ts",
+        "lambdas/tables/model/{catalog,change-table,functions,inner-function,inner-names,setup,value-functions}.ts",
       ],
       tests: ["test/api/tables/{schema,session,conversions}.test.ts"],
     },
