@@ -85,6 +85,13 @@ async function isThere(docker: Docker, name: string, wanted: string): Promise<bo
   return found === wanted || found === "";
 }
 
+/** True if the engine has all public base images of rendered Dockerfiles, or their stand-ins by the recipes of this folder. */
+export async function hasBaseImages(docker: Docker): Promise<boolean> {
+  const label = revision();
+  const names = images.filter(({ isPublic }) => isPublic).flatMap((image) => image.names);
+  return (await Promise.all(names.map((name) => isThere(docker, name, label)))).every(Boolean);
+}
+
 /** Pulls the images that are missing; false if one cannot be pulled, as on a machine without the internet. */
 const pull = async (docker: Docker, names: readonly string[]): Promise<boolean> =>
   succeeds(Promise.all(names.map((name) => docker.run(["pull", "--quiet", name]))));

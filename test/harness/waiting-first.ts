@@ -22,10 +22,15 @@ const waiting = [
   "test/e2e/readme.test.ts",
 ];
 
+/** The base images of these may still be in the making when the others run. */
+const inContainers =
+  /test\/(pipeline\/(containers|lanes|lane-switch)|local\/ecs\/(containers|container-recovery))\.test\.ts$/;
+
 /** A worker keeps its process only if the next file is of the same project, so the files of a project stay together. */
-const projects = ["images", "pipeline", "api", "local", "console", "e2e", "synth", "unit"];
+const projects = ["pipeline", "api", "local", "console", "e2e", "synth", "images", "unit"];
 
 function rank({ moduleId, project }: TestSpecification): [number, number] {
+  if (inContainers.test(moduleId)) return [projects.indexOf("images"), 0];
   const index = waiting.findIndex((file) => moduleId.endsWith(file));
   return [projects.indexOf(project.name), index < 0 ? waiting.length : index];
 }

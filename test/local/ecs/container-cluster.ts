@@ -5,19 +5,9 @@ import { findEngine } from "../../../local/containers/engine.ts";
 import { stsService } from "../../../local/sts/server.ts";
 import { openCredentials } from "../../../local/sts/store.ts";
 import { createTaskCredentials } from "../../../local/sts/task-credentials.ts";
+import { nodeImage } from "../../harness/engine.ts";
 
 const roleArn = "arn:aws:iam::000000000000:role/slipway-app";
-export const baseImage = "public.ecr.aws/docker/library/node:24-bookworm-slim";
-
-/** Whether this machine has a Docker engine with the base image. */
-export async function hasBaseImage(): Promise<boolean> {
-  const engine = await findEngine(process.env);
-  if (engine.kind === "none") return false;
-  return engine.docker.run(["image", "inspect", baseImage]).then(
-    () => true,
-    () => false,
-  );
-}
 
 /** A container definition whose command is this code. */
 export const running = (code: string, more: object = {}) => ({
@@ -48,7 +38,7 @@ export async function containersOf(dir: string, socket?: string): Promise<Contai
     home: dir,
     credentials,
     services: [credentials.service, stsService({ credentials: store })],
-    imageOf: async () => baseImage,
+    imageOf: async () => nodeImage,
   });
   return lane;
 }

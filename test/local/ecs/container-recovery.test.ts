@@ -7,6 +7,7 @@ import { afterEach, describe, expect, test } from "vitest";
 import * as z from "zod";
 import { findEngine } from "../../../local/containers/engine.ts";
 import { readHomeInEngine } from "../../../local/containers/labels.ts";
+import { engineHasBaseImages, nodeImage } from "../../harness/engine.ts";
 import {
   createService,
   direct,
@@ -17,7 +18,7 @@ import {
   until,
   versionAt,
 } from "./cluster.ts";
-import { app, baseImage, containersOf, hasBaseImage, imageOf, running } from "./container-cluster.ts";
+import { app, containersOf, imageOf, running } from "./container-cluster.ts";
 
 const engine = await findEngine(process.env);
 const left: (() => unknown)[] = [];
@@ -102,9 +103,9 @@ async function engineBehind(socket: string) {
   };
 }
 
-describe.skipIf(!(await hasBaseImage()))("containers after a crash", { timeout: 120_000 }, () => {
+describe.skipIf(!(await engineHasBaseImages()))("containers after a crash", { timeout: 120_000 }, () => {
   test("after a SIGKILL of the service the next start serves the app at its address and removes only its own containers", async () => {
-    const foreign = await docker("create", "--label", "slipway.home=another", baseImage);
+    const foreign = await docker("create", "--label", "slipway.home=another", nodeImage);
     left.push(() => docker("rm", "--force", foreign));
     const cluster = new TestCluster();
     const host = spawn(process.execPath, [join(import.meta.dirname, "fixtures/container-host.ts"), cluster.dir], {
