@@ -1,3 +1,4 @@
+import type { Readable } from "node:stream";
 import { type ParseArgsOptionsConfig, parseArgs } from "node:util";
 import { UsageError } from "./failure.ts";
 import type { Terminal } from "./terminal.ts";
@@ -15,6 +16,7 @@ export interface Context {
   environment: Readonly<Record<string, string | undefined>>;
   /** The folder that relative paths on the command line start from. */
   workingFolder: string;
+  stdin: Readable & { isTTY?: boolean };
   /** Aborted with `Interrupted` by Ctrl-C. */
   signal: AbortSignal;
   /** Every command, for those that describe the command line itself. */

@@ -39,7 +39,7 @@ export const envSet = command({
       if (equals === 0) throw new UsageError("Invalid variable. Write NAME=value.");
       if (equals > 0) variables.set(operand.slice(0, equals), operand.slice(equals + 1));
       else if (args.operands.length > 1) throw new UsageError("Only one variable can be read from standard input.");
-      else variables.set(operand, await text(process.stdin));
+      else variables.set(operand, await text(context.stdin));
     }
     if (variables.size === 0) throw new UsageError("Name a variable: slipway env set NAME=value.");
     const names = await storeVariables(await openTarget(args, context), variables);

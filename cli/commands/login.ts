@@ -42,7 +42,7 @@ export const login = command({
     const made =
       given === undefined
         ? await fromConsole({ baseUrl, access, organizationIds, useBrowser }, context)
-        : { baseUrl, token: await readToken(given) };
+        : { baseUrl, token: await readToken(given, context) };
     const { organizations } = await check(made);
     const profile = args.text("profile") ?? new URL(url).host;
     const file = savedLoginsFile(environment);
@@ -60,8 +60,8 @@ export const login = command({
 const savedAs = ({ profiles }: SavedLogins, name: string) =>
   Object.hasOwn(profiles, name) ? profiles[name] : undefined;
 
-async function readToken(given: string): Promise<string> {
-  const token = given === "-" ? (await text(process.stdin)).trim() : given;
+async function readToken(given: string, { stdin }: Context): Promise<string> {
+  const token = given === "-" ? (await text(stdin)).trim() : given;
   if (token === "") throw new UsageError("The token is empty.");
   return token;
 }

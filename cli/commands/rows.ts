@@ -62,7 +62,7 @@ export const rowsCreate = command({
   options,
   run: async (args, context) => {
     const given = args.operands[1];
-    const lines = given === undefined ? (await text(process.stdin)).split("\n").filter((line) => line.trim()) : [given];
+    const lines = given === undefined ? (await text(context.stdin)).split("\n").filter((line) => line.trim()) : [given];
     const all = lines.map(valuesOf);
     if (all.length === 0) throw new UsageError("No row was given: name one, or write one per line to standard input.");
     const { client, table } = await openTable(args, context);

@@ -62,10 +62,14 @@ async function codeFromBrowser(wanted: WantedLogin, challenge: string, context: 
   });
 }
 
-async function typedCode(wanted: WantedLogin, challenge: string, { terminal, signal }: Context): Promise<string> {
+async function typedCode(
+  wanted: WantedLogin,
+  challenge: string,
+  { terminal, stdin, signal }: Context,
+): Promise<string> {
   terminal.note("Open this address in a browser, agree, and enter the code that it shows:");
   terminal.note(pageOf(wanted, { challenge }));
-  const given = process.stdin.isTTY ? await askSecret("Code: ", signal) : await text(process.stdin);
+  const given = stdin.isTTY ? await askSecret("Code: ", signal) : await text(stdin);
   const code = given.trim();
   if (code === "") throw new Failure("No code was given. To log in without a browser, use: slipway login --token -");
   return code;

@@ -4,7 +4,7 @@ import { promisify } from "node:util";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import { userOfToken } from "../../local/seed.ts";
 import { type Running, startRunning } from "../harness/service.ts";
-import { folderWith, slipway } from "../unit/cli/slipway.ts";
+import { commandLine, folderWith, slipway } from "../unit/cli/slipway.ts";
 
 const app = `require("node:http").createServer((request, response) => {
   console.log("asked for " + request.url);
@@ -25,8 +25,10 @@ describe("the command line on a service", () => {
     home[Symbol.dispose]();
   });
 
-  const run = (words: string[], more: Parameters<typeof slipway>[1] = {}) =>
-    slipway(words, { workingFolder: home.path, ...more, environment: { ...environment, ...more.environment } });
+  const run = (words: string[], more: Parameters<typeof slipway>[1] = {}) => {
+    const options = { workingFolder: home.path, ...more, environment: { ...environment, ...more.environment } };
+    return more.onNote || more.onResult ? slipway(words, options) : commandLine(words, options);
+  };
   const ok = async (words: string[]) => {
     const finished = await run(words);
     expect([finished.code, finished.code === 0 ? "" : finished.stderr]).toEqual([0, ""]);

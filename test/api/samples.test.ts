@@ -4,8 +4,6 @@ import { promisify } from "node:util";
 import { afterAll, beforeAll, expect, test } from "vitest";
 import { type RouteId, routes } from "../../api/index.ts";
 import { openApi } from "../../api/openapi.ts";
-import { commands } from "../../cli/commands.ts";
-import { Terminal } from "../../cli/terminal.ts";
 import { type Operation, operationsOf } from "../../lambdas/documents/model/operations.ts";
 import { cliSample, curlSample, sdkSample } from "../../lambdas/documents/model/samples.ts";
 import { userOfToken } from "../../local/seed.ts";
@@ -13,7 +11,7 @@ import { SlipwayError } from "../../sdk/errors.ts";
 import { Slipway } from "../../sdk/node.ts";
 import { deploy, nodeApp } from "../harness/app.ts";
 import { type Answer, type Running, startRunning } from "../harness/service.ts";
-import { folderWith } from "../unit/cli/slipway.ts";
+import { commandLine, folderWith } from "../unit/cli/slipway.ts";
 
 type Ids = Record<string, string>;
 const run = promisify(execFile);
@@ -176,13 +174,12 @@ async function bySdk(operation: Operation, own: Ids): Promise<number> {
   }
 }
 
-/** Runs a command in this process, because a process for each would take half a minute. */
-async function byCommandLine(operation: Operation, own: Ids): Promise<{ code: number; output: string }> {
+async function byCommandLine(operation: Operation, own: Ids): Promise<{ code: number | null; output: string }> {
   const script = `slipway() { printf '%s\\0' "$@"; }; ${cliSample(operation)}`;
   const { stdout } = await run("bash", ["-c", script], { env: { PATH: process.env.PATH, ...own } });
   const words = stdout.split("\0").slice(0, -1);
   const { baseUrl, accessKey, secretKey, organizationId, projectId } = running.seed;
-  const login = isForKey(operation)
+  const login: Record<string, string> = isForKey(operation)
     ? { SLIPWAY_ACCESS_KEY: accessKey, SLIPWAY_SECRET_KEY: secretKey }
     : { SLIPWAY_TOKEN: bearer };
   const environment = {
@@ -192,23 +189,8 @@ async function byCommandLine(operation: Operation, own: Ids): Promise<{ code: nu
     SLIPWAY_PROJECT: projectId,
     ...login,
   };
-  let output = "";
-  const stream = { write: (text: string) => (output += text) };
-  const terminal = new Terminal(stream, stream, {});
-  const command = [2, 1].flatMap((length) => {
-    const entry = commands.find(({ name }) => name === words.slice(0, length).join(" "));
-    return entry === undefined ? [] : [{ entry, rest: words.slice(length) }];
-  })[0];
-  if (command === undefined) throw new Error(`There is no command ${words.join(" ")}`);
-  const context = {
-    terminal,
-    environment,
-    workingFolder: running.home,
-    signal: new AbortController().signal,
-    commands,
-  };
-  const code = await (await command.entry.load()).run(command.entry, command.rest, context);
-  return { code, output };
+  const { code, stdout: result, stderr } = await commandLine(words, { environment, workingFolder: running.home });
+  return { code, output: result + stderr };
 }
 
 const { operations } = operationsOf(openApi());

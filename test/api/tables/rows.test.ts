@@ -1,6 +1,6 @@
 import { randomUUID } from "node:crypto";
 import { afterAll, beforeAll, beforeEach, describe, expect, it, test } from "vitest";
-import { slipway } from "../../unit/cli/slipway.ts";
+import { commandLine } from "../../unit/cli/slipway.ts";
 import { startTables, type Tables } from "./fixture.ts";
 
 let t: Tables;
@@ -389,7 +389,7 @@ describe("a database that sleeps", () => {
 
 describe("the rows commands of the command line", () => {
   const run = (words: string[], stdin?: string) =>
-    slipway(["rows", ...words], {
+    commandLine(["rows", ...words], {
       environment: { SLIPWAY_HOME: t.home },
       ...(stdin !== undefined && { stdin }),
     });

@@ -4,7 +4,7 @@ import { join } from "node:path";
 import { expect, test } from "vitest";
 import { packFolder } from "../../../sdk/folder/pack.ts";
 import { selectFiles } from "../../../sdk/folder/select-files.ts";
-import { folderWith, slipway } from "./slipway.ts";
+import { commandLine, folderWith, slipway } from "./slipway.ts";
 
 const reportsOf = (stdout: string) =>
   stdout
@@ -21,7 +21,7 @@ test("a folder and the zip of it have the same report, one JSON line for each pa
   using archive = await packFolder(selectFiles(app.path));
   copyFileSync(archive.path, join(place.path, "app.zip"));
   const words = ["analyze", app.path, "app.zip", "empty", "broken.zip"];
-  const { code, stdout, stderr } = await slipway(words, { workingFolder: place.path });
+  const { code, stdout, stderr } = await commandLine(words, { workingFolder: place.path });
   expect([code, stderr]).toEqual([0, ""]);
   const [folder, zip, empty, broken, ...rest] = reportsOf(stdout);
   expect(rest).toEqual([]);
@@ -43,7 +43,7 @@ test("an archive that is refused names the entry, and lies in the last byte are 
   const at = bytes.indexOf("server.js") + "server.js".length + 2;
   bytes.writeUInt8(bytes.readUInt8(at) ^ 0xff, at);
   writeFileSync(join(place.path, "bad.zip"), bytes);
-  const { stdout } = await slipway(["analyze", "bad.zip"], { workingFolder: place.path });
+  const { stdout } = await commandLine(["analyze", "bad.zip"], { workingFolder: place.path });
   expect(reportsOf(stdout)[0].error).toMatchObject({ code: "archive_refused", entry: "server.js" });
 });
 
@@ -53,16 +53,16 @@ test("a folder is analyzed completely, or with --as-deployed as deploy would sen
     "a.js": "",
     ".env": "API_KEY=hunter2hunter2",
   });
-  const whole = reportsOf((await slipway(["analyze", app.path])).stdout)[0];
+  const whole = reportsOf((await commandLine(["analyze", app.path])).stdout)[0];
   expect(whole.suggestions).toContainEqual(expect.objectContaining({ file: ".env" }));
   expect(JSON.stringify(whole)).not.toContain("hunter2");
-  const sent = reportsOf((await slipway(["analyze", "--as-deployed", app.path])).stdout)[0];
+  const sent = reportsOf((await commandLine(["analyze", "--as-deployed", app.path])).stdout)[0];
   expect(sent.suggestions).toEqual([]);
 });
 
 test("a path that is not there has a line of its own, and the code is 1", async () => {
   using app = folderWith({ "server.js": "" });
-  const { code, stdout } = await slipway(["analyze", "nope", app.path], { workingFolder: app.path });
+  const { code, stdout } = await commandLine(["analyze", "nope", app.path], { workingFolder: app.path });
   expect(code).toBe(1);
   expect(reportsOf(stdout).map(({ path, error }) => [path, error?.code])).toEqual([
     ["nope", "unreadable"],

@@ -2,7 +2,7 @@ import { join } from "node:path";
 import { expect, test } from "vitest";
 import { commands } from "../../../cli/commands.ts";
 import { contractService } from "./contract-service.ts";
-import { folderWith, slipway } from "./slipway.ts";
+import { commandLine, folderWith, slipway } from "./slipway.ts";
 
 test.each([
   [["deploy", ".", "--nope"], "Unknown option --nope of slipway deploy."],
@@ -19,7 +19,7 @@ test.each([
   [["keys", "delete", "abc"], 'Invalid key id "abc". List the keys with: slipway keys list.'],
   [["env", "set", "=x"], "Invalid variable. Write NAME=value."],
 ])("slipway %j is answered with a sentence and code 2", async (words, sentence) => {
-  const { code, stdout, stderr } = await slipway(words);
+  const { code, stdout, stderr } = await commandLine(words);
   expect([code, stdout]).toEqual([2, ""]);
   expect(stderr).toBe(sentence.startsWith("Usage:") ? `${sentence}\n` : `${sentence} See slipway --help.\n`);
 });
@@ -32,7 +32,7 @@ test("--help goes to stdout with code 0, and lists every command", async () => {
 });
 
 test("a command of two words has its own --help, which names each of its options", async () => {
-  const { code, stdout } = await slipway(["env", "set", "--help"]);
+  const { code, stdout } = await commandLine(["env", "set", "--help"]);
   expect(code).toBe(0);
   expect(stdout).toMatch(/^Usage: slipway env set NAME=value.*--env-file <file> .*--json /s);
 });
@@ -50,10 +50,10 @@ const local = (baseUrl: string, more: object = {}) =>
 test("the local service's file is enough, in .slipway or in SLIPWAY_HOME", async () => {
   await using service = await contractService();
   using home = folderWith({ ".slipway/local.json": local(service.environment.SLIPWAY_URL) });
-  const found = await slipway(["endpoints"], { workingFolder: home.path });
+  const found = await commandLine(["endpoints"], { workingFolder: home.path });
   expect(found).toEqual({ code: 0, stdout: "http://127.0.0.1:9/\n", stderr: "" });
   const environment = { SLIPWAY_HOME: join(home.path, ".slipway") };
-  expect((await slipway(["endpoints"], { environment })).stdout).toBe("http://127.0.0.1:9/\n");
+  expect((await commandLine(["endpoints"], { environment })).stdout).toBe("http://127.0.0.1:9/\n");
   expect(service.asked.map(({ headers }) => headers.authorization)).toEqual(["Bearer ak:sk_1", "Bearer ak:sk_1"]);
 });
 
@@ -63,8 +63,8 @@ test("flags win over the environment, the environment over the file", async () =
   using home = folderWith({ ".slipway/local.json": local(url) });
   const workingFolder = home.path;
   const environment = { SLIPWAY_ORGANIZATION: "org_2", SLIPWAY_PROJECT: "prj_2", SLIPWAY_TOKEN: "pat" };
-  await slipway(["endpoints"], { workingFolder, environment });
-  await slipway(["endpoints", "--project", "prj_3", "--organization", "org_3"], { workingFolder, environment });
+  await commandLine(["endpoints"], { workingFolder, environment });
+  await commandLine(["endpoints", "--project", "prj_3", "--organization", "org_3"], { workingFolder, environment });
   const asked = service.asked.filter(({ call }) => call.endsWith("/endpoints"));
   expect(asked.map(({ call, headers }) => [call, headers.authorization])).toEqual([
     ["GET /organizations/org_2/projects/prj_2/endpoints", "Bearer pat"],
@@ -76,7 +76,7 @@ test("the local service's key is not sent to another service", async () => {
   await using service = await contractService();
   using home = folderWith({ ".slipway/local.json": local("http://127.0.0.1:1") });
   const words = ["endpoints", "--url", service.environment.SLIPWAY_URL, "--project", "prj_1"];
-  const { code, stderr } = await slipway(words, { workingFolder: home.path });
+  const { code, stderr } = await commandLine(words, { workingFolder: home.path });
   expect(code).toBe(1);
   expect(stderr).toContain("No key is configured.");
   expect(service.asked).toEqual([]);
@@ -85,7 +85,7 @@ test("the local service's key is not sent to another service", async () => {
 test("a key's only organization is found out", async () => {
   await using service = await contractService();
   const { SLIPWAY_ORGANIZATION: _, ...environment } = service.environment;
-  expect(await slipway(["endpoints"], { environment })).toMatchObject({ code: 0 });
+  expect(await commandLine(["endpoints"], { environment })).toMatchObject({ code: 0 });
   expect(service.asked[0]?.call).toBe("GET /organizations");
 });
 
@@ -102,7 +102,7 @@ test.each([
   [{ SLIPWAY_SECRET_KEY: "5ec3e7 x" }, "A key or token contains an invalid character"],
 ])("a wrong setting is a sentence that repeats no secret: %j", async (wrong, sentence) => {
   await using service = await contractService();
-  const { code, stderr } = await slipway(["endpoints"], { environment: { ...service.environment, ...wrong } });
+  const { code, stderr } = await commandLine(["endpoints"], { environment: { ...service.environment, ...wrong } });
   expect(code).toBe(1);
   expect(stderr).toContain(sentence);
   expect(stderr).not.toContain("5ec3e7");
@@ -110,7 +110,7 @@ test.each([
 
 test("a broken local.json is named, and its contents are not shown", async () => {
   using home = folderWith({ ".slipway/local.json": '{"secretKey": "5ec3e7"' });
-  const { code, stderr } = await slipway(["endpoints"], { workingFolder: home.path });
+  const { code, stderr } = await commandLine(["endpoints"], { workingFolder: home.path });
   expect(code).toBe(1);
   expect(stderr).toMatch(/local\.json is not a file of the local service\. Delete it/);
   expect(stderr).not.toContain("5ec3e7");
@@ -119,19 +119,19 @@ test("a broken local.json is named, and its contents are not shown", async () =>
 test("an unreachable service and a refused call each give a message", async () => {
   const gone = await contractService();
   await gone[Symbol.asyncDispose]();
-  const { code, stderr } = await slipway(["cancel", "bld_1"], { environment: gone.environment });
+  const { code, stderr } = await commandLine(["cancel", "bld_1"], { environment: gone.environment });
   expect(code).toBe(1);
   expect(stderr).toMatch(
     /^The service at http:\/\/127\.0\.0\.1:\d+ could not be reached \(ECONNREFUSED\)\. Start the local service with: npm start\n$/,
   );
   await using service = await contractService();
   const url = service.environment.SLIPWAY_URL.replace("http:", "https:");
-  const wrong = await slipway(["cancel", "bld_1"], { environment: { ...service.environment, SLIPWAY_URL: url } });
+  const wrong = await commandLine(["cancel", "bld_1"], { environment: { ...service.environment, SLIPWAY_URL: url } });
   expect([wrong.code, wrong.stderr]).toEqual([
     1,
     expect.stringMatching(/\(E\w+\)\. Check whether its address begins with http or https\.\n$/),
   ]);
-  const refused = await slipway(["keys", "list"], { environment: service.environment });
+  const refused = await commandLine(["keys", "list"], { environment: service.environment });
   expect(refused).toEqual({ code: 1, stdout: "", stderr: "There is no such resource.\n" });
 });
 
@@ -139,9 +139,9 @@ test("values of variables are taken from standard input as they are, and never p
   await using service = await contractService({ environments: [{ id: "env_1", name: "OLD", value: "hunter2" }] });
   const { environment } = service;
   const stdin = 'a "b" $c\\\n';
-  expect(await slipway(["env", "set", "NEW"], { environment, stdin })).toMatchObject({ code: 0, stdout: "" });
+  expect(await commandLine(["env", "set", "NEW"], { environment, stdin })).toMatchObject({ code: 0, stdout: "" });
   expect(JSON.parse(service.asked.at(-1)?.body.toString() ?? "")).toEqual({ name: "NEW", value: stdin });
-  const list = await slipway(["env", "list", "--json"], { environment });
+  const list = await commandLine(["env", "list", "--json"], { environment });
   expect(JSON.parse(list.stdout).environments[0]).toMatchObject({ id: "env_1", name: "OLD" });
   expect(list.stdout).not.toContain("hunter2");
 });
@@ -149,7 +149,7 @@ test("values of variables are taken from standard input as they are, and never p
 test("logs prints each line once while it follows, until the build is finished", async () => {
   const statuses = [{ status: "building" }, { status: "ready" }];
   await using service = await contractService({ statuses, logLines: ["one", "two\u001b[2J"] });
-  const { code, stdout } = await slipway(["logs", "bld_1", "--follow"], { environment: service.environment });
+  const { code, stdout } = await commandLine(["logs", "bld_1", "--follow"], { environment: service.environment });
   expect(code).toBe(0);
   expect(stdout).toBe("2026-11-20T01:02:03.456Z deploying one\n2026-11-20T01:02:03.456Z deploying two\n");
 });
@@ -171,12 +171,16 @@ test.each<[string, [string, 401 | 404][], Record<string, string>, string]>([
 ])("what is missing is named: the %s", async (_, refusals, changes, sentence) => {
   await using service = await contractService({ refusals });
   const environment = { ...service.environment, ...changes };
-  expect(await slipway(["status", "bld_9"], { environment })).toEqual({ code: 1, stdout: "", stderr: `${sentence}\n` });
+  expect(await commandLine(["status", "bld_9"], { environment })).toEqual({
+    code: 1,
+    stdout: "",
+    stderr: `${sentence}\n`,
+  });
 });
 
 test("an answer that does not match the contract is an error, in the installed command too", async () => {
   await using service = await contractService({ builds: [{ id: "bld_1", status: "unheard of" }] });
-  const { code, stdout, stderr } = await slipway(["builds"], { environment: service.environment });
+  const { code, stdout, stderr } = await commandLine(["builds"], { environment: service.environment });
   expect([code, stdout]).toEqual([1, ""]);
   expect(stderr).toContain("The service's answer to list-builds does not match the contract.");
 });
@@ -193,13 +197,13 @@ test.each([
 ])("missing data is named, with where to look: %j", async (words, sentence) => {
   await using service = await contractService();
   const environment = { ...service.environment, SLIPWAY_DATABASE: "dbs_1" };
-  expect(await slipway(words, { environment })).toEqual({ code: 1, stdout: "", stderr: `${sentence}\n` });
+  expect(await commandLine(words, { environment })).toEqual({ code: 1, stdout: "", stderr: `${sentence}\n` });
 });
 
 test("an empty list of variables says how to set one, and its JSON stays JSON", async () => {
   await using service = await contractService();
   const { environment } = service;
   const empty = "No variables yet. Set one with: slipway env set NAME=value\n";
-  expect(await slipway(["env", "list"], { environment })).toEqual({ code: 0, stdout: "", stderr: empty });
-  expect((await slipway(["env", "list", "--json"], { environment })).stdout).toBe('{"environments":[]}\n');
+  expect(await commandLine(["env", "list"], { environment })).toEqual({ code: 0, stdout: "", stderr: empty });
+  expect((await commandLine(["env", "list", "--json"], { environment })).stdout).toBe('{"environments":[]}\n');
 });

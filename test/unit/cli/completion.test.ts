@@ -4,7 +4,7 @@ import { join } from "node:path";
 import { stripVTControlCharacters } from "node:util";
 import { afterAll, describe, expect, type TestContext, test } from "vitest";
 import { onTerminal } from "./pseudo-terminal.ts";
-import { folderWith, slipway } from "./slipway.ts";
+import { commandLine, folderWith } from "./slipway.ts";
 
 const runs = (program: string, ...args: string[]) => spawnSync(program, args).status === 0;
 const hasPython = runs("python3", "-c", "import pty, os; os.waitstatus_to_exitcode");
@@ -33,14 +33,14 @@ describe.each(["bash", "zsh", "fish"] as const)("the completion for %s", (shell)
   afterAll(() => place[Symbol.dispose]());
 
   test("names each command and option", async () => {
-    const { code, stdout } = await slipway(["completion", shell]);
+    const { code, stdout } = await commandLine(["completion", shell]);
     expect(code).toBe(0);
     for (const word of ["deploy", "files", "upload", "env-file"]) expect(stdout).toContain(word);
   });
 
   test("completes what is typed in the shell", async ({ skip }) => {
     needs(skip, shell);
-    writeFileSync(script, (await slipway(["completion", shell])).stdout);
+    writeFileSync(script, (await commandLine(["completion", shell])).stdout);
     const lines = shell === "fish" ? completedByFish() : await completedOnTerminal(shell);
     expect(lines).toEqual(typed.map(([, completed]) => completed));
   });

@@ -1,18 +1,20 @@
 import { mkdtempSync, readdirSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
-import { afterEach, beforeEach, expect, test } from "vitest";
+import { afterEach, beforeEach, expect, test, vi } from "vitest";
 import { openArchive } from "../../../buildpack/zip/archive.ts";
 import { contractService } from "./contract-service.ts";
-import { type Finished, folderWith, slipway } from "./slipway.ts";
+import { commandLine, type Finished, folderWith, slipway } from "./slipway.ts";
 
 const app = { "package.json": "{}", "server.js": "//", ".env": "SECRET=hunter2", "node_modules/x.js": "" };
 
 let temporary: string;
 beforeEach(() => {
   temporary = mkdtempSync(join(tmpdir(), "cli-temporary-"));
+  vi.stubEnv("TMPDIR", temporary);
 });
 afterEach(() => {
+  vi.unstubAllEnvs();
   const left = readdirSync(temporary);
   rmSync(temporary, { recursive: true, force: true });
   expect(left, "temporary files are left behind").toEqual([]);
@@ -27,7 +29,8 @@ async function deploy(
 ): Promise<Finished> {
   using folder = folderWith(app);
   const environment = { ...service.environment, TMPDIR: temporary, ...more.environment };
-  const finished = await slipway(["deploy", folder.path, ...words], { ...more, environment });
+  const run = more.onNote ? slipway : commandLine;
+  const finished = await run(["deploy", folder.path, ...words], { ...more, environment });
   expect(finished.stdout + finished.stderr).not.toMatch(/5ec3e7|hunter2/);
   return finished;
 }
@@ -207,11 +210,11 @@ test("a folder that cannot be sent causes no call of the service", async () => {
   await using service = await contractService();
   using empty = folderWith({ ".env": "A=1" });
   const environment = { ...service.environment, TMPDIR: temporary };
-  const { code, stderr } = await slipway(["deploy", empty.path], { environment });
+  const { code, stderr } = await commandLine(["deploy", empty.path], { environment });
   expect(code).toBe(1);
   expect(stderr).toContain("holds no file to deploy");
   using linked = folderWith({ "app.js": "", out: { link: "/etc" } });
-  expect((await slipway(["deploy", linked.path], { environment })).stderr).toContain(
+  expect((await commandLine(["deploy", linked.path], { environment })).stderr).toContain(
     "out is a link to an absolute path",
   );
   expect(service.calls()).toEqual([]);

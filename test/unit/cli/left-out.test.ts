@@ -1,7 +1,7 @@
 import { expect, test } from "vitest";
 import { leftOutBecause, leftOutOf } from "../../../sdk/folder/left-out.ts";
 import { contractService } from "./contract-service.ts";
-import { folderWith, slipway } from "./slipway.ts";
+import { commandLine, folderWith } from "./slipway.ts";
 
 const files = {
   ".gitignore": "# built\n*.log\ndist/\n",
@@ -35,7 +35,7 @@ test.each(["server.js", "gone.js", "../server.js", "dist/gone.js"])("no rule lea
 
 test("analyze --as-deployed says which rule left the start file out", async () => {
   using app = folderWith(files);
-  const { stdout } = await slipway(["analyze", "--as-deployed", app.path]);
+  const { stdout } = await commandLine(["analyze", "--as-deployed", app.path]);
   const { runtime, error } = JSON.parse(stdout);
   expect(runtime).toBe("nodejs24.x");
   expect(error).toMatchObject({ code: "no_start_command", entry: "dist/index.js" });
@@ -47,7 +47,7 @@ test("deploy says which rule left out the file that the build misses", async () 
   const error = 'The start command "node dist/index.js" runs dist/index.js, which is not in the archive, and …';
   await using service = await contractService({ statuses: [{ status: "error", error }] });
   using app = folderWith(files);
-  const { code, stderr } = await slipway(["deploy", app.path], { environment: service.environment });
+  const { code, stderr } = await commandLine(["deploy", app.path], { environment: service.environment });
   expect(code).toBe(1);
   expect(stderr).toContain(
     'dist/index.js is in the folder, but is not sent: it is left out by "dist/" in .gitignore, line 3.',

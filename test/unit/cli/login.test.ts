@@ -5,15 +5,16 @@ import type { AddressInfo } from "node:net";
 import { join } from "node:path";
 import { expect, test } from "vitest";
 import { contractService } from "./contract-service.ts";
-import { folderWith, slipway } from "./slipway.ts";
+import { commandLine, folderWith, slipway } from "./slipway.ts";
 
 test("login checks the token, keeps it for its owner only, and the other commands use it until logout", async () => {
   await using service = await contractService();
   using home = folderWith({});
   const environment = { SLIPWAY_CONFIG: join(home.path, "config") };
   const url = service.environment.SLIPWAY_URL;
-  const run = (words: string[], stdin = "") => slipway(words, { environment, workingFolder: home.path, stdin });
-  const login = await run(["login", "--url", `${url}/`, "--token", "-"], "slp_token\n");
+  const run = (words: string[]) => commandLine(words, { environment, workingFolder: home.path });
+  const words = ["login", "--url", `${url}/`, "--token", "-"];
+  const login = await slipway(words, { environment, workingFolder: home.path, stdin: "slp_token\n" });
   expect(login).toMatchObject({ code: 0, stdout: "" });
   expect(login.stderr).toContain("Organizations: One.");
   expect(login.stderr).not.toContain("slp_token");
@@ -88,7 +89,7 @@ test("login through the browser exchanges the code of its own page for a token, 
   expect(JSON.parse(readFileSync(file, "utf8")).profiles).toEqual({
     [new URL(url).host]: { baseUrl: url, token: "slp_made", tokenId: "tok_1" },
   });
-  const logout = await slipway(["logout"], { environment: { SLIPWAY_CONFIG: home.path } });
+  const logout = await commandLine(["logout"], { environment: { SLIPWAY_CONFIG: home.path } });
   expect(logout).toMatchObject({ code: 0, stderr: expect.stringContaining("Deleted its token.") });
   expect(service.calls().at(-1)).toBe("DELETE /me/tokens/tok_1");
   expect(service.asked.at(-1)?.headers.authorization).toBe("Bearer slp_made");
@@ -113,7 +114,7 @@ test("without a browser the page shows a code to enter, and a wrong one is refus
   await using service = await contractService({ refusals: [["slc_wrong", 401]] });
   using home = folderWith({});
   const run = (stdin: string, environment: Record<string, string>, words: string[] = []) =>
-    slipway(["login", "--url", service.environment.SLIPWAY_URL, ...words], {
+    commandLine(["login", "--url", service.environment.SLIPWAY_URL, ...words], {
       // Over SSH no browser is used on any platform.
       environment: { SLIPWAY_CONFIG: home.path, SSH_CONNECTION: "x", ...environment },
       stdin,
@@ -132,13 +133,13 @@ test("a new login deletes the token of the one that it replaces, but none that w
   using home = folderWith({});
   const environment = { SLIPWAY_CONFIG: home.path };
   const login = (words: string[], stdin: string) =>
-    slipway(["login", "--url", service.environment.SLIPWAY_URL, ...words], { environment, stdin });
+    commandLine(["login", "--url", service.environment.SLIPWAY_URL, ...words], { environment, stdin });
   const deleted = () => service.calls().filter((call) => call.startsWith("DELETE"));
   await login([], "slc_1");
   await login(["--token", "slp_given"], "");
   expect(deleted()).toEqual(["DELETE /me/tokens/tok_1"]);
   await login(["--token", "slp_other"], "");
-  expect((await slipway(["logout"], { environment })).stderr).toContain("Its token stays valid.");
+  expect((await commandLine(["logout"], { environment })).stderr).toContain("Its token stays valid.");
   expect(deleted()).toEqual(["DELETE /me/tokens/tok_1"]);
 });
 
@@ -147,9 +148,9 @@ test("a token that the service refuses is not saved", async () => {
   using home = folderWith({});
   const environment = { SLIPWAY_CONFIG: home.path };
   const words = ["login", "--url", service.environment.SLIPWAY_URL, "--token", "slp_5ec3e7"];
-  const { code, stderr } = await slipway(words, { environment });
+  const { code, stderr } = await commandLine(words, { environment });
   expect([code, stderr]).toEqual([1, "The service does not accept this token. Create a new one, and log in again.\n"]);
-  expect((await slipway(["logout"], { environment })).stderr).toBe("No login is saved.\n");
+  expect((await commandLine(["logout"], { environment })).stderr).toBe("No login is saved.\n");
 });
 
 test("a login that is no longer valid says how to log in again, and a key where to look", async () => {
@@ -158,15 +159,15 @@ test("a login that is no longer valid says how to log in again, and a key where 
   const logins = { current: "here", profiles: { here: { baseUrl, token: "slp_5ec3e7" } } };
   using home = folderWith({ "logins.json": JSON.stringify(logins) });
   const environment = { SLIPWAY_CONFIG: home.path };
-  const expired = await slipway(["whoami"], { environment });
+  const expired = await commandLine(["whoami"], { environment });
   const reason = "A valid credential is required.";
   expect([expired.code, expired.stderr]).toEqual([
     1,
     `${reason} Your login has expired. Run: slipway login --url ${baseUrl}\n`,
   ]);
-  const named = await slipway(["whoami", "--profile", "here"], { environment });
+  const named = await commandLine(["whoami", "--profile", "here"], { environment });
   expect(named.stderr).toContain(`slipway login --profile here --url ${baseUrl}`);
-  const byKey = await slipway(["whoami"], { environment: service.environment });
+  const byKey = await commandLine(["whoami"], { environment: service.environment });
   expect(byKey.stderr).toBe(`${reason} Check SLIPWAY_ACCESS_KEY and SLIPWAY_SECRET_KEY, or SLIPWAY_TOKEN.\n`);
 });
 
@@ -174,7 +175,7 @@ test.each([200, 404])("a wrong address, where something else answers with %i, is
   const server = createServer((_, response) => response.writeHead(status).end("<html>hello</html>"));
   await new Promise<void>((resolve) => server.listen(0, "127.0.0.1", resolve));
   const SLIPWAY_URL = `http://127.0.0.1:${(server.address() as AddressInfo).port}`;
-  const { code, stderr } = await slipway(["whoami"], { environment: { SLIPWAY_URL, SLIPWAY_TOKEN: "slp_5ec3e7" } });
+  const { code, stderr } = await commandLine(["whoami"], { environment: { SLIPWAY_URL, SLIPWAY_TOKEN: "slp_5ec3e7" } });
   expect([code, stderr.split("\n").length]).toEqual([1, 2]);
   expect(stderr).toContain(`Is a Slipway service of this version at ${SLIPWAY_URL}? Check --url or SLIPWAY_URL.`);
   server.close();
@@ -192,33 +193,33 @@ test("a saved token is not sent to another service, and a profile is chosen by n
   using home = folderWith({ "logins.json": JSON.stringify(logins) });
   const environment = { SLIPWAY_CONFIG: home.path };
   const url = ["--url", service.environment.SLIPWAY_URL];
-  expect((await slipway(["whoami", ...url], { environment })).stderr).toContain("No key is configured.");
+  expect((await commandLine(["whoami", ...url], { environment })).stderr).toContain("No key is configured.");
   expect(service.asked).toEqual([]);
-  expect(await slipway(["whoami", "--profile", "here"], { environment })).toMatchObject({ code: 0 });
+  expect(await commandLine(["whoami", "--profile", "here"], { environment })).toMatchObject({ code: 0 });
   expect(service.asked[0]?.headers.authorization).toBe("Bearer near");
-  const unknown = await slipway(["whoami", "--profile", "nowhere"], { environment });
+  const unknown = await commandLine(["whoami", "--profile", "nowhere"], { environment });
   expect(unknown.stderr).toContain("There is no saved login nowhere.");
 });
 
 test("a raw call prints the answer, and a refusal ends with 1", async () => {
   await using service = await contractService();
   const { environment } = service;
-  const found = await slipway(["api", "GET", "/organizations"], { environment });
+  const found = await commandLine(["api", "GET", "/organizations"], { environment });
   expect([found.code, JSON.parse(found.stdout)]).toEqual([
     0,
     { organizations: [{ id: "org_1", name: "One", role: null }] },
   ]);
   const project = "/organizations/org_1/projects/prj_1";
-  const made = await slipway(["api", "post", `${project}/environments`, "--data", "-"], {
+  const made = await commandLine(["api", "post", `${project}/environments`, "--data", "-"], {
     environment,
     stdin: '{"name":"A","value":"b"}',
   });
   expect([made.code, JSON.parse(made.stdout).environment.name]).toEqual([0, "A"]);
-  expect(await slipway(["api", "GET", "/nothing"], { environment })).toMatchObject({
+  expect(await commandLine(["api", "GET", "/nothing"], { environment })).toMatchObject({
     code: 1,
     stdout: expect.stringContaining("not_found"),
   });
-  expect(await slipway(["api", "GET", "nothing"], { environment })).toMatchObject({ code: 2 });
+  expect(await commandLine(["api", "GET", "nothing"], { environment })).toMatchObject({ code: 2 });
 });
 
 test("variables go into a file and back as they are, and one is printed as it is", async () => {
@@ -227,7 +228,7 @@ test("variables go into a file and back as they are, and one is printed as it is
   await using service = await contractService({ environments: [hard, plain] });
   using home = folderWith({});
   const { environment } = service;
-  const run = (words: string[]) => slipway(words, { environment, workingFolder: home.path });
+  const run = (words: string[]) => commandLine(words, { environment, workingFolder: home.path });
   expect(await run(["env", "pull"])).toMatchObject({ code: 0, stdout: "" });
   expect(statSync(join(home.path, ".env")).mode & 0o777).toBe(0o600);
   expect((await run(["env", "pull"])).stderr).toContain("Use --force");
@@ -241,7 +242,7 @@ test("an empty value with spaces after it is empty, and not the next line", asyn
   await using service = await contractService();
   using home = folderWith({ ".env": "A=   \nB=1\nexport C = \t\r\nD=two # words\n" });
   const { environment } = service;
-  const pushed = await slipway(["env", "push", "--json"], { environment, workingFolder: home.path });
+  const pushed = await commandLine(["env", "push", "--json"], { environment, workingFolder: home.path });
   expect(JSON.parse(pushed.stdout)).toEqual({ names: ["A", "B", "C", "D"] });
   const sent = service.asked.filter(({ call }) => call.startsWith("POST")).map(({ body }) => JSON.parse(String(body)));
   expect(sent).toEqual([
@@ -254,7 +255,7 @@ test("an empty value with spaces after it is empty, and not the next line", asyn
 
 test("a stack trace is shown with --debug only", async () => {
   using home = folderWith({ ".slipway/local.json": "{" });
-  const plain = await slipway(["whoami"], { workingFolder: home.path });
+  const plain = await commandLine(["whoami"], { workingFolder: home.path });
   expect(plain.stderr.split("\n")).toHaveLength(2);
-  expect((await slipway(["whoami", "--debug"], { workingFolder: home.path })).stderr).toMatch(/\n\s+at /);
+  expect((await commandLine(["whoami", "--debug"], { workingFolder: home.path })).stderr).toMatch(/\n\s+at /);
 });

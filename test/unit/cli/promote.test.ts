@@ -2,7 +2,7 @@ import { readdirSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { expect, test } from "vitest";
 import { contractService, type Script } from "./contract-service.ts";
-import { folderWith, slipway } from "./slipway.ts";
+import { commandLine, folderWith } from "./slipway.ts";
 
 const app = { "package.json": "{}", "server.js": "//" };
 const live = { builds: [{ id: "bld_1", title: "One", status: "ready", isLive: true }] };
@@ -14,7 +14,7 @@ async function deployed(script: Script = live, other: Script = {}) {
   const profiles = { production: { baseUrl: to.environment.SLIPWAY_URL, token: "slp_far" } };
   const home = folderWith({ "logins.json": JSON.stringify({ current: null, profiles }), ...app });
   const environment = { ...from.environment, SLIPWAY_CONFIG: home.path, SLIPWAY_CACHE: join(home.path, "cache") };
-  const run = (words: string[]) => slipway(words, { environment, workingFolder: home.path });
+  const run = (words: string[]) => commandLine(words, { environment, workingFolder: home.path });
   expect(await run(["deploy", "."])).toMatchObject({ code: 0 });
   const archives = join(home.path, "cache", "archives");
   const dispose = async () => {
