@@ -62,8 +62,7 @@ function sveltekit(app: App, _manifest: Table | undefined, dependencies: Depende
     return { start: "", build: "vite build", static: { dir: configured(text, "pages") ?? "build", fallback } };
   }
   const adapter = /adapter-[a-z-]*\w/.exec(text)?.[0];
-  if (adapter === undefined || adapter === "adapter-node" || /adapter-node/.test(text))
-    return { start: `node ${out}`, build: "vite build" };
+  if (adapter === undefined || /adapter-node/.test(text)) return { start: `node ${out}`, build: "vite build" };
   const use = "use @sveltejs/adapter-node in svelte.config.js instead.";
   if (adapter !== "adapter-auto")
     return blocked(

@@ -16,13 +16,12 @@ export function replacedStart(
 ): Replacement | undefined {
   const last = commandsOf(line).at(-1)?.text ?? "";
   const { assignments, program, words, rest } = invocationOf(last);
-  const command = words.slice(1);
   const instead =
-    program === "pm2" && command[0] === "start"
-      ? foregroundOfPm2(rest, command.slice(1), dependencies)
-      : program === "forever" && command[0] === "start"
-        ? scriptOf(command.slice(1))
-        : program === "nest" && command[0] === "start"
+    program === "pm2" && words[1] === "start"
+      ? foregroundOfPm2(rest, words, dependencies)
+      : program === "forever" && words[1] === "start"
+        ? scriptOf(words)
+        : program === "nest" && words[1] === "start"
           ? builtNest(manifest)
           : undefined;
   if (instead === undefined) return undefined;
@@ -44,7 +43,7 @@ export function replacedStart(
 
 /** pm2-runtime takes the same arguments and stays in the foreground; without the package, the script itself is run. */
 function foregroundOfPm2(rest: string, words: readonly string[], dependencies: Dependencies): string | undefined {
-  if (dependencies.has("pm2")) return rest.replace(/^\S+\s+start/, "pm2-runtime start").replace(/\s+--no-daemon\b/, "");
+  if (dependencies.has("pm2")) return rest.replace(/\S+\s+start/, "pm2-runtime start").replace(/\s+--no-daemon\b/, "");
   return scriptOf(words);
 }
 

@@ -59,9 +59,7 @@ function settingsTexts(app: App, prefix: string, inside: readonly string[]): str
             file.startsWith(`${path}/`) ||
             (folder?.endsWith("settings/") === true && file.startsWith(folder)),
         );
-  return [...beside, ...all.filter((file) => !beside.includes(file))].map((file) =>
-    blankPythonComments(app.text(file) ?? ""),
-  );
+  return [...beside, ...all].map((file) => blankPythonComments(app.text(file) ?? ""));
 }
 
 function applicationOf(
@@ -69,7 +67,7 @@ function applicationOf(
   prefix: string,
   inside: readonly string[],
 ): { application: string; kind: "wsgi" | "asgi" } | undefined {
-  const moduleOf = (path: string) => path.slice(prefix.length).replace(/\.py$/, "").replaceAll("/", ".");
+  const moduleOf = (path: string) => path.slice(prefix.length, -3).replaceAll("/", ".");
   const declared = (name: string) =>
     settings
       .map((text) => new RegExp(`^[ \\t]*${name}\\s*=\\s*["']([\\w.]+)\\.(\\w+)["']`, "m").exec(text))

@@ -123,6 +123,18 @@ describe("the configuration of a Node.js framework", () => {
     ],
     ["SvelteKit without a configuration", ["@sveltejs/kit"], {}, { start: "node build", build: "vite build" }],
     [
+      "SvelteKit with its automatic adapter",
+      ["@sveltejs/kit", "@sveltejs/adapter-auto"],
+      { "svelte.config.js": "import a from '@sveltejs/adapter-auto'" },
+      { start: "node build", build: "vite build" },
+    ],
+    [
+      "SvelteKit with static pages in the default folder",
+      ["@sveltejs/kit", "@sveltejs/adapter-static"],
+      { "svelte.config.js": "import a from '@sveltejs/adapter-static'\na({ fallback: 'app.html' })" },
+      { static: { dir: "build", fallback: "app.html" } },
+    ],
+    [
       "SvelteKit with two adapters, one for Node.js",
       ["@sveltejs/kit", "@sveltejs/adapter-node"],
       { "svelte.config.js": "import v from '@sveltejs/adapter-vercel'\nimport n from '@sveltejs/adapter-node'" },
@@ -237,6 +249,16 @@ describe("the configuration of a Node.js framework", () => {
     expect(startWith({ dependencies: any("@nestjs/core") }, { "server.js": "" })).toBe("node server.js");
   });
 
+  test("Astro's adapter alone is no app of Astro", () => {
+    expect(startWith({ dependencies: any("@astrojs/node") }, { "server.js": "" })).toBe("node server.js");
+  });
+
+  test("a start script is taken before what a framework lacks, unless it emulates another platform", () => {
+    const dependencies = any("@react-router/dev");
+    expect(startWith({ scripts: { start: "node x.js" }, dependencies }, { "x.js": "app.listen(1)" })).toBe("node x.js");
+    expect(startWith({ scripts: { start: "wrangler dev" }, dependencies })).toContain("built without a server");
+  });
+
   test("Remix's packages for the browser alone are no app of Remix", () => {
     expect(startWith({ dependencies: any("@remix-run/react") }, { "server.js": "" })).toBe("node server.js");
   });
@@ -257,7 +279,7 @@ describe("where a start command is looked for", () => {
     expect(startWith({ main }, { ...files, "server.js": "" })).toBe(`node ${path}`);
   });
 
-  test.each([
+  test.each<[string, Files, object?]>([
     ["lib/run.css", { "lib/run.css": "" }],
     ["../run.js", { "run.js": "" }],
     ["lib/../../run.js", { "run.js": "" }],
@@ -266,9 +288,10 @@ describe("where a start command is looked for", () => {
     ["x$", { "x$.js": "" }],
     ["run.jsx", { "run.jsx": "" }],
     ["dist/run.js", {}],
+    ["dist/../../run.js", {}, { build: "tsc" }],
     ["lib/run.js.txt", { "lib/run.js.txt": "" }],
-  ])("main %s is not used", (main, files) => {
-    expect(startWith({ main }, { ...files, "server.js": "" })).toBe("node server.js");
+  ])("main %s is not used", (main, files, scripts = {}) => {
+    expect(startWith({ main, scripts }, { ...files, "server.js": "" })).toBe("node server.js");
   });
 
   test.each(["dist", "build", "lib", "out", "output", ".output"])("main in %s is made by a build", (folder) => {
@@ -276,6 +299,18 @@ describe("where a start command is looked for", () => {
     expect(startWith({ main, scripts: { build: "tsc" } }, { "server.js": "" })).toBe(`node ${main}`);
     const deeper = `web/${folder}/run.js`;
     expect(startWith({ main: deeper, scripts: { build: "tsc" } }, { "server.js": "" })).toBe("node server.js");
+  });
+
+  test("main.js is an entry file", () => {
+    expect(startWith({}, { "main.js": "", "index.js": "" })).toBe("node main.js");
+  });
+
+  test("the file of a command that only emulates another platform is named", () => {
+    expect(startWith({}, { Procfile: "web: wrangler dev" })).toContain(
+      "The start command in Procfile runs a Cloudflare",
+    );
+    const manifest = { scripts: { start: "wrangler dev" } };
+    expect(startWith(manifest)).toContain("The start command in package.json runs a Cloudflare");
   });
 
   test.each(["mjs", "cjs", "mts", "cts", "tsx", "jsx", "ts"])("an entry file may end in .%s", (ending) => {

@@ -421,8 +421,10 @@ test.each(["__init__", "main", "app", "server", "wsgi", "asgi"])("the only packa
     uvicorn(`server.${target}:app`),
   );
   const [deep, two] = [{ [`a/b/shop/${name}.py`]: fastapi }, { [`shop/${name}.py`]: fastapi, "cart/main.py": fastapi }];
-  expect(startWith("fastapi", { ...deep, "bot.py": "" })).toBe("python bot.py");
-  expect(startWith("fastapi", { ...two, "bot.py": "" })).toBe("python bot.py");
+  expect(startWith("fastapi", { ...deep, "tool.py": "" })).toBe("python tool.py");
+  expect(startWith("fastapi", { ...two, "tool.py": "" })).toBe("python tool.py");
+  const backup = { [`cart/${name}.py.orig`]: fastapi, [`shop/${name}.py`]: fastapi };
+  expect(startWith("fastapi", backup)).toBe(uvicorn(`${target}:app`));
 });
 
 test.each([
@@ -508,6 +510,8 @@ test.each<[string, string, boolean, Files?]>([
   ["if True:\n\tfrom  .  import x\nimport db", "db.py", false],
   ["x = 'from .'\nimport db", "db.py", true],
   ["import db", "main_db.py", false, { "db.py": "" }],
+  ["import db", "main_db.py", false, { "sibling/db.py": "" }],
+  ["from . import x\nimport db", "db.py", false],
   ["import db", "main_db.py", false, { "db/__init__.py": "", "web/db.py": "" }],
 ])("a module that says %j beside %s: its folder is on the import path: %s", (text, beside, isOnPath, files = {}) => {
   const start = startWith("fastapi", { "backend/main.py": `${text}\n${fastapi}`, [`backend/${beside}`]: "", ...files });
@@ -535,6 +539,7 @@ test.each<[string, Files, string]>([
     "src/shop main",
   ],
   ["a package whose __init__.py has the application", { "shop/__init__.py": "import db\n", "shop/db.py": "" }, " shop"],
+  ["a folder with a name of one letter", { "a/main.py": "import db\n", "a/db.py": "" }, "a main"],
 ])("the folder on the import path of %s", (_, files, expected) => {
   const [path = ""] = Object.keys(files);
   const [folder, target] = expected.split(" ");
@@ -608,6 +613,21 @@ test.each<[string, Files, string]>([
     "no other value",
     { "manage.py": "import django\n", "settings.py": `OLD_${named("a.b.c")}`, "shop/wsgi.py": "" },
     gunicorn("shop.wsgi:application"),
+  ],
+  [
+    "the nearest wsgi.py before others",
+    { "manage.py": "import django\n", "shop/wsgi.py": "", "z/b/wsgi.py": "", "shop/settings.py": "" },
+    gunicorn("shop.wsgi:application"),
+  ],
+  [
+    "its own settings, not those of another folder",
+    { "web/manage.py": "import django\n", "web/wsgi.py": "", "other/settings.py": named("a.b.c") },
+    "gunicorn --chdir web --bind 0.0.0.0:$PORT wsgi:application",
+  ],
+  [
+    "the folder of manage.py, not of a copy",
+    { "web/manage.py": "import django\n", "web/wsgi.py": "", "old/manage.py.txt": "import django\n" },
+    "gunicorn --chdir web --bind 0.0.0.0:$PORT wsgi:application",
   ],
   [
     "the nearest wsgi.py",
@@ -710,10 +730,10 @@ test("the file that declares a start is named by the suggestions on it", () => {
   expect(analysisOf(files).suggestions).toMatchObject([{ code: "server_added", file: "web/manage.py", line: 1 }]);
   const root = { "requirements.txt": "django", "wsgi.py": "", "manage.py": "import django\n" };
   expect(analysisOf(root).suggestions).toMatchObject([{ code: "server_added", file: "manage.py", line: 1 }]);
-  const entrypoint = 'name = "x"\n[tool.fastapi]\n  entrypoint  = "shop.api:app"\n';
+  const entrypoint = 'old-entrypoint = "x"\n[tool.fastapi]\n  entrypoint  = "shop.api:app"\n';
   const declared = analysisOf({ "requirements.txt": "fastapi", "pyproject.toml": entrypoint, "shop/api.py": fastapi });
   expect(declared.suggestions).toMatchObject([{ code: "server_added", file: "pyproject.toml", line: 3 }]);
-  expect(declared.plan.start).toBe(uvicorn("shop.api:app"));
+  expect(declared.plan).toMatchObject({ start: uvicorn("shop.api:app"), addedPackages: ["uvicorn"] });
 });
 
 test.each(["x shop:app", "shop:app x", "shop"])("FastAPI's entrypoint %j is not one", (entrypoint) => {
@@ -727,6 +747,12 @@ test("a missing start names the folder of the app and its files", () => {
   );
   const { message } = errorOf({ "README.md": "", "api/requirements.txt": "requests", "api/lib/a.py": "" });
   expect(message).toContain("No start command was found for the Python app in api: no Procfile");
+});
+
+test("the application of a package is taken before a script with the project's name", () => {
+  const scripts = '[project]\nname = "shop"\ndependencies = ["fastapi"]\n[project.scripts]\nshop = "shop.cli:main"\n';
+  expect(startWith("fastapi", { "pyproject.toml": scripts, "shop/main.py": fastapi })).toBe(uvicorn("shop.main:app"));
+  expect(startWith("fastapi", { "pyproject.toml": scripts, "shop/cli.py": "" })).toContain("shop.cli");
 });
 
 test("several sources in the root are not started by guessing, and a script called serve is", () => {

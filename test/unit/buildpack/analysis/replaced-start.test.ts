@@ -53,6 +53,7 @@ test.each<[string, object, string, string]>([
 ])("%s is replaced by what stays, with a suggestion", (_, manifest, start, code) => {
   const { plan, suggestions } = analysisOf({ "package.json": manifest, "server.js": "", "src/main.ts": "" });
   expect(plan.start).toBe(start);
+  expect(suggestions[0]).toMatchObject({ line: 3 });
   expect(suggestions[0]).toMatchObject({ code, file: "package.json", message: expect.stringContaining("is used") });
   expect(suggestions.filter((one) => one.code === code)).toHaveLength(1);
 });

@@ -117,6 +117,8 @@ test.each([
   "tsx --tsconfig x",
   "node --title x",
   "node --env-file=x --watch",
+  "node --import=x",
+  "node --no-title",
 ])("%s runs the file after its options", (command) => {
   expect(messageOf(node(`${command} run.js`))).toContain("runs run.js, which is not in the archive");
 });
@@ -138,6 +140,7 @@ test.each([
   ["node 'my file.js'", ""],
   ["node run$X.js", ""],
   ["nodejs run", "run"],
+  ["node run-e.js", "run-e.js"],
   ["tsx run", ""],
   ["tsx run.mts", "run.mts"],
   ["tsx run.cjsx", "run.cjsx"],
@@ -206,7 +209,7 @@ test.each<[object, string]>([
 });
 
 test("the start script itself is not named as one that may build", () => {
-  expect(messageOf({ "package.json": { scripts: { start: "tsx build.ts" } } })).toContain("has no build script");
+  expect(messageOf({ "package.json": { scripts: { start: "node tsc.js" } } })).toContain("has no build script");
 });
 
 test.each([
@@ -219,6 +222,7 @@ test.each([
   ["python ../run.py", ""],
   ["python run.pyc", ""],
   ["python 'my run.py'", ""],
+  ["python my-Run.py", "my-Run.py"],
   ["python -m run", ""],
   ["python -c 'x' run.py", ""],
   ["python", ""],
@@ -239,6 +243,9 @@ test.each([
   ["gunicorn --log http://x:y shop:app", "shop.py"],
   ["gunicorn", ""],
   ["gunicorn flask_admin.web:app", ""],
+  ["gunicorn flask.web:app", ""],
+  ["gunicorn admin.web:app", "admin/web.py"],
+  ["gunicorn fx.web:app", "fx/web.py"],
   ["gunicorn lask.web:app", "lask/web.py"],
   ["gunicorn web.py.x:app", "web/py/x.py"],
   ["gunicorn present:app", ""],
@@ -248,5 +255,5 @@ test.each([
   const files = { "requirements.txt": "flask-admin\n", "x.py": "", "src/present.py": "", "lib/below/a.py": "" };
   const message = messageOf({ ...files, Procfile: `web: ${command}\n` });
   if (path === "") expect(message).toBe("");
-  else expect(message).toContain(`runs ${path}, which is not in the archive. Add the file`);
+  else expect(message).toContain(`in Procfile runs ${path}, which is not in the archive. Add the file`);
 });

@@ -307,6 +307,7 @@ test.each([
   "startApolloServer  (app)",
   "startServer (app)",
   "server.start  ()",
+  "server.start  (options)",
   "run  (app)",
   "new WebSocketServer({ port })",
   "new http.Server(app)",
@@ -315,6 +316,8 @@ test.each([
   "init()",
   "main (  )",
 ])("a server is started by %s", (call) => {
+  const files = { "index.js": `import './www.js'\n${exported}`, "www.js": `${call}\n` };
+  expect(startOf({ type: "module" }, files)).toBe("node index.js");
   expect(startOf({ type: "module" }, { "index.js": `${exported}${call}\n` })).toBe("node index.js");
 });
 
@@ -399,6 +402,10 @@ test.each<[string, Files]>([
   expect(startOf({ type: "module" }, files)).toBe("node index.js");
 });
 
+test.each(["my-node index.js", "node-dev index.js"])("what %s runs is not looked at", (start) => {
+  expect(startOf({ scripts: { start } }, { "index.js": "export const handler = 1\n" })).toBe(start);
+});
+
 test.each<[string, string]>([
   ["hono", "Add the package @hono/node-server"],
   ["@hono/zod-openapi", "Add the package @hono/node-server"],
@@ -439,7 +446,12 @@ test.each([
 
 test.each<[string, object, string, string]>([
   ["index.js", { try: "functions-framework --target hello-1" }, "", "--target=hello-1"],
-  ["index.js", { try: "functions-framework --target=hello-1 --port=1", seed: 7 }, "", "--target=hello-1"],
+  [
+    "index.js",
+    { seed: 7, lint: "eslint", try: "functions-framework --target=hello-1 --port=1" },
+    "",
+    "--target=hello-1",
+  ],
   ["index.js", {}, "functions.http  (  'hello-1', () => {})", "--target=hello-1"],
   ["index.js", {}, 'functions.cloudEvent(\n  "hello-1", () => {})', "--target=hello-1"],
   ["index.js", {}, "exports.hello  = () => {}", "--target=hello"],

@@ -97,6 +97,12 @@ describeRefusals({
       "b.txt",
     ],
     [
+      "an empty file, with the mode of a folder",
+      one({ name: "d", madeBy: 0x314, external: 0o040755 * 0x10000 }),
+      "kind_mismatch",
+      "d",
+    ],
+    [
       "a name that ends like a folder, with the mode of a file",
       one({ name: "d/", ...unixFile }),
       "kind_mismatch",
