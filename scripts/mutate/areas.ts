@@ -30,11 +30,7 @@ export const areas: Record<string, Area> = {
   access: [
     {
       files: ["lambdas/http/{access,authenticate,idempotency,key-use,proof}.ts"],
-      tests: [
-        "test/unit/lambdas/http/{authenticate,idempotency,proof}.test.ts",
-        "test/local/http/*.test.ts",
-        "test/api/{events,access-rules}.test.ts",
-      ],
+      tests: ["test/unit/lambdas/http/{authenticate,idempotency,proof}.test.ts", "test/local/http/*.test.ts"],
     },
     { files: ["lambdas/credentials/**/*.ts"], tests: ["test/local/http/credentials.test.ts"] },
   ],
@@ -45,16 +41,20 @@ export const areas: Record<string, Area> = {
     },
     { files: ["lambdas/sessions/*.ts"], tests: ["test/local/http/credentials.test.ts"] },
   ],
-  builds: {
-    files: ["lambdas/builds/*.ts", "lambdas/builds/model/{copy-build,live-build,replies,start-build,transitions}.ts"],
-    tests: [
-      "test/unit/lambdas/builds/{is-live,redeploy-window}.test.ts",
-      "test/local/builds/*.test.ts",
-      "test/api/{round-trips,texts}.test.ts",
-      "test/api/faults/{concurrency,idempotency,managers}.test.ts",
-      "test/pipeline/faults/{cancel,live-unknown}.test.ts",
-    ],
-  },
+  builds: [
+    {
+      files: [
+        "lambdas/builds/{cancel-build,create-build,get-build,list-build-logs,list-builds,list-endpoints}.ts",
+        "lambdas/builds/{rebuild,redeploy-build}.ts",
+        "lambdas/builds/model/{copy-build,live-build,replies,start-build,transitions}.ts",
+      ],
+      tests: [
+        "test/unit/lambdas/builds/{is-live,poll-interval,redeploy-window}.test.ts",
+        "test/local/builds/*.test.ts",
+      ],
+    },
+    { files: ["lambdas/builds/{get-metrics,list-app-logs}.ts"], tests: ["test/pipeline/{app-logs,metrics}.test.ts"] },
+  ],
   "pipeline-rules": {
     files: ["lambdas/pipeline/model/{advice,failures,health,output-excerpt}.ts"],
     tests: ["test/unit/lambdas/pipeline/*.test.ts"],

@@ -286,7 +286,7 @@ describe("the event of a change", () => {
     return { own, access, update, read, events, outcomes };
   }
   /** So many writes of a transaction, and one more that is left out. */
-  const many = (count: number, key = newId("req", now)) => ({
+  const many = (count: number) => ({
     none: undefined,
     ...Object.fromEntries(
       Array.from({ length: count }, (_, n) => [
@@ -329,9 +329,10 @@ describe("the event of a change", () => {
     await access.read();
     expect(await access.commit(many(98))).toEqual({ ok: true });
     expect([await outcomes(), update.mock.calls.length]).toEqual([["done"], 0]);
-    expect(await access.commit(many(99, "full"))).toEqual({ ok: true });
+    const full = many(99);
+    expect(await access.commit(full)).toEqual({ ok: true });
     expect([await outcomes(), update.mock.calls.length]).toEqual([["done", "done"], 2]);
-    expect(await access.commit(many(99, "full"))).toMatchObject({ ok: false });
+    expect(await access.commit(full)).toMatchObject({ ok: false });
     expect(await outcomes()).toEqual(["done", "done", "refused"]);
   });
 
@@ -466,11 +467,12 @@ describe("the use of a credential", () => {
     const updateBestEffort = vi.fn(async () => undefined);
     const keyUses = { ...table, updateBestEffort };
     const uses = (tokenId: string) => recordUse(keyUses, { ...own.credentials.token, tokenId }, new Date(later));
-    for (const tokenId of ["first", "second", "first", "second"]) uses(tokenId);
+    const { tokenId } = own;
+    for (const name of [tokenId, `${tokenId}b`, tokenId, `${tokenId}b`]) uses(name);
     expect(updateBestEffort).toHaveBeenCalledTimes(2);
-    for (let n = 0; n < 10_001; n += 1) uses(`other ${n}`);
+    for (let n = 0; n < 10_001; n += 1) uses(`${tokenId} ${n}`);
     expect(updateBestEffort).toHaveBeenCalledTimes(10_003);
-    uses("first");
+    uses(tokenId);
     expect(updateBestEffort).toHaveBeenCalledTimes(10_004);
   });
 
