@@ -102,7 +102,6 @@ export function accessFor(request: AccessRequest, tools: AccessTools): Access & 
   async function conclude(outcome: EventRow["outcome"]): Promise<void> {
     if (!recorded) return;
     const { id, ownerId } = recorded;
-    recorded = { ...recorded, outcome };
     await tools.keyUses.update(Event.update({ ownerId, id }, { set: { outcome } }, { id: present }));
   }
 

@@ -162,7 +162,11 @@ test("a row that must exist is a 404 before the 403 and after the 401, also if i
     codeOf(accessOf(own, credential, { rule, exists }).read());
   const missing = { build: Build.at({ projectId: own.projectId, id: newId("bld", now) }) };
   const foreign = { project: Project.at({ id: other.projectId }) };
-  const present = { project: Project.at({ id: own.projectId }), keys: ProjectKeys.at({ projectId: own.projectId }) };
+  const present = {
+    none: undefined,
+    project: Project.at({ id: own.projectId }),
+    keys: ProjectKeys.at({ projectId: own.projectId }),
+  };
   for (const exists of [missing, foreign, { ...present, ...missing }]) {
     expect(await read(own.credentials.key, exists)).toBe("not_found");
     expect(await read({ ...own.credentials.key, hash: "wrong" }, exists)).toBe("unauthorized");
@@ -292,7 +296,7 @@ describe("the event of a change", () => {
       Array.from({ length: count }, (_, n) => [
         `${n}`,
         IdempotencyRecord.put(
-          { hash: `${key} ${n}` },
+          { hash: newId("req", now) },
           { bodyHash: "", reply: "", expiresAt: at, ttl: 1 },
           { pk: absent },
         ),
