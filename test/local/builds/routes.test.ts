@@ -2,6 +2,7 @@ import { mkdtempSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, test, vi } from "vitest";
+import { liveBuild } from "../../../lambdas/builds/model/live-build.ts";
 import {
   Addresses,
   Build,
@@ -10,7 +11,6 @@ import {
   Lock,
   RedeployableBuilds,
 } from "../../../lambdas/builds/model/rows.ts";
-import { liveBuild } from "../../../lambdas/builds/model/live-build.ts";
 import { newBuild } from "../../../lambdas/builds/model/transitions.ts";
 import { sealCursor } from "../../../lambdas/http/cursor.ts";
 import { AccessKey } from "../../../lambdas/http/model/credentials.ts";
