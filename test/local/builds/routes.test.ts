@@ -13,9 +13,9 @@ import {
 } from "../../../lambdas/builds/model/rows.ts";
 import { newBuild } from "../../../lambdas/builds/model/transitions.ts";
 import { sealCursor } from "../../../lambdas/http/cursor.ts";
-import { AccessKey } from "../../../lambdas/http/model/credentials.ts";
+import { AccessKey, Membership, Token } from "../../../lambdas/http/model/credentials.ts";
 import { Project } from "../../../lambdas/http/model/project.ts";
-import { newKeyPair, secretHash } from "../../../lambdas/http/presented-credential.ts";
+import { newKeyPair, newToken, secretHash } from "../../../lambdas/http/presented-credential.ts";
 import { newId } from "../../../lambdas/table/ids.ts";
 import type { AwsServer } from "../../../local/aws/http-server.ts";
 import { AwsError, jsonError, type RawService } from "../../../local/aws/service.ts";
@@ -59,6 +59,8 @@ interface Aws {
   refusesStarts: boolean;
   refusesRoles: boolean;
   started: object[];
+  /** The names of the calls. */
+  called: string[];
 }
 let aws: Aws;
 beforeEach(() => {
@@ -70,6 +72,7 @@ beforeEach(() => {
     refusesStarts: false,
     refusesRoles: false,
     started: [],
+    called: [],
   };
 });
 
@@ -109,6 +112,7 @@ const calls: Record<string, (input: any) => object | undefined> = {
 const service: RawService = async ({ method, path, query, headers, body }) => {
   const target = String(headers["x-amz-target"] ?? "").split(".")[1];
   if (target) {
+    aws.called.push(target);
     const answer = calls[target]?.(JSON.parse(body.toString()));
     return answer
       ? { status: 200, body: JSON.stringify(answer) }
@@ -215,6 +219,22 @@ async function newProject() {
     succeeded: (buildIds: string[]) => table.write({ all: RedeployableBuilds.put({ projectId }, { buildIds }) }),
   };
 }
+/** The headers of a member whose token may only read. */
+async function reader({ orgId }: { orgId: string }) {
+  const [userId, id] = [newId("usr", now), newId("tok", now)];
+  const token = newToken(userId, id);
+  await table.write({
+    token: Token.put(
+      { userId, id },
+      { id, userId, hash: secretHash(token), description: "", createdAt: at, access: "read" },
+    ),
+    membership: Membership.put(
+      { userId, organizationId: orgId },
+      { userId, organizationId: orgId, organizationName: "One", role: "member" },
+    ),
+  });
+  return bearer(token);
+}
 const definitionOf = (buildId: string) => `arn:aws:ecs:us-east-1:000000000000:task-definition/slipway-${buildId}:1`;
 
 describe("create-build", () => {
@@ -223,6 +243,7 @@ describe("create-build", () => {
     const { status, body } = await call("create-build", { body: { title: " One ", description: "" } });
     expect(status).toBe(201);
     const { build, url } = body;
+    expect(build.id).toMatch(/^bld_/);
     expect(build).toMatchObject({ title: "One", description: null, status: "pending", runtime: null, size: null });
     const address = new URL(url);
     expect(address.pathname).toBe(`/archives/archives/${orgId}/${projectId}/${build.id}.zip`);
@@ -324,6 +345,18 @@ describe("cancel-build", () => {
   });
 });
 
+test.each(["cancel-build", "redeploy-build"] as const)(
+  "%s is a 404 for a build that does not exist before it is a 403 for a token that may only read",
+  async (id) => {
+    const project = await newProject();
+    const headers = await reader(project);
+    const buildId = await project.build();
+    expect(await project.call(id, { buildId, headers })).toMatchObject({ status: 403, body: { code: "token_scope" } });
+    const missing = { buildId: newId("bld", now), headers };
+    expect(await project.call(id, missing)).toMatchObject({ status: 404, body: { code: "not_found" } });
+  },
+);
+
 describe("get-build", () => {
   test.each([
     [0, "1"],
@@ -355,12 +388,12 @@ describe("get-build", () => {
   );
 
   test("of a canceled build is its last read, and never live", async () => {
-    const { build, call, serves } = await newProject();
+    const { build, call } = await newProject();
     const buildId = await build({ status: "building", canceledAt: at });
-    await serves(buildId);
     const { headers, body } = await call("get-build", { buildId });
     expect(headers["retry-after"]).toBeUndefined();
     expect(body.build).toMatchObject({ status: "building", canceledAt: at, isLive: false });
+    expect(aws.called).toEqual([]);
   });
 
   test("says that the live app keeps crashing, and nothing of the kind of another build", async () => {
@@ -370,6 +403,10 @@ describe("get-build", () => {
     await table.write({ live: LiveBuildCache.put({ projectId }, { buildId: live, readAt: ahead, crashes }) });
     const warning = async (buildId: string) => (await call("get-build", { buildId })).body.build.warning;
     expect([await warning(live), await warning(other)]).toEqual(["The app keeps crashing", null]);
+    // Crashes are looked for only where the build serves: ECS allows few such calls.
+    expect(aws.called).toEqual([]);
+    await table.write({ live: LiveBuildCache.put({ projectId }, { buildId: live, readAt: ahead }) });
+    expect([await warning(live), aws.called]).toEqual([null, ["ListTasks"]]);
   });
 
   test("is a 404 for a build that does not exist", async () => {
@@ -383,13 +420,15 @@ describe("list-builds", () => {
     const { projectId, build, call } = await newProject();
     const made: string[] = [];
     for (const seconds of [30, 20, 10]) made.unshift(await build({}, { created: ago(seconds) }));
-    const first = (await call("list-builds", { query: { limit: "2" } })).body;
-    expect(first.builds.map(({ id }: BuildRow) => id)).toEqual(made.slice(0, 2));
+    const first = (await call("list-builds", { query: { limit: "1" } })).body;
+    expect(first.builds.map(({ id }: BuildRow) => id)).toEqual(made.slice(0, 1));
     const second = (await call("list-builds", { query: { limit: "2", cursor: first.nextCursor } })).body;
-    expect(second.builds.map(({ id }: BuildRow) => id)).toEqual(made.slice(2));
+    expect(second.builds.map(({ id }: BuildRow) => id)).toEqual(made.slice(1));
     expect(second.nextCursor).toBeNull();
     expect((await call("list-builds", { query: { limit: "3" } })).body.nextCursor).toBeNull();
-    const ofAnother = sealCursor("x", `builds:${newId("prj", now)}`, made[0] ?? "");
+    const another = await newProject();
+    for (const seconds of [20, 10]) await another.build({}, { created: ago(seconds) });
+    const { nextCursor: ofAnother } = (await another.call("list-builds", { query: { limit: "1" } })).body;
     const ofNoBuild = sealCursor("x", `builds:${projectId}`, "zzz");
     for (const cursor of ["", "x", ofAnother, ofNoBuild, sealCursor("y", `builds:${projectId}`, made[0] ?? "")]) {
       expect(await call("list-builds", { query: { cursor } })).toMatchObject({
@@ -501,6 +540,7 @@ describe.each(["rebuild", "redeploy-build"] as const)("%s", (id) => {
     const { orgId, projectId, buildId, send, rows } = await copyable();
     const { status, body } = await send();
     expect(status).toBe(201);
+    expect(body.build.id).toMatch(/^bld_/);
     expect(body.build).toMatchObject({ status: "pending", title: "One", description: "The first", size: null });
     const { build, lock } = await rows(body.build.id);
     expect(build?.source).toEqual({ kind: "copy", buildId, ...archive, size: 7 });
@@ -512,6 +552,18 @@ describe.each(["rebuild", "redeploy-build"] as const)("%s", (id) => {
       status: 409,
       body: { code: "build_in_progress", build: { id: body.build.id } },
     });
+  });
+
+  test("names the running build before it looks at what serves and at archives", async () => {
+    const { projectId, send } = await copyable();
+    const running = newId("bld", now);
+    const { writes } = newBuild(
+      { id: running, projectId, organizationId: "org", title: null, description: null, source: { kind: "upload" } },
+      now,
+    );
+    await table.write({ lock: writes.lock });
+    aws.archives = {};
+    expect(await send()).toMatchObject({ status: 409, body: { code: "build_in_progress", build: { id: running } } });
   });
 
   test("that is repeated with its Idempotency-Key answers the same build", async () => {
@@ -629,44 +681,50 @@ describe("redeploy-build", () => {
 
 describe("list-build-logs", () => {
   const streams = { buildLog: "build", releaseLog: "release", appLog: "app" };
-  const lines = { build: ["b1", "b2", "b3"], release: ["r1"], app: ["a1", "a2"] };
+  const lines = { build: ["b1", "b2", "b3", "b4"], release: ["r1"], app: ["a1", "a2"] };
   const note =
     "Waiting for the project's earlier deployment: its old version is finishing its open requests. This one starts then.";
   const shown = (page: { lines: { stage: string; text: string }[] }) =>
     page.lines.map(({ stage, text }) => `${stage} ${text}`);
 
-  test("gives the lines of every stage in order, whatever the pages", async () => {
+  const all = [
+    "building b1",
+    "building b2",
+    "building b3",
+    "building b4",
+    "releasing r1",
+    `deploying ${note}`,
+    "deploying a1",
+    "deploying a2",
+  ];
+
+  test.each([1, 2, 3, 4, 8])("gives the lines of every stage in order, in pages of %i", async (limit) => {
     const { build, call } = await newProject();
     const buildId = await build({ status: "ready", ...streams, waitedAt: at });
     aws.streams = lines;
-    const all = [
-      "building b1",
-      "building b2",
-      "building b3",
-      "releasing r1",
-      `deploying ${note}`,
-      "deploying a1",
-      "deploying a2",
-    ];
-    for (const limit of [1, 2, 3, 4, 7, 8]) {
-      const seen: string[] = [];
-      let cursor: string | null | undefined;
-      do {
-        const { status, body } = await call("list-build-logs", {
-          buildId,
-          query: { limit: String(limit), ...(cursor && { cursor }) },
-        });
-        expect(status).toBe(200);
-        expect(body.lines.length).toBeLessThanOrEqual(limit);
-        seen.push(...shown(body));
-        cursor = body.nextCursor;
-      } while (cursor);
-      expect(seen).toEqual(all);
-    }
+    const seen: string[] = [];
+    let cursor: string | null | undefined;
+    do {
+      const query = { limit: String(limit), ...(cursor && { cursor }) };
+      const { body } = await call("list-build-logs", { buildId, query });
+      expect(body.lines.length).toBeLessThanOrEqual(limit);
+      seen.push(...shown(body));
+      cursor = body.nextCursor;
+    } while (cursor);
+    expect(seen).toEqual(all);
+  });
+
+  test("gives all lines that fit, with their times, and asks CloudWatch for no more than fit", async () => {
+    const { build, call } = await newProject();
+    const buildId = await build({ status: "ready", ...streams, waitedAt: at });
+    aws.streams = lines;
     const whole = (await call("list-build-logs", { buildId })).body;
     expect(shown(whole)).toEqual(all);
+    expect(whole.nextCursor).toBeNull();
     expect(whole.lines[0].at).toBe(at);
-    expect(whole.lines[4]).toEqual({ at, stage: "deploying", text: note });
+    expect(whole.lines[5]).toEqual({ at, stage: "deploying", text: note });
+    const { lines: three } = (await call("list-build-logs", { buildId, query: { limit: "3" } })).body;
+    expect(three.map(({ text }: { text: string }) => text)).toEqual(["b1", "b2", "b3"]);
   });
 
   test("has no lines of a stage that has not begun, and goes on after one whose stream is gone", async () => {
@@ -702,5 +760,6 @@ describe("list-build-logs", () => {
     const [own, other] = [await newProject(), await newProject()];
     const buildId = await other.build();
     expect((await own.call("list-build-logs", { buildId })).status).toBe(404);
+    expect((await own.call("list-build-logs", { buildId, query: { limit: "0" } })).status).toBe(404);
   });
 });
