@@ -51,7 +51,7 @@ function bootstrap(): void {
   const unneeded = ["doc", "locale", "man", "info"].map((name) => `--dpkgopt=path-exclude=/usr/share/${name}/*`);
   const options = ["--variant=minbase", "--include=ca-certificates", "--dpkgopt=force-unsafe-io", ...unneeded];
   const made = join(mkdtempSync(join(imagesCache, "bootstrap-")), "bookworm.tar");
-  execFileSync("mmdebstrap", [...options, "--quiet", "bookworm", made, "http://deb.debian.org/debian"], quiet);
+  execFileSync("mmdebstrap", [...options, "--quiet", "bookworm", made], quiet);
   renameSync(made, tarball);
   rmSync(join(made, ".."), { recursive: true });
 }

@@ -29,9 +29,12 @@ unpack() {
   local work=$cache/apt
   rm -rf "$root" "$work"
   mkdir -p "$root" "$work/lists/partial" "$work/archives/partial"
-  echo "deb [signed-by=/usr/share/keyrings/debian-archive-keyring.gpg] http://deb.debian.org/debian $release main" > "$work/sources"
+  local mirror
+  mirror=$(apt-get indextargets --format '$(REPO_URI)' 'Created-By: Packages' | grep -m 1 '/debian/*$')
+  echo "deb [signed-by=/usr/share/keyrings/debian-archive-keyring.gpg] $mirror $release main" > "$work/sources"
   local options=(-qq -o "Dir::Etc::SourceList=$work/sources" -o Dir::Etc::SourceParts=/dev/null
-    -o "Dir::State::Lists=$work/lists" -o "Dir::Cache=$work" -o APT::Sandbox::User=root)
+    -o "Dir::State::Lists=$work/lists" -o "Dir::Cache=$work" -o APT::Sandbox::User=root
+    -o Acquire::http::Timeout=20 -o Acquire::https::Timeout=20)
   apt-get "${options[@]}" update
   (cd "$work/archives" && apt-get "${options[@]}" download "${packages[@]}")
   # Two at a time, because one takes 10 s to unpack all.

@@ -36,7 +36,8 @@ install() {
     echo "$tests are skipped: $* missing, and there is no apt-get"
   else
     echo "$tests: installing $*"
-    if ! { apt-get update && apt-get install -y --no-install-recommends "$@"; } > "$log" 2>&1; then
+    local options=(-o Acquire::Retries=1 -o Acquire::http::Timeout=20 -o Acquire::https::Timeout=20)
+    if ! { apt-get "${options[@]}" update && apt-get "${options[@]}" install -y --no-install-recommends "$@"; } > "$log" 2>&1; then
       tail -n 5 "$log"
       echo "$tests are skipped: apt-get could not install $*"
     fi

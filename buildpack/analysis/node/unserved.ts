@@ -55,10 +55,11 @@ function unservedAs(app: App, entry: string): Unserved | undefined {
 }
 
 export const wranglerFiles = ["wrangler.toml", "wrangler.json", "wrangler.jsonc"];
+/** The line of such a file that names a script. */
+export const wranglerScript = /^\s*"?main"?\s*[:=]/m;
 
 /** True if Wrangler's configuration names a script that Cloudflare runs. */
-export const isWorker = (app: App): boolean =>
-  wranglerFiles.some((path) => /^\s*"?main"?\s*[:=]/m.test(app.text(path) ?? ""));
+export const isWorker = (app: App): boolean => wranglerFiles.some((path) => wranglerScript.test(app.text(path) ?? ""));
 
 /** Throws `NoPlan` (no_start_command) if an entry file starts no server. The message explains what the file is for and how to start a server. */
 export function refuseUnserved(app: App, entry: string, dependencies: Dependencies, isBun: boolean): void {

@@ -1,6 +1,6 @@
 import type { App } from "../app.ts";
 import { type Diagnostics, lineOf, suggest } from "../diagnostics.ts";
-import { isWorker, wranglerFiles } from "../node/unserved.ts";
+import { isWorker, wranglerFiles, wranglerScript } from "../node/unserved.ts";
 
 /** A file that another platform runs beside the built files of a site. */
 interface PlatformFunction {
@@ -24,7 +24,7 @@ export function suggestFunctions(app: App, diagnostics: Diagnostics): void {
 function platformFunction(app: App): PlatformFunction | undefined {
   const wrangler = wranglerFiles.find((path) => app.has(path));
   if (wrangler !== undefined && isWorker(app))
-    return { platform: "Cloudflare", file: wrangler, line: lineOf(app.text(wrangler), /^\s*"?main"?\s*[:=]/m) };
+    return { platform: "Cloudflare", file: wrangler, line: lineOf(app.text(wrangler), wranglerScript) };
   const inFolder = (folder: string) =>
     app.paths.find((path) => path.startsWith(folder) && /\.[cm]?[jt]sx?$/.test(path) && !/\.(?:test|d)\./.test(path));
   const places: [string, string, boolean][] = [
