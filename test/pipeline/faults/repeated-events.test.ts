@@ -162,14 +162,85 @@ describe("events that are late, repeated or for a finished build", () => {
       expect(leaseSeconds).toBeGreaterThan(3_600);
     });
 
+    const archiveOf = (id: string) => {
+      const { organizationId, projectId } = deploymentOf(id);
+      return `archives/${organizationId}/${projectId}/${id}.zip`;
+    };
+    const uploaded = (key: string) =>
+      invoke("archive-uploaded", { detail: { object: { key, size: 1, "version-id": "v7" } } });
+
+    test("whose archive was uploaded goes on with the version of the event; other objects and repeated events do nothing", async () => {
+      const id = await waiting();
+      const waits = (await rows(id)).build;
+      await uploaded("archives/other.zip");
+      await uploaded(archiveOf(`bld_${"0".repeat(26)}`));
+      expect((await rows(id)).build).toEqual(waits);
+      await uploaded(archiveOf(id));
+      const archive = { key: archiveOf(id), version: "v7" };
+      await vi.waitFor(async () => expect((await rows(id)).build).toMatchObject({ status: "analyzing", archive }), {
+        timeout: 15_000,
+      });
+      await uploaded(archiveOf(id));
+    });
+
+    test.each(["FAILED", "TIMED_OUT", "ABORTED"])(
+      "whose execution %s ends it and releases the lock",
+      async (status) => {
+        const id = await waiting();
+        await invoke("execution-ended", { detail: { status, input: JSON.stringify(deploymentOf(id)) } });
+        const error = "The deployment was interrupted on our side. Please create the build again.";
+        expect(await read(id)).toMatchObject({ status: "error", error });
+        expect((await rows(id)).lock).toBeUndefined();
+        await expect(invoke("execution-ended", { detail: { status, input: "{}" } })).rejects.toThrow(
+          "not a deployment",
+        );
+      },
+    );
+
+    test("that was deleted meanwhile does nothing", async () => {
+      const gone = `bld_${"0".repeat(26)}`;
+      expect(await failBuild(gone, timeout)).toEqual({});
+      expect(await rollBack(gone, "It crashed.", null)).toEqual({ done: true });
+      expect((await rows(gone)).build).toBeUndefined();
+    });
+
+    /** Lets the lease of the project's lock end in the past. */
+    async function lapse(id: string): Promise<void> {
+      const { lock } = await rows(id);
+      await guarded.direct.put({ pk: "", sk: "", ...lock, leaseUntil: new Date(Date.now() - 1_000).toISOString() });
+    }
+    const leaseOf = async (id: string) => Date.parse(String((await rows(id)).lock?.leaseUntil)) - Date.now();
+
+    test("whose lease has ended gets a new one while its execution runs; other leases stay", async () => {
+      const id = await waiting();
+      const before = (await rows(id)).lock;
+      await invoke("reconcile-locks", {});
+      expect((await rows(id)).lock).toEqual(before);
+      await lapse(id);
+      await invoke("reconcile-locks", {});
+      expect(await leaseOf(id)).toBeGreaterThan(800_000);
+      expect((await rows(id)).lock).toEqual({ ...before, leaseUntil: expect.any(String) });
+      expect(await read(id)).toMatchObject({ status: "pending" });
+    });
+
+    test("of a removal whose lease has ended is started by reconcile-locks, which gives it a new lease", async () => {
+      const id = `prj_${"0".repeat(26)}`;
+      const { organizationId } = deploymentOf("");
+      const removal = { kind: "project", id, organizationId, buildId: null, settleSeconds: 3_600, settled: false };
+      const leaseUntil = new Date(Date.now() - 1_000).toISOString();
+      const row = { pk: `DEL#${id}`, sk: "DEL", ...removal, attempt: 1, leaseUntil, lockShard: "REMOVAL" };
+      await guarded.direct.put(row);
+      await invoke("reconcile-locks", {});
+      const found = (await guarded.direct.rows()).find(({ pk }) => pk === row.pk);
+      expect(found).toEqual({ ...row, leaseUntil: expect.any(String) });
+      expect(Date.parse(String(found?.leaseUntil)) - Date.now()).toBeGreaterThan(500_000);
+    });
+
     test("that was canceled does nothing and says so", async () => {
       const id = await waiting();
       await project.call("POST", `${project.project}/builds/${id}/cancel`);
       const canceled = (await rows(id)).build;
-      const event = { detail: { object: { key: "", size: 1, "version-id": "1" } } };
-      const { organizationId, projectId } = deploymentOf(id);
-      event.detail.object.key = `archives/${organizationId}/${projectId}/${id}.zip`;
-      await invoke("archive-uploaded", event);
+      await uploaded(archiveOf(id));
       await expect(invoke("await-upload", { deployment: deploymentOf(id), taskToken: "late" })).rejects.toThrow(
         "BuildCanceled",
       );
@@ -184,7 +255,7 @@ describe("events that are late, repeated or for a finished build", () => {
       const ended = await read(id);
       expect(ended).toMatchObject({ status: "error", error: "No start command was found.", canceledAt: null });
       await failBuild(id, timeout);
-      await rollBack(id, "later", null);
+      expect(await rollBack(id, "later", null)).toEqual({ done: true });
       expect(await read(id)).toEqual(ended);
       const next = await waiting();
       await project.call("POST", `${project.project}/builds/${next}/cancel`);
@@ -250,6 +321,10 @@ describe("events that are late, repeated or for a finished build", () => {
       expect(await rollBack(id, "It crashed.", null)).toEqual({ done: true });
       expect((await read(id)).error).toBe("The version did not become healthy, and nothing is running. It crashed.");
       expect(await guarded.broken(project)).toEqual([]);
+      const next = await waiting();
+      await stored(next, { status: "deploying", previous: null });
+      await rollBack(next, null, null);
+      expect((await read(next)).error).toBe("The version did not become healthy, and nothing is running.");
     });
 
     test("is finished once, and only while it deploys", async () => {

@@ -1,7 +1,7 @@
 import { sql } from "kysely";
 import { describe, expect, it, test } from "vitest";
 import { readRows } from "../../../../lambdas/tables/model/rows.ts";
-import { compile, physicalName, query } from "../../../../lambdas/tables/model/sql.ts";
+import { castTypes, compile, physicalName, physicalTypes, query } from "../../../../lambdas/tables/model/sql.ts";
 import { rowIdOf } from "../../../../lambdas/tables/model/validate.ts";
 
 const columns = [
@@ -68,6 +68,21 @@ describe("a statement", () => {
 
   it("takes texts only, because their types are cast in it", () => {
     expect(() => compile(sql`select ${5}`)).toThrow("A statement takes texts");
+  });
+
+  it("gives each column the type that keeps its values whole, and casts without a bound that would cut a text", () => {
+    const text = (types: typeof physicalTypes) =>
+      Object.fromEntries(Object.entries(types).map(([name, type]) => [name, compile(type).sql]));
+    expect(text(physicalTypes)).toEqual({
+      string: "varchar(255)",
+      text: "text",
+      integer: "bigint",
+      float: "double precision",
+      boolean: "boolean",
+      date: "timestamptz(3)",
+      json: "json",
+    });
+    expect(text(castTypes)).toEqual({ ...text(physicalTypes), string: "text" });
   });
 
   it("names the columns that PostgreSQL reserves otherwise", () => {
