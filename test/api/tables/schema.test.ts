@@ -749,6 +749,7 @@ describe("conversions keep the data or refuse", () => {
     ["json", "text", { a: "é" }, '{"a":"é"}'],
     ["json", "integer", 5, 5],
     ["json", "integer", "5", refused],
+    ["json", "float", 0.25, 0.25],
     ["json", "date", at, at],
     ["json", "boolean", false, false],
   ];
