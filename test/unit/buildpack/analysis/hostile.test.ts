@@ -3,7 +3,7 @@ import { analyze, analyzeWithSecrets } from "../../../../buildpack/analysis/anal
 import { analysisReport } from "../../../../buildpack/analysis/report.ts";
 import { decodeText, type SourceFile, type SourceTree, wants } from "../../../../buildpack/analysis/tree.ts";
 import { cpuTimer } from "../../../harness/cpu-time.ts";
-import { fc } from "../../../harness/fast-check.ts";
+import { anyText, fc } from "../../../harness/fast-check.ts";
 import { analysisOf, errorOf, outcomeOf, tree } from "./tree.ts";
 
 const SENTENCE = /^[A-Z.\w"'][^\0]{10,1500}[.!]$/;
@@ -212,7 +212,7 @@ const manifest = fc
   )
   .map((value) => JSON.stringify(value) ?? "");
 const text = fc.oneof(
-  fc.string({ unit: "binary", maxLength: 200 }),
+  anyText({ maxLength: 200 }),
   json,
   manifest,
   fc.constantFrom(
