@@ -159,11 +159,17 @@ describe("the whole reason", () => {
 
   test("says that there was no output", () => {
     expect(withOutput("It failed.", [" "])).toBe("It failed.\nThe app wrote no output.");
-    const reason = 'CannotStartContainerError: exec: "nodee": executable file not found in $PATH.';
-    expect(withOutput(reason, [])).toBe(
-      `${reason}\nThe program nodee is not in the image: correct the start command, or add the package that contains it to the app's dependencies.\nThe app wrote no output.`,
-    );
   });
+
+  test.each(["executable file not found in $PATH.", "stat /app/nodee: no such file or directory"])(
+    "says that a program is missing: %s",
+    (problem) => {
+      const reason = `CannotStartContainerError: exec: "nodee": ${problem}`;
+      expect(withOutput(reason, [])).toBe(
+        `${reason}\nThe program nodee is not in the image: correct the start command, or add the package that contains it to the app's dependencies.\nThe app wrote no output.`,
+      );
+    },
+  );
 
   test("begins with what serves now", () => {
     expect(rollbackSentence(true)).toBe(
