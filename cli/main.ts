@@ -36,7 +36,10 @@ process.exitCode = await runCommandLine(process.argv.slice(2), {
   environment: process.env,
   // `npm run` changes to the package's folder; paths are relative to the folder that the command was typed in.
   workingFolder: script === "slipway" && startedIn ? startedIn : process.cwd(),
-  stdin: process.stdin,
+  // Reading this property opens the stream.
+  get stdin() {
+    return process.stdin;
+  },
   signal: interruptible(),
   commands,
 });

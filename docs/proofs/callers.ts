@@ -167,10 +167,18 @@ export const callersProofs: Proofs = {
         identity,
         "and gets a session of its organization that is valid for ten minutes and has the permissions of a key",
       ],
-      [identityProof, "a proof from the SDK identifies its task"],
+      [
+        identityProof,
+        "a proof from the SDK identifies its task, and STS gets the headers of the proof with the body's length",
+      ],
       [identityProof, "a proof with a valid signature that does not cover our host is refused"],
     ],
-    "The service sends": [[identityProof, "a proof from the SDK identifies its task"]],
+    "The service sends": [
+      [
+        identityProof,
+        "a proof from the SDK identifies its task, and STS gets the headers of the proof with the body's length",
+      ],
+    ],
     "Everything else is": [
       [security, "create-session asks for the credential before it judges the body %s"],
       [identity, "not with a proof %s: 401"],
