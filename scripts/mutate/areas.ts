@@ -84,7 +84,7 @@ export const areas: Record<string, Area> = {
       files: ["buildpack/analysis/node/{frameworks,replaced-start,start,start-file,unserved}.ts"],
       tests: [
         "test/unit/buildpack/analysis/{framework-starts,node-start,replaced-start,start-file,unserved}.test.ts",
-        "test/unit/buildpack/analysis/{starters,settings}.test.ts",
+        "test/unit/buildpack/analysis/{generators,starters,settings}.test.ts",
       ],
     },
     {

@@ -58,6 +58,11 @@ test.each<[string, object, string, string]>([
   expect(suggestions.filter((one) => one.code === code)).toHaveLength(1);
 });
 
+test("the suggestion on a command of a Procfile names its line there", () => {
+  const files = { Procfile: "release: x\nweb: pm2 start server.js\n", "package.json": {}, "server.js": "" };
+  expect(analysisOf(files).suggestions[0]).toMatchObject({ code: "daemon_start", file: "Procfile", line: 2 });
+});
+
 test.each(["pm2-runtime start server.js", "pm2 start ecosystem.config.js", "forever server.js"])(
   "%s stays as it is",
   (start) => {

@@ -118,7 +118,7 @@ test.each([
   "node --title x",
   "node --env-file=x --watch",
   "node --import=x",
-  "node --no-title",
+  "node --no--title",
 ])("%s runs the file after its options", (command) => {
   expect(messageOf(node(`${command} run.js`))).toContain("runs run.js, which is not in the archive");
 });
