@@ -120,7 +120,7 @@ const scenarios = {
   },
 } satisfies Partial<Record<RouteId, Scenario>>;
 
-/** Requests that need a deployed version: one project each, with its tests in sequence. */
+/** Requests that need a deployed version. */
 const deployedScenarios = {
   rebuild: { prepare: (project) => at("POST", `${project.project}/rebuild`), success: 201, leaves: "builds" },
   "redeploy-build": {
@@ -263,9 +263,12 @@ describe("DynamoDB on a bad day", () => {
     const { method, path, body } = await scenario.prepare(project);
     const active: Rule = { ...rule, calls: 0, hits: 0 };
     rules.add(active);
-    const answer = await project.call(method, path, body ? { body } : {});
-    rules.delete(active);
-    return { ...active, answer };
+    try {
+      const answer = await project.call(method, path, body ? { body } : {});
+      return { ...active, answer };
+    } finally {
+      rules.delete(active);
+    }
   }
 
   async function once(scenario: Scenario, project: Running, fault: Fault, able: RegExp): Promise<void> {
@@ -326,51 +329,44 @@ describe("DynamoDB on a bad day", () => {
     });
   });
 
+  // The scenarios run at the same time, each with one project, on which its tests run one after the other.
   describe.concurrent.each(Object.entries<Scenario>(scenarios))("%s", (name, scenario) => {
+    let project: Running;
+    beforeAll(async () => {
+      project = await guarded.newProject();
+    }, 60_000);
+
     test.each(faults)(
       "under %s once, answers as if nothing had happened",
-      { timeout: 60_000 },
-      async (__, fault, able) => {
-        await once(scenario, await guarded.newProject(), fault, able);
-      },
+      { concurrent: false, timeout: 60_000 },
+      async (__, fault, able) => once(scenario, project, fault, able),
     );
     test.each(lasting(scenarios, name))(
       "under %s without end, answers 503 and leaves nothing half-made",
-      { timeout: 60_000 },
-      async (__, fault, able) => {
-        await endless(scenario, await guarded.newProject(), fault, able);
-      },
+      { concurrent: false, timeout: 60_000 },
+      async (__, fault, able) => endless(scenario, project, fault, able),
     );
   });
 
   describe.concurrent.each(Object.entries<Scenario>(deployedScenarios))("%s", (name, scenario) => {
     let deployed: Running;
-    let turn: Promise<unknown>;
     beforeAll(async () => {
       deployed = await guarded.newProject();
       for (const text of ["one", "two"]) {
         const id = await begin(deployed, nodeApp(`res.end("${text}")`));
         expect((await finished(deployed, id)).status).toBe("ready");
       }
-      turn = Promise.resolve();
     }, 60_000);
-
-    /** Runs this when the tests before it have ended. */
-    function inTurn(run: () => Promise<void>): Promise<void> {
-      const own = turn.then(run);
-      turn = own.catch(() => undefined);
-      return own;
-    }
 
     test.each(faults)(
       "under %s once, answers as if nothing had happened",
-      { timeout: 60_000 },
-      async (__, fault, able) => inTurn(() => once(scenario, deployed, fault, able)),
+      { concurrent: false, timeout: 60_000 },
+      async (__, fault, able) => once(scenario, deployed, fault, able),
     );
     test.each(lasting(deployedScenarios, name))(
       "under %s without end, answers 503 and leaves nothing half-made",
-      { timeout: 60_000 },
-      async (__, fault, able) => inTurn(() => endless(scenario, deployed, fault, able)),
+      { concurrent: false, timeout: 60_000 },
+      async (__, fault, able) => endless(scenario, deployed, fault, able),
     );
   });
 });
