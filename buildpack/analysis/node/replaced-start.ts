@@ -43,7 +43,7 @@ export function replacedStart(
 
 /** pm2-runtime takes the same arguments and stays in the foreground; without the package, the script itself is run. */
 function foregroundOfPm2(rest: string, words: readonly string[], dependencies: Dependencies): string | undefined {
-  if (dependencies.has("pm2")) return rest.replace(/\S+\s+start/, "pm2-runtime start").replace(/\s+--no-daemon\b/, "");
+  if (dependencies.has("pm2")) return rest.replace(/^\S+\s+start/, "pm2-runtime start").replace(/\s+--no-daemon\b/, "");
   return scriptOf(words);
 }
 

@@ -112,7 +112,7 @@ function application(
 ): WebApplication {
   const slash = path.lastIndexOf("/");
   const own = slash === -1 ? undefined : path.slice(0, slash);
-  const [, source] = /(\w+)\/\w+\//.exec(path) ?? [];
+  const [, source] = /^(\w+)\/\w+\//.exec(path) ?? [];
   let folder: string | undefined;
   if (own !== undefined && !path.endsWith("__init__.py") && importsSiblings(app, own, text)) folder = own;
   else if (source !== undefined && !app.has(`${source}/__init__.py`) && !imports(text, source)) folder = source;

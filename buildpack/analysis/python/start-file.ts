@@ -31,7 +31,7 @@ function missingFile(app: App, line: string, words: readonly string[]): string |
   const word = words.slice(1).find((candidate) => !/^-[A-Zuxbv]/.test(candidate));
   const folder = folderOf(line);
   if (word === undefined || folder === undefined || !/^(?:\.\/)*[\w-]+(?:\/[\w-]+)*\.py$/.test(word)) return undefined;
-  const path = [folder, word.replace(/(?:\.\/)+/, "")].filter(Boolean).join("/");
+  const path = [folder, word.replace(/^(?:\.\/)+/, "")].filter(Boolean).join("/");
   return app.has(path) ? undefined : path;
 }
 
