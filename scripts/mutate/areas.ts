@@ -44,8 +44,8 @@ export const areas: Record<string, Area> = {
   builds: [
     {
       files: [
-        "lambdas/builds/{cancel-build,create-build,get-build,list-build-logs,list-builds,list-endpoints}.ts",
-        "lambdas/builds/{rebuild,redeploy-build}.ts",
+        "lambdas/builds/{cancel-build,create-build,get-build,list-app-logs,list-build-logs,list-builds}.ts",
+        "lambdas/builds/{list-endpoints,rebuild,redeploy-build}.ts",
         "lambdas/builds/model/{copy-build,live-build,replies,start-build,transitions}.ts",
       ],
       tests: [
@@ -53,7 +53,7 @@ export const areas: Record<string, Area> = {
         "test/local/builds/*.test.ts",
       ],
     },
-    { files: ["lambdas/builds/{get-metrics,list-app-logs}.ts"], tests: ["test/pipeline/{app-logs,metrics}.test.ts"] },
+    { files: ["lambdas/builds/get-metrics.ts"], tests: ["test/pipeline/metrics.test.ts"] },
   ],
   "pipeline-rules": {
     files: ["lambdas/pipeline/model/{advice,failures,health,output-excerpt}.ts"],

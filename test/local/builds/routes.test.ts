@@ -37,6 +37,7 @@ const ids = [
   "rebuild",
   "redeploy-build",
   "list-build-logs",
+  "list-app-logs",
 ] as const;
 type Id = (typeof ids)[number];
 
@@ -54,10 +55,14 @@ interface Aws {
   address: string | undefined;
   /** The sizes of archives by key and version. */
   archives: Record<string, number>;
-  /** The lines of log streams. */
+  /** The lines by log group and stream. */
   streams: Record<string, string[]>;
+  /** What apps wrote, oldest first. */
+  output: { logStreamName: string; timestamp: number; message: string }[];
   refusesStarts: boolean;
   refusesRoles: boolean;
+  /** The values of the variables that builds were made with. */
+  values: string[];
   started: object[];
   /** The names of the calls. */
   called: string[];
@@ -69,8 +74,10 @@ beforeEach(() => {
     address: undefined,
     archives: {},
     streams: {},
+    output: [],
     refusesStarts: false,
     refusesRoles: false,
+    values: [],
     started: [],
     called: [],
   };
@@ -81,14 +88,36 @@ afterEach(() => {
 });
 
 const linesAtOnce = 2;
+interface LogQuery {
+  logGroupName: string;
+  logStreamName: string;
+  limit: number;
+  nextToken?: string;
+}
 /** CloudWatch's pages of a stream; it gives the same token again at the end. */
-function logPage({ logStreamName, limit, nextToken }: { logStreamName: string; limit: number; nextToken?: string }) {
-  const lines = aws.streams[logStreamName];
+function logPage({ logGroupName, logStreamName, limit, nextToken }: LogQuery) {
+  const lines = aws.streams[`${logGroupName} ${logStreamName}`];
   if (!lines) return undefined;
   const from = Number(nextToken?.slice(2) ?? 0);
   const page = lines.slice(from, from + Math.min(limit, linesAtOnce));
   const events = page.map((message, n) => ({ timestamp: now.getTime() + from + n, message: `${message}\n` }));
   return { events, nextForwardToken: `f:${from + page.length}` };
+}
+
+interface Filter {
+  logStreamNamePrefix: string;
+  startTime: number;
+  endTime: number;
+  startFromHead: boolean;
+  limit: number;
+}
+/** CloudWatch's lines of a time that includes both ends. */
+function filtered({ logStreamNamePrefix, startTime, endTime, startFromHead, limit }: Filter) {
+  const events = aws.output.filter(
+    ({ logStreamName, timestamp }) =>
+      logStreamName.startsWith(logStreamNamePrefix) && timestamp >= startTime && timestamp <= endTime,
+  );
+  return { events: (startFromHead ? events : events.toReversed()).slice(0, limit) };
 }
 
 // biome-ignore lint/suspicious/noExplicitAny: the inputs are those of the AWS SDK
@@ -102,6 +131,7 @@ const calls: Record<string, (input: any) => object | undefined> = {
   DescribeGatewayRoute: () => ({ gatewayRoute: { serviceUrl: aws.address } }),
   ListTasks: () => ({ taskArns: [] }),
   GetLogEvents: logPage,
+  FilterLogEvents: filtered,
   StartExecution: ({ name, input }) => {
     if (aws.refusesStarts) return undefined;
     aws.started.push({ name, ...JSON.parse(input) });
@@ -126,6 +156,7 @@ const service: RawService = async ({ method, path, query, headers, body }) => {
           body: "<ErrorResponse><Error><Code>AccessDenied</Code></Error></ErrorResponse>",
         }
       : undefined;
+  if (path.startsWith("/artifacts/values/")) return { status: 200, body: JSON.stringify(aws.values) };
   const size = aws.archives[`${decodeURIComponent(path).replace("/archives/", "")}?${query.get("versionId")}`];
   if (method !== "HEAD" || size === undefined)
     return {
@@ -150,6 +181,7 @@ beforeAll(async () => {
     STATE_MACHINE_ARN: "arn:aws:states:us-east-1:000000000000:stateMachine:deployment",
     APP_LOG_GROUP: "apps",
     BUILD_LOG_GROUP: "builds",
+    OUTPUT_SETTLE_MS: "0",
     AWS_ACCESS_KEY_ID: credentials.root.accessKeyId,
     AWS_SECRET_ACCESS_KEY: credentials.root.secretAccessKey,
   };
@@ -451,7 +483,7 @@ describe("list-builds", () => {
   });
 
   test("marks what serves and what can be redeployed", async () => {
-    const { build, call, succeeded } = await newProject();
+    const { build, call, serves, succeeded } = await newProject();
     const [older, live] = [await build({ status: "ready" }, { created: ago(20) }), await build({ status: "ready" })];
     await succeeded([live, older]);
     aws.live = definitionOf(live);
@@ -461,6 +493,9 @@ describe("list-builds", () => {
       { id: older, isLive: false, canRedeploy: true, redeployBlockedBy: null },
     ]);
     expect(redeployAvailability).toEqual({ status: "available" });
+    await serves(older);
+    const [, seen] = (await call("list-builds")).body.builds;
+    expect(seen).toMatchObject({ id: older, isLive: true });
   });
 
   test("says when to come again if what serves cannot be read", async () => {
@@ -682,6 +717,7 @@ describe("redeploy-build", () => {
 describe("list-build-logs", () => {
   const streams = { buildLog: "build", releaseLog: "release", appLog: "app" };
   const lines = { build: ["b1", "b2", "b3", "b4"], release: ["r1"], app: ["a1", "a2"] };
+  const written = { "builds build": lines.build, "apps release": lines.release, "apps app": lines.app };
   const note =
     "Waiting for the project's earlier deployment: its old version is finishing its open requests. This one starts then.";
   const shown = (page: { lines: { stage: string; text: string }[] }) =>
@@ -701,7 +737,7 @@ describe("list-build-logs", () => {
   test.each([1, 2, 3, 4, 8])("gives the lines of every stage in order, in pages of %i", async (limit) => {
     const { build, call } = await newProject();
     const buildId = await build({ status: "ready", ...streams, waitedAt: at });
-    aws.streams = lines;
+    aws.streams = written;
     const seen: string[] = [];
     let cursor: string | null | undefined;
     do {
@@ -717,7 +753,7 @@ describe("list-build-logs", () => {
   test("gives all lines that fit, with their times, and asks CloudWatch for no more than fit", async () => {
     const { build, call } = await newProject();
     const buildId = await build({ status: "ready", ...streams, waitedAt: at });
-    aws.streams = lines;
+    aws.streams = written;
     const whole = (await call("list-build-logs", { buildId })).body;
     expect(shown(whole)).toEqual(all);
     expect(whole.nextCursor).toBeNull();
@@ -732,8 +768,18 @@ describe("list-build-logs", () => {
     const empty = { lines: [], nextCursor: null };
     expect((await call("list-build-logs", { buildId: await build() })).body).toEqual(empty);
     const buildId = await build({ status: "ready", appLog: "app", buildLog: "none" });
-    aws.streams = { app: lines.app, none: [] };
+    aws.streams = { "apps app": lines.app, "builds none": [] };
     expect(shown((await call("list-build-logs", { buildId })).body)).toEqual(["deploying a1", "deploying a2"]);
+  });
+
+  test("masks the values that the build was made with", async () => {
+    const { build, call } = await newProject();
+    const buildId = await build({ status: "ready", buildLog: "build" });
+    aws.values = ["correct horse"];
+    aws.streams = { "builds build": ["the correct horse"] };
+    const page = (await call("list-build-logs", { buildId })).body;
+    expect(page.lines).toHaveLength(1);
+    expect(JSON.stringify(page)).not.toContain("correct horse");
   });
 
   test("takes only a cursor that the build's list gave out", async () => {
@@ -742,7 +788,7 @@ describe("list-build-logs", () => {
       await build({ status: "ready", ...streams }),
       await build({ status: "ready", ...streams }),
     ];
-    aws.streams = lines;
+    aws.streams = written;
     const { nextCursor } = (await call("list-build-logs", { buildId, query: { limit: "1" } })).body;
     for (const [of, cursor] of [
       [other, nextCursor],
@@ -761,5 +807,100 @@ describe("list-build-logs", () => {
     const buildId = await other.build();
     expect((await own.call("list-build-logs", { buildId })).status).toBe(404);
     expect((await own.call("list-build-logs", { buildId, query: { limit: "0" } })).status).toBe(404);
+  });
+});
+
+describe("list-app-logs", () => {
+  /** A project with two builds, each of which has written three lines in six seconds. */
+  async function written() {
+    vi.useFakeTimers({ toFake: ["Date"], now });
+    const project = await newProject();
+    const [first, second] = [await project.build({ status: "ready" }), await project.build({ status: "ready" })];
+    const say = (buildId: string, secondsAgo: number, message: string) =>
+      aws.output.push({
+        logStreamName: `${project.projectId}/${buildId}/app/task-${message}`,
+        timestamp: now.getTime() - secondsAgo * 1000,
+        message,
+      });
+    for (const [n, word] of ["one", "two", "three"].entries()) say(first, 60 - n, word);
+    for (const [n, word] of ["Four", "five", "six"].entries()) say(second, 57 - n, word);
+    const read = async (query: Record<string, string>) => (await project.call("list-app-logs", { query })).body;
+    return { ...project, first, second, say, read };
+  }
+  const texts = (page: { lines: { text: string }[] }) => page.lines.map(({ text }) => text);
+
+  test("gives the newest lines first, in order within a page, and leads back to the oldest", async () => {
+    const { second, read } = await written();
+    const pages = [await read({ limit: "4" })];
+    pages.push(await read({ limit: "4", cursor: pages[0].nextCursor }));
+    expect(pages.map(texts)).toEqual([
+      ["three", "Four", "five", "six"],
+      ["one", "two"],
+    ]);
+    expect(pages[1].nextCursor).toBeNull();
+    expect(pages[0].lines[3]).toEqual({
+      at: ago(55).toISOString(),
+      buildId: second,
+      instance: "task-six",
+      text: "six",
+    });
+    const whole = await read({});
+    expect([texts(whole), whole.nextCursor]).toEqual([["one", "two", "three", "Four", "five", "six"], null]);
+    expect(texts(await read({ limit: "6" }))).toHaveLength(6);
+  });
+
+  test("follows from any page, oldest first, and loses nothing with a small limit", async () => {
+    const { second, say, read } = await written();
+    const newest = await read({ limit: "2" });
+    const older = await read({ limit: "2", cursor: newest.nextCursor });
+    expect((await read({ cursor: newest.followCursor })).lines).toEqual([]);
+    vi.setSystemTime(now.getTime() + 10_000);
+    for (const word of ["seven", "eight", "nine"]) say(second, -5, word);
+    for (const { followCursor } of [newest, older]) {
+      const first = await read({ limit: "2", cursor: followCursor });
+      expect([texts(first), first.nextCursor]).toEqual([["seven", "eight"], null]);
+      const next = await read({ limit: "2", cursor: first.followCursor });
+      expect(texts(next)).toEqual(["nine"]);
+      expect((await read({ cursor: next.followCursor })).lines).toEqual([]);
+    }
+  });
+
+  test("keeps its filters while it follows and leads back", async () => {
+    const { first, second, say, read } = await written();
+    expect(texts(await read({ buildId: first }))).toEqual(["one", "two", "three"]);
+    expect(texts(await read({ since: ago(56).toISOString() }))).toEqual(["five", "six"]);
+    expect(texts(await read({ text: "FO" }))).toEqual(["Four"]);
+    const newest = await read({ buildId: second, text: "f", since: ago(57).toISOString(), limit: "1" });
+    expect(texts(newest)).toEqual(["five"]);
+    expect(texts(await read({ cursor: newest.nextCursor }))).toEqual(["Four"]);
+    vi.setSystemTime(now.getTime() + 10_000);
+    say(first, -5, "fifth");
+    for (const word of ["sixth", "fifty", "ten"]) say(second, -5, word);
+    expect(texts(await read({ cursor: newest.followCursor }))).toEqual(["fifty"]);
+  });
+
+  test("takes only a cursor of its project, and a build of its project", async () => {
+    const [own, other] = [await written(), await written()];
+    const { followCursor } = await other.read({});
+    for (const cursor of [followCursor, "x", `${(await own.read({})).followCursor}x`]) {
+      expect(await own.call("list-app-logs", { query: { cursor } })).toMatchObject({
+        status: 400,
+        body: { issues: [{ path: "cursor", message: "must be a cursor that this list gave out" }] },
+      });
+    }
+    for (const limit of ["1", "0"]) {
+      const query = { buildId: other.first, limit };
+      expect(await own.call("list-app-logs", { query })).toMatchObject({ status: 404, body: { code: "not_found" } });
+    }
+    expect((await own.call("list-app-logs", { query: { buildId: own.first, limit: "0" } })).status).toBe(400);
+  });
+
+  test("shows nothing that is older than is kept", async () => {
+    const { first, say, read } = await written();
+    aws.output = [];
+    say(first, 31 * 24 * 3600, "long ago");
+    say(first, 29 * 24 * 3600, "kept");
+    expect(texts(await read({}))).toEqual(["kept"]);
+    expect(texts(await read({ since: "2020-01-01T00:00:00Z" }))).toEqual(["kept"]);
   });
 });
