@@ -52,6 +52,7 @@ test.each<[string, string[], string, string]>([
   ["a value beside what is no UTF-8", ["s3cret value"], "GET /%c0%80/s3cret%20value", "GET /%c0%80/[masked]"],
   ["a value that holds what is no UTF-8", ["%c0%80 value"], "GET /%c0%80%20value", "GET /[masked]"],
   ["a value as JSON", [odd], `{"v":${JSON.stringify(odd)}}`, '{"v":"[masked]"}'],
+  ["a value with all escapes of JSON", ["a\bb\fc\rd"], '{"v":"a\\bb\\fc\\rd"}', '{"v":"[masked]"}'],
   ["a value as JSON in JSON", [odd], JSON.stringify(JSON.stringify({ v: odd })), '"{\\"v\\":\\"[masked]\\"}"'],
   [
     "a value as JSON in ASCII",
@@ -237,4 +238,12 @@ describe("text in the format of a secret", () => {
     expect(masker([])("postgres://app:hunter2@db:5432/app?a=b@c")).toBe("postgres://app:[masked]@db:5432/app?a=b@c");
     expect(masker([])("mail app:hunter2@db, https://h/a:b")).toBe("mail app:hunter2@db, https://h/a:b");
   });
+});
+
+test("each of many values is masked, in the first line and in the next", () => {
+  const values = Array.from({ length: 400 }, (_, index) => `secret-${index}-${(index * 7919).toString(36)}`);
+  const mask = masker(values);
+  for (const line of [values, values.toReversed()]) {
+    expect(mask(line.join(" , "))).toBe(values.map(() => "[masked]").join(" , "));
+  }
 });
