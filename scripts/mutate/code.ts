@@ -46,8 +46,9 @@ async function tryAll({ workplace, tests, mutants: known, whole, millisecondsMax
   return { count: mutants.size, survivors };
 }
 
+/** The patterns are separated by commas, and may have commas in braces themselves. */
 const isChosen = (name: string, patterns: string | undefined) =>
-  patterns === undefined || patterns.split(",").some((pattern) => matchesGlob(name, pattern));
+  patterns === undefined || matchesGlob(name, `{${patterns},}`);
 
 /** Tries every change of an area's files with the tests that reach it; `files` are patterns that narrow it. */
 export async function mutateCode(
