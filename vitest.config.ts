@@ -65,7 +65,7 @@ const shared = {
   server: { deps: { external: [/\/local\/lambda\/function-thread\.ts$/] } },
 };
 const here = import.meta.dirname.replaceAll(/[^\w/]/g, "\\$&");
-/** The service's modules are loaded once for each process too, by Node.js itself. */
+/** The service's modules are loaded once for each process too, by Node.js itself: for tests that load no function themselves. */
 const sharedService = {
   ...shared,
   server: { deps: { external: [new RegExp(`^${here}/(api|buildpack|lambdas|local|statemachines)/.+\\.ts$`)] } },
@@ -87,7 +87,7 @@ export default defineConfig({
       project("unit", shared),
       project("local", shared),
       // The concurrent tests of this tier wait for pauses more than they compute.
-      project("api", { ...sharedService, maxConcurrency: 10 }),
+      project("api", { ...shared, maxConcurrency: 10 }),
       project("pipeline", { ...sharedService, testTimeout: 90_000 }),
       project("synth", {
         ...shared,

@@ -3,11 +3,10 @@ import { createServer } from "node:http";
 import type { AddressInfo } from "node:net";
 import { setTimeout as sleep } from "node:timers/promises";
 import type { APIGatewayProxyEventV2, APIGatewayProxyStructuredResultV2, Context } from "aws-lambda";
-import { afterAll, beforeAll, expect, test } from "vitest";
+import { afterAll, beforeAll, expect, test, vi } from "vitest";
 import { withDeadline } from "../../lambdas/http/deadline.ts";
 import { newKeyPair } from "../../lambdas/http/presented-credential.ts";
 import { newId } from "../../lambdas/table/ids.ts";
-import { createFunctions } from "../../local/lambda/functions.ts";
 
 /** A DynamoDB that answers nothing, with the signs of its callers' impatience. */
 const silent = { attempts: 0, aborted: 0 };
@@ -32,6 +31,8 @@ beforeAll(async () => {
 afterAll(() => {
   server.close();
   server.closeAllConnections();
+  // The next file of this process must not get the function with the address of this server.
+  vi.resetModules();
 });
 
 const { access, secret } = newKeyPair(newId("org", new Date()));
@@ -48,9 +49,10 @@ const bodyOf = (answer: APIGatewayProxyStructuredResultV2 | undefined) => JSON.p
 test.concurrent("a request whose calls get no answer ends at its deadline with 503, and its calls are aborted", async ({
   expect,
 }) => {
-  // A function of its own: those of other test files in this process have the addresses of their services.
-  const handler = await createFunctions("deadline").handler("ping");
-  const answer = (await handler(event(), context(2_000))) as APIGatewayProxyStructuredResultV2;
+  // Another test file of this process may have loaded the function, with the addresses of its own service.
+  vi.resetModules();
+  const { handler } = await import("../../lambdas/organizations/ping.ts");
+  const answer = await handler(event(), context(2_000));
   expect(answer).toMatchObject({ statusCode: 503, headers: { "retry-after": "1", "x-request-id": "req-1" } });
   expect(bodyOf(answer)).toMatchObject({ status: "Service Unavailable", code: "unavailable", requestId: "req-1" });
   // Without a deadline there would be four attempts of 3 s.
