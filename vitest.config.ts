@@ -64,12 +64,6 @@ const shared = {
   // Loaded once for each process, not for each file, so that all files share its thread.
   server: { deps: { external: [/\/local\/lambda\/function-thread\.ts$/] } },
 };
-const here = import.meta.dirname.replaceAll(/[^\w/]/g, "\\$&");
-/** The service's modules are loaded once for each process too, by Node.js itself: for tests that load no function themselves. */
-const sharedService = {
-  ...shared,
-  server: { deps: { external: [new RegExp(`^${here}/(api|buildpack|lambdas|local|statemachines)/.+\\.ts$`)] } },
-};
 
 chooseSeed();
 // Tests whose service is a program of its own do not depend on whether this machine has a Docker engine either.
@@ -88,13 +82,13 @@ export default defineConfig({
       project("local", shared),
       // The concurrent tests of this tier wait for pauses more than they compute.
       project("api", { ...shared, maxConcurrency: 10 }),
-      project("pipeline", { ...sharedService, testTimeout: 90_000 }),
+      project("pipeline", { ...shared, testTimeout: 90_000 }),
       project("synth", {
         ...shared,
         setupFiles: [...shared.setupFiles, "test/synth/setup.ts"],
         testTimeout: 60_000,
       }),
-      project("console", { ...sharedService, testTimeout: 60_000 }),
+      project("console", { ...shared, testTimeout: 60_000 }),
       project("e2e", { testTimeout: 180_000 }),
       project("images", {
         globalSetup: ["test/images/setup.ts"],
