@@ -58,12 +58,7 @@ const project = (name: string, options: Record<string, unknown> = {}) => ({
   },
 });
 /** The files of a worker share its process: loading the service and the AWS SDK for each one would double what most cost. */
-const shared = {
-  isolate: false,
-  setupFiles: ["test/harness/shared-process.ts"],
-  // Loaded once for each process, not for each file, so that all files share its thread.
-  server: { deps: { external: [/\/local\/lambda\/function-thread\.ts$/] } },
-};
+const shared = { isolate: false, setupFiles: ["test/harness/shared-process.ts"] };
 
 chooseSeed();
 // Tests whose service is a program of its own do not depend on whether this machine has a Docker engine either.

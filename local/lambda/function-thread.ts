@@ -8,81 +8,56 @@ const answerSchema = z.union([
 ]);
 export type ThreadAnswer = z.infer<typeof answerSchema>;
 
-interface Thread {
-  worker: Worker;
-  pending: Map<number, PromiseWithResolvers<unknown>>;
-}
+type Pending = PromiseWithResolvers<unknown>;
 
-/** A function that runs in another thread. */
+/** A function that runs in its own thread. */
 export interface FunctionThread {
   handler: Handler;
   close(): Promise<void>;
 }
 
-/** One for all services of the process: its modules take 0.4 s to load. */
-let thread: Thread | undefined;
-let lastCall = 0;
-let lastInstance = 0;
-
-function startThread(): Thread {
-  const worker = new Worker(new URL("./function-worker.ts", import.meta.url), { execArgv: [] });
-  const started: Thread = { worker, pending: new Map() };
-  const end = (error: Error) => {
-    if (thread === started) thread = undefined;
-    for (const call of started.pending.values()) call.reject(error);
-    started.pending.clear();
-  };
-  worker.on("message", (message) => {
-    const answer = answerSchema.parse(message);
-    const call = started.pending.get(answer.id);
-    started.pending.delete(answer.id);
-    if (started.pending.size === 0) worker.unref();
-    if ("error" in answer) call?.reject(Object.assign(new Error(answer.error.message), { name: answer.error.name }));
-    else call?.resolve(answer.result);
-  });
-  worker.on("error", end);
-  worker.on("exit", () => end(new Error("The thread of the function has ended.")));
-  return started;
-}
-
-/** Ends these calls; the thread too if it computes nothing else, so that a long computation ends with its service. */
-async function endCalls({ worker, pending }: Thread, ids: ReadonlySet<number>): Promise<void> {
-  const own = [...pending].filter(([id]) => ids.has(id));
-  if (own.length === 0) return;
-  if (own.length === pending.size) return void (await worker.terminate());
-  for (const [id, call] of own) {
-    pending.delete(id);
-    call.reject(new Error("The service of the function has ended."));
-  }
-}
-
 /**
- * Runs a function's calls in another thread, which the first call starts, so that long computations do not block other
- * requests. The function is loaded with the environment of its first call, and a process's services load one each. If the
- * thread ends (out of memory), its running calls fail and the next call starts a new thread.
+ * Runs a function's calls in its own thread, which the first call starts, so that long computations do not block other
+ * requests. If the thread ends (out of memory), its running calls fail and the next call starts a new thread.
  */
 export function functionThread(path: string): FunctionThread {
-  lastInstance += 1;
-  const instance = lastInstance;
-  const calls = new Set<number>();
-  let environment: NodeJS.ProcessEnv | undefined;
+  let running: { worker: Worker; pending: Map<number, Pending> } | undefined;
+  let lastId = 0;
+
+  function start() {
+    const pending = new Map<number, Pending>();
+    const worker = new Worker(new URL("./function-worker.ts", import.meta.url), { workerData: { path }, execArgv: [] });
+    const end = (error: Error) => {
+      if (running?.worker === worker) running = undefined;
+      for (const call of pending.values()) call.reject(error);
+      pending.clear();
+    };
+    worker.on("message", (message) => {
+      const answer = answerSchema.parse(message);
+      const call = pending.get(answer.id);
+      pending.delete(answer.id);
+      if (pending.size === 0) worker.unref();
+      if ("error" in answer) call?.reject(Object.assign(new Error(answer.error.message), { name: answer.error.name }));
+      else call?.resolve(answer.result);
+    });
+    worker.on("error", end);
+    worker.on("exit", () => end(new Error("The thread of the function has ended.")));
+    return { worker, pending };
+  }
+
   return {
     async handler(event, context) {
-      environment ??= { ...process.env };
-      thread ??= startThread();
-      const { worker, pending } = thread;
+      running ??= start();
+      const { worker, pending } = running;
       const call = Promise.withResolvers<unknown>();
-      lastCall += 1;
-      const id = lastCall;
-      pending.set(id, call);
-      calls.add(id);
+      lastId += 1;
+      pending.set(lastId, call);
       worker.ref();
-      const message = { id, path, instance, environment, event, context: JSON.parse(JSON.stringify(context)) };
-      worker.postMessage(message);
-      return call.promise.finally(() => calls.delete(id));
+      worker.postMessage({ id: lastId, event, context: JSON.parse(JSON.stringify(context)) });
+      return call.promise;
     },
     async close() {
-      if (thread) await endCalls(thread, calls);
+      await running?.worker.terminate();
     },
   };
 }

@@ -22,7 +22,7 @@ export interface Functions {
   /** Runs a function in this process; its module is loaded on the first call. Throws FunctionError. */
   invoke(name: string, event: unknown): Promise<unknown>;
   handler(name: string): Promise<Handler>;
-  /** Ends the running calls of functions in another thread. */
+  /** Ends the threads of functions; running calls fail. */
   close(): Promise<void>;
 }
 
@@ -36,7 +36,7 @@ const modules: Record<string, string> = {
   ),
 };
 
-/** Functions with long computations: they run in another thread, so that they do not block other requests. */
+/** Functions with long computations: each runs in its own thread, so that it does not block other requests. */
 const threaded: ReadonlySet<string> = new Set(["analyze"]);
 
 function contextOf(name: string) {

@@ -1,5 +1,5 @@
 import { threadId } from "node:worker_threads";
-import { afterEach, expect, test, vi } from "vitest";
+import { afterEach, expect, test } from "vitest";
 import { handler as analyze } from "../../../lambdas/pipeline/analyze.ts";
 import { type FunctionThread, functionThread } from "../../../local/lambda/function-thread.ts";
 import { createFunctions } from "../../../local/lambda/functions.ts";
@@ -44,32 +44,7 @@ test("a thread that exits fails its running calls, and the next call gets a new 
   expect(await busy({}, {})).not.toBe(before);
 });
 
-test("the functions of several services share a thread, each with the environment of its first call", async () => {
-  const [first, second] = [busyFunction(), busyFunction()];
-  vi.stubEnv("TABLE_NAME", "one");
-  const one = first({ readsTable: true }, {});
-  vi.stubEnv("TABLE_NAME", "two");
-  expect(await Promise.all([one, second({ readsTable: true }, {})])).toEqual(["one", "two"]);
-  expect(await first({ readsTable: true }, {})).toBe("one");
-  expect(await first({}, {})).toBe(await second({}, {}));
-});
-
-test("a closed function's running calls fail: with the thread if it computes nothing else, otherwise without", async () => {
-  const [closed, other] = [functionThread("../test/local/lambda/busy-function"), busyFunction()];
-  const before = await other({}, {});
-  const [failed, kept] = [closed.handler({}, {}), other({}, {})];
-  const failure = expect(failed).rejects.toThrow("The service of the function has ended.");
-  await closed.close();
-  await failure;
-  expect(await kept).toBe(before);
-  const endless = closed.handler({ busyMs: 3_600_000 }, {});
-  const end = expect(endless).rejects.toThrow("The thread of the function has ended.");
-  await closed.close();
-  await end;
-  expect(await other({}, {})).not.toBe(before);
-});
-
-test("only the analysis runs in another thread", async () => {
+test("only the analysis runs in a thread of its own", async () => {
   const functions = createFunctions();
   try {
     expect(await functions.handler("analyze")).not.toBe(analyze);
