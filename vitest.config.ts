@@ -69,8 +69,8 @@ process.env.NODE_COMPILE_CACHE ??= join(import.meta.dirname, "node_modules", ".c
 /** One project per tier. */
 export default defineConfig({
   test: {
-    // Two more than CI has processors: many tests wait.
-    maxWorkers: 4,
+    // One more than CI has processors: many tests wait.
+    maxWorkers: 3,
     sequence: { sequencer: WaitingFirst },
     projects: [
       project("unit", shared),

@@ -57,7 +57,9 @@ describe.concurrent("on services with the delays, refusals and faults of AWS", (
         if (call.operation === "RegisterTaskDefinition" && isExecuted) registered.push(call.input);
         if (!interrupted || !call.input.includes(interrupted.service)) return fault;
         if (call.operation === "StopServiceDeployment") interrupted.stops += 1;
-        if (call.operation === "ContinueServiceDeployment" && isExecuted) interrupted.isUnreadable = true;
+        const isContinued = call.operation === "ContinueServiceDeployment" && isExecuted;
+        // Not again for the deployment that restores the version before.
+        if (isContinued && !interrupted.isStopped) interrupted.isUnreadable = true;
         // The list shows the deployment that restores the version before later than the service does.
         if (call.operation === "UpdateService" && interrupted.isStopped && isExecuted) interrupted.unlisted = 4;
         if (call.operation === "ListServiceDeployments" && interrupted.unlisted > 0) {
