@@ -21,25 +21,16 @@ const long = [
 ];
 /** `npm test` leaves these files to CI, so that it takes five minutes. */
 const slow = [
-  "test/api/command-line.test.ts",
   "test/api/faults/table-faults.test.ts",
-  "test/api/samples.test.ts",
   "test/api/tables/rows.test.ts",
   "test/api/tables/schema.test.ts",
   "test/console/**",
   "test/local/rds/rds-data.test.ts",
-  "test/local/s3/streaming.test.ts",
   "test/pipeline/cloud.test.ts",
   "test/pipeline/faults/call-faults.test.ts",
-  "test/pipeline/faults/cancel.test.ts",
   "test/pipeline/faults/kill.test.ts",
-  "test/pipeline/faults/table-faults.test.ts",
   "test/pipeline/frameworks/**",
-  "test/pipeline/release.test.ts",
-  "test/pipeline/unhealthy.test.ts",
   "test/synth/fresh-clone.test.ts",
-  "test/unit/cli/promote.test.ts",
-  "test/unit/sdk/package.test.ts",
 ];
 /** vitest itself leaves out nothing, so that any file can be run by its name. */
 const left = { short: [...long, ...slow], ci: long }[process.env.SLIPWAY_TESTS ?? "all"] ?? [];
