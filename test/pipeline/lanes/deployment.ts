@@ -52,7 +52,8 @@ export function deploymentTests(start: () => Promise<Running>): void {
   });
 
   test("a new version replaces the old one without a failed request", async () => {
-    const traffic = startTraffic(await address(running));
+    // More often than usual, because a deployment takes less than 200 ms.
+    const traffic = startTraffic(await address(running), 5);
     const build = await deploy(running, says("second"));
     await traffic.sees("second");
     const seen = await traffic.stop();
