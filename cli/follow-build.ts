@@ -25,7 +25,7 @@ export interface FollowedBuild {
 /** The output is read between the reads of the build, so that neither waits for the other. */
 const outputSecondsAfterStatus = 0.5;
 
-/** A service on this machine ends a small build within a second, so it is asked before the wait gets a fifth too long. */
+/** A service on this machine can finish a small build within a second, so a pause is at most a fifth of the time waited so far. */
 const localPauseSeconds = (waitedSeconds: number) => Math.max(0.2, waitedSeconds / 5);
 
 /** Waits for a build; shows each stage with its duration, the detected app, and the reason for a slow start. */

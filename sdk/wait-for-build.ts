@@ -7,7 +7,7 @@ export interface WaitOptions {
   onStatus?: (build: SingleBuildReply) => void;
   signal?: AbortSignal;
   sleep?: Sleep;
-  /** The longest pause between two reads after so many seconds of waiting, if the service asks for a longer one. */
+  /** Shortens the pause that the service asks for: the longest pause in seconds, by the seconds waited so far. */
   pauseSecondsMax?: (waitedSeconds: number) => number;
 }
 

@@ -34,7 +34,7 @@ async function benchHelp(main: string): Promise<Measured> {
   return { name: "slipway --help / node -e 0", ratio: help / node, bound: 3, detail };
 }
 
-/** The calls of a client without the command line; `asked` is the seconds that the service asks it to pause (docs/api.md, Polling). */
+/** The calls of a client without the command line. `pauseSeconds` gets the seconds that the service asks for (docs/api.md, Polling). */
 async function bareDeployment(
   service: ServiceProcess,
   archive: string,

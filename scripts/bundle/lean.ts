@@ -23,7 +23,7 @@ export const quickBuiltinsBy = (load: string, filter: RegExp): Plugin => ({
     }));
     build.onLoad({ filter: /.*/, namespace: "quick-builtins" }, ({ path }) => {
       const module = `${load}(${JSON.stringify(path)})`;
-      // For an import, esbuild looks at the descriptor of each own property, which is enough to load some of those of `node:util`.
+      // esbuild reads the descriptor of each own property of an import, which loads other modules for some of `node:util`; inherited ones it skips.
       const exported = path === "node:util" ? `Object.create(${module})` : module;
       // A CommonJS module: esbuild reads its properties where they are used.
       return { contents: `module.exports = ${exported};`, loader: "js" };

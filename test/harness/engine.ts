@@ -8,7 +8,7 @@ export const testEngine = (): Promise<Engine> => findEngine(process.env);
 /** The base image of apps with Node.js; scripts/images/base-images.ts prepares it. */
 export const nodeImage = "public.ecr.aws/docker/library/node:24-bookworm-slim";
 
-/** CI makes the base images while the first tests run, and says until when those with containers wait, in seconds since 1970. */
+/** CI builds the base images while the first tests run. Tests with containers wait for them until this time, in seconds since 1970. */
 const waitUntil = Number(process.env.BASE_IMAGES_UNTIL ?? 0);
 /** True if another program makes the base images. */
 export const areBaseImagesComing = waitUntil > 0;

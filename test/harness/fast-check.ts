@@ -6,7 +6,7 @@ fc.configureGlobal({ seed: propertySeed() });
 
 export { fc };
 
-/** Texts of any code points, also of half ones. fc.string's unit "binary" is the same, but costs a second of work to make. */
+/** Texts of any code points, including lone surrogates. fc.string's unit "binary" does the same, but takes a second to set up. */
 export function anyText(options: { maxLength?: number } = {}): fc.Arbitrary<string> {
   const points = fc.array(fc.nat(0x10ffff), options).map((points) => String.fromCodePoint(...points));
   return fc.oneof({ weight: 9, arbitrary: points }, fc.constantFrom("__proto__", "constructor", "toString", "a", "1"));

@@ -9,7 +9,7 @@ import { quoteName } from "../../../../buildpack/zip/refused.ts";
 import { foldPath } from "../../../../buildpack/zip/tree.ts";
 import { packedBytes } from "../../../../buildpack/zip/visitors.ts";
 import { extraField, type ForgedEntry, forge, pack, unicodePath, unixLink } from "./forge.ts";
-import { refusal, sourceOf, verified } from "./opened.ts";
+import { refusal, remote, sourceOf, verified } from "./opened.ts";
 
 const MiB = 1024 * 1024;
 const small: ArchiveLimits = {
@@ -278,28 +278,18 @@ describe("a part of an archive", () => {
       { name: "bad", data: "1", crc: 1 },
       zeros("z", MiB),
     ]);
-    let inFlight = 0;
-    let most = 0;
-    const archive = await openArchive({
-      size: bytes.length,
-      read: async (offset, length) => {
-        inFlight += 1;
-        most = Math.max(most, inFlight);
-        await new Promise(setImmediate);
-        inFlight -= 1;
-        return bytes.subarray(offset, offset + length);
-      },
-    });
+    const source = remote(bytes);
+    const archive = await openArchive(source);
     await archive.verifySelected(
       ({ path }) => names.includes(path),
       () => {},
     );
-    expect(most).toBe(3);
+    expect(source.inFlightMost).toBe(3);
     const taker = () => {
       throw new Error("disk full");
     };
     await expect(archive.verifySelected(({ path }) => names.includes(path), taker)).rejects.toThrow("disk full");
-    expect(inFlight).toBe(0);
+    expect(source.inFlight).toBe(0);
   });
 
   it("is read in at most eight ranges at the same time", async () => {
@@ -308,25 +298,15 @@ describe("a part of an archive", () => {
       zeros(`x${index}`, 140 * KiB),
     ]).flat();
     const bytes = forge([...wanted, zeros("film", 8 * MiB)]);
-    let inFlight = 0;
-    let most = 0;
-    const archive = await openArchive({
-      size: bytes.length,
-      read: async (offset, length) => {
-        inFlight += 1;
-        most = Math.max(most, inFlight);
-        await new Promise(setImmediate);
-        inFlight -= 1;
-        return bytes.subarray(offset, offset + length);
-      },
-    });
+    const source = remote(bytes);
+    const archive = await openArchive(source);
     const given: string[] = [];
     await archive.verifySelected(
       ({ path }) => path.startsWith("w"),
       (_, contents) => void given.push(Buffer.from(contents).toString()),
     );
     expect(given).toEqual(Array.from({ length: 20 }, (_, index) => `${index}`));
-    expect(most).toBe(8);
+    expect(source.inFlightMost).toBe(8);
   });
 
   it("is one file, up to a size", async () => {

@@ -34,3 +34,24 @@ export async function refusal(bytes: Uint8Array, limits?: ArchiveLimits): Promis
   }
   throw new Error("the archive was accepted");
 }
+
+/** Like a bucket: each read takes some time and is recorded. */
+export function remote(
+  bytes: Buffer,
+): ByteSource & { reads: [number, number][]; inFlight: number; inFlightMost: number } {
+  const noted = {
+    size: bytes.length,
+    reads: [] as [number, number][],
+    inFlight: 0,
+    inFlightMost: 0,
+    async read(offset: number, length: number) {
+      noted.reads.push([offset, length]);
+      noted.inFlight += 1;
+      noted.inFlightMost = Math.max(noted.inFlightMost, noted.inFlight);
+      await new Promise((resolve) => setTimeout(resolve, offset === 0 ? 1 : 10));
+      noted.inFlight -= 1;
+      return bytes.subarray(offset, offset + length);
+    },
+  };
+  return noted;
+}

@@ -3,31 +3,11 @@ import { describe, expect, it } from "vitest";
 import { openArchive } from "../../../../buildpack/zip/archive.ts";
 import { isLeftover } from "../../../../buildpack/zip/leftover.ts";
 import { ArchiveRefused, quoteName } from "../../../../buildpack/zip/refused.ts";
-import type { ByteSource } from "../../../../buildpack/zip/source.ts";
 import { type ForgedEntry, forge } from "./forge.ts";
-import { refusal, sourceOf, verified } from "./opened.ts";
+import { refusal, remote, sourceOf, verified } from "./opened.ts";
 import { patched } from "./refusals.ts";
 
 const MiB = 1024 * 1024;
-
-/** Like a bucket: each read takes some time and is recorded. */
-function remote(bytes: Buffer): ByteSource & { reads: [number, number][]; inFlight: number; inFlightMost: number } {
-  const noted = {
-    size: bytes.length,
-    reads: [] as [number, number][],
-    inFlight: 0,
-    inFlightMost: 0,
-    async read(offset: number, length: number) {
-      noted.reads.push([offset, length]);
-      noted.inFlight += 1;
-      noted.inFlightMost = Math.max(noted.inFlightMost, noted.inFlight);
-      await new Promise((resolve) => setTimeout(resolve, offset === 0 ? 1 : 10));
-      noted.inFlight -= 1;
-      return bytes.subarray(offset, offset + length);
-    },
-  };
-  return noted;
-}
 
 /** Bytes that deflate cannot make smaller: it looks back 32 KiB only. */
 function noise(length: number): Buffer {
