@@ -61,21 +61,20 @@ export const areas: Record<string, Area> = {
   },
   pipeline: [
     {
-      files: ["lambdas/pipeline/grant-build-access.ts"],
+      files: ["lambdas/pipeline/grant-build-access.ts", "lambdas/pipeline/model/remove-old-images.ts"],
       tests: ["test/local/image-build/grant-build-access.test.ts"],
     },
     {
-      files: [
-        "lambdas/pipeline/{archive-uploaded,await-upload,execution-ended,fail-build,finish,reconcile-locks,roll-back}.ts",
-      ],
+      files: ["lambdas/pipeline/{analyze,archive-uploaded,await-upload,copy-archive,file-uploaded}.ts"],
+      tests: ["test/local/pipeline/source.test.ts"],
+    },
+    {
+      files: ["lambdas/pipeline/{execution-ended,fail-build,finish,reconcile-locks,roll-back}.ts"],
       tests: ["test/pipeline/faults/repeated-events.test.ts"],
     },
     // Each of these changes needs a whole deployment.
     {
-      files: [
-        "lambdas/pipeline/{analyze,check-health,copy-archive,deploy,file-uploaded,release,remove}.ts",
-        "lambdas/pipeline/model/restore-revision.ts",
-      ],
+      files: ["lambdas/pipeline/{check-health,deploy,release,remove}.ts", "lambdas/pipeline/model/restore-revision.ts"],
       tests: ["test/pipeline/*.test.ts", "test/pipeline/faults/*.test.ts"],
     },
   ],
