@@ -46,7 +46,7 @@ function failureOf(
   }
   if (task?.startedAt) {
     const { timeoutSeconds } = limits;
-    const limit = timeoutSeconds < 60 ? `${timeoutSeconds} seconds` : `${timeoutSeconds / 60} minutes`;
+    const limit = timeoutSeconds < 120 ? `${timeoutSeconds} seconds` : `${timeoutSeconds / 60} minutes`;
     return ageSeconds(task.startedAt) > timeoutSeconds ? `took longer than ${limit}` : undefined;
   }
   return ageSeconds(releasedAt) > startSeconds ? "could not be started within 10 minutes" : undefined;

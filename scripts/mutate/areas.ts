@@ -56,7 +56,7 @@ export const areas: Record<string, Area> = {
     { files: ["lambdas/builds/get-metrics.ts"], tests: ["test/pipeline/metrics.test.ts"] },
   ],
   "pipeline-rules": {
-    files: ["lambdas/pipeline/model/{advice,failures,health,output-excerpt}.ts"],
+    files: ["lambdas/pipeline/model/{advice,environment-reports,failures,health,output-excerpt}.ts"],
     tests: ["test/unit/lambdas/pipeline/*.test.ts"],
   },
   pipeline: [
@@ -69,12 +69,19 @@ export const areas: Record<string, Area> = {
       tests: ["test/local/pipeline/source.test.ts"],
     },
     {
-      files: ["lambdas/pipeline/{execution-ended,fail-build,finish,reconcile-locks,roll-back}.ts"],
+      files: ["lambdas/pipeline/{execution-ended,fail-build,finish,reconcile-locks}.ts"],
       tests: ["test/pipeline/faults/repeated-events.test.ts"],
+    },
+    {
+      files: [
+        "lambdas/pipeline/{check-health,deploy,release,roll-back}.ts",
+        "lambdas/pipeline/model/{restore-revision,start-deploying}.ts",
+      ],
+      tests: ["test/local/pipeline/{check-health,deploy,release,roll-back}.test.ts"],
     },
     // Each of these changes needs a whole deployment.
     {
-      files: ["lambdas/pipeline/{check-health,deploy,release,remove}.ts", "lambdas/pipeline/model/restore-revision.ts"],
+      files: ["lambdas/pipeline/remove.ts"],
       tests: ["test/pipeline/*.test.ts", "test/pipeline/faults/*.test.ts"],
     },
   ],

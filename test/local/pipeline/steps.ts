@@ -29,6 +29,8 @@ interface Chosen {
 
 /** The time at which each test begins. It passes only while a step pauses, and by `pass`. */
 export const begin = new Date("2026-11-20T10:00:00.000Z");
+/** When the builds of the tests were created. */
+export const created = new Date("2026-11-20T09:59:00.000Z");
 /** A moment before the present one (or after it, for a negative number). */
 export const ago = (seconds: number) => new Date(Date.now() - seconds * 1000);
 /** Lets time pass, for example while AWS answers. */
@@ -134,6 +136,10 @@ export function useSteps({ answers, raw = [], environment: more = {} }: Chosen) 
     get table() {
       return started.table;
     },
+    /** The address of AWS, and of the services of other protocols. */
+    get endpoint() {
+      return aws.endpoint;
+    },
     calls,
     /** The inputs of the calls of one operation. */
     inputs: (operation: string) => calls.filter((call) => call.operation === operation).map(({ input }) => input),
@@ -147,10 +153,10 @@ export function useSteps({ answers, raw = [], environment: more = {} }: Chosen) 
     },
     /** A project with a build, which is changed as given and holds the project's lock unless it is told otherwise. */
     async newProject(change: Partial<BuildRow> = {}, { isLocked = true } = {}) {
-      const owner = { organizationId: newId("org", begin), projectId: newId("prj", begin) };
+      const owner = { organizationId: newId("org", created), projectId: newId("prj", created) };
       const project = { projectId: owner.projectId };
       /** Stores another build of the project, without the lock. */
-      async function addBuild(set: Partial<BuildRow>, at = begin): Promise<string> {
+      async function addBuild(set: Partial<BuildRow>, at = created): Promise<string> {
         const id = newId("bld", at);
         const { row, writes } = newBuild(
           { id, ...owner, title: null, description: null, source: { kind: "upload" } },
@@ -181,6 +187,8 @@ export function useSteps({ answers, raw = [], environment: more = {} }: Chosen) 
           }),
         change: (set: Partial<BuildRow>) =>
           started.table.write({ build: Build.update({ ...project, id: buildId }, { set }) }),
+        /** The write that removes fields of the build. */
+        without: (...remove: (keyof BuildRow)[]) => Build.update({ ...project, id: buildId }, { remove }),
         /** The user cancels the build, so that the lock is free. */
         async cancel() {
           await this.change({ canceledAt: new Date().toISOString() });
