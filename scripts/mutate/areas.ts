@@ -2,6 +2,8 @@
 interface Part {
   files: string[];
   tests: string[];
+  /** If set, only tests with such a name are run in place. */
+  named?: RegExp;
 }
 /** Parts with tests of their own are run one after the other, so that each change meets only tests that can notice it. */
 export type Area = Part | Part[];
@@ -103,6 +105,7 @@ export const areas: Record<string, Area> = {
   ],
   // The rules of the model that are pure are changed by `tables`. Each case of the model's test is a series of hundreds of requests.
   "tables-sql": [
+    { files: ["lambdas/aws/databases.ts"], tests: ["test/unit/lambdas/aws/databases.test.ts"] },
     {
       files: ["lambdas/tables/model/{conversion,text-conversion}.ts"],
       tests: ["test/api/tables/conversions.test.ts"],
@@ -116,16 +119,18 @@ export const areas: Record<string, Area> = {
         "lambdas/tables/*-{row,rows}.ts",
         "lambdas/tables/model/{existing-database,idempotency,idempotency-statements,open-database}.ts",
         "lambdas/tables/model/{result-chunks,session,stored-rows}.ts",
-        "lambdas/aws/databases.ts",
       ],
       tests: ["test/api/tables/{session,rows}.test.ts"],
+      named: /^(?!a row (?:gives|refuses|takes|is not made))/,
     },
     {
-      files: [
-        "lambdas/tables/*-{table,tables}.ts",
-        "lambdas/tables/model/{catalog,change-table,functions,inner-function,inner-names,setup,value-functions}.ts",
-      ],
-      tests: ["test/api/tables/{schema,session,conversions}.test.ts"],
+      files: ["lambdas/tables/model/{functions,inner-function,inner-names,setup,value-functions}.ts"],
+      tests: ["test/api/tables/{session,conversions}.test.ts"],
+    },
+    {
+      files: ["lambdas/tables/*-{table,tables}.ts", "lambdas/tables/model/{catalog,change-table}.ts"],
+      tests: ["test/api/tables/schema.test.ts"],
+      named: /^(?:tables|a change|who may)/,
     },
   ],
 };

@@ -21,14 +21,16 @@ interface Changes extends Effort {
   workplace: Workplace;
   /** Patterns of files of tests. */
   tests: string[];
+  /** If set, only tests with such a name are run in place. */
+  named?: RegExp | undefined;
   /** The changes by number, in words; absent where the tests themselves say which there are. */
   mutants?: Map<string, string>;
 }
 
-async function tryAll({ workplace, tests, mutants: known, whole, millisecondsMax }: Changes): Promise<Outcome> {
+async function tryAll({ workplace, tests, named, mutants: known, whole, millisecondsMax }: Changes): Promise<Outcome> {
   const verdicts: Verdicts = { noticed: new Set(), tried: new Set() };
   const names = tests.flatMap((pattern) => globSync(pattern, { cwd: workplace.copy }).sort());
-  const files = [...new Set(names)].map((name) => new TestFile(workplace, name, verdicts));
+  const files = [...new Set(names)].map((name) => new TestFile(workplace, name, verdicts, named));
   for (const file of files) await file.look();
   const mutants = known ?? new Map(files.flatMap(({ reached }) => reached).map((id) => [id, id]));
   for (const limit of new Set(limits.map((one) => Math.min(one, millisecondsMax)))) {
@@ -63,7 +65,7 @@ export async function mutateCode(
     try {
       const mutants = new Map((await instrument(copy, names)).map(({ id, what }) => [id, what]));
       const workplace = { copy, config: "vitest.config.ts" } as const;
-      outcomes.push(await tryAll({ workplace, tests: part.tests, mutants, ...effort }));
+      outcomes.push(await tryAll({ workplace, tests: part.tests, named: part.named, mutants, ...effort }));
     } finally {
       rmSync(copy, { recursive: true, force: true });
     }

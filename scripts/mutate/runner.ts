@@ -26,6 +26,9 @@ const hitLimit = 300_000;
 /** How many rounds of loops a test may run with a change: many more than without. */
 const roundsMax = (usual: number) => usual * 20 + 1_000_000;
 
+// The real ones, also during a test that simulates the clock.
+const { setTimeout, clearTimeout } = globalThis;
+
 /** What the repetitions of one test still have to do. */
 interface Progress {
   left: string[];

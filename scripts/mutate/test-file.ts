@@ -23,6 +23,7 @@ export class TestFile {
   readonly file: string;
   readonly #workplace: Workplace;
   readonly #verdicts: Verdicts;
+  readonly #named: RegExp | undefined;
   readonly #tests = new Map<string, Test>();
   /** Changes that only a run of the whole file can try. */
   readonly #whole = new Set<string>();
@@ -33,10 +34,11 @@ export class TestFile {
   readonly #alone = new Set<string>();
   readonly #unrepeatable = new Set<string>();
 
-  constructor(workplace: Workplace, file: string, verdicts: Verdicts) {
+  constructor(workplace: Workplace, file: string, verdicts: Verdicts, named?: RegExp) {
     this.#workplace = workplace;
     this.file = file;
     this.#verdicts = verdicts;
+    this.#named = named;
   }
 
   /** What the tests reach. */
@@ -53,6 +55,7 @@ export class TestFile {
     for (const result of looked.results) {
       if ("hits" in result) {
         const { test, name, usual, hits } = result;
+        if (this.#named?.test(name) === false) continue;
         this.#tests.set(test, { name, usual, mutants: Object.keys(hits) });
       }
       if ("static" in result) for (const mutant of result.static) this.#whole.add(mutant);
@@ -118,15 +121,16 @@ export class TestFile {
   #noteFailure(test: string, failed: string): void {
     if (failed !== "first" && failed !== "second") this.#suspects.push(failed);
     else if (failed === "first" && !this.#alone.has(test)) this.#alone.add(test);
-    else this.#unrepeatable.add(test);
+    else if (!this.#unrepeatable.has(test)) {
+      this.#unrepeatable.add(test);
+      console.log(`  cannot be repeated: ${this.#tests.get(test)?.name}`);
+    }
   }
 
   /** Tries the rest with one run of the whole file for each change. */
   async tryWhole(): Promise<void> {
     for (const id of this.#unrepeatable) {
-      const test = this.#tests.get(id);
-      console.log(`  cannot be repeated: ${test?.name}`);
-      for (const mutant of test?.mutants ?? []) this.#whole.add(mutant);
+      for (const mutant of this.#tests.get(id)?.mutants ?? []) this.#whole.add(mutant);
     }
     const left = [...this.#whole].filter((mutant) => !this.#verdicts.noticed.has(mutant));
     if (left.length > 0) console.log(`  ${left.length} changes with a run of all of ${this.file}`);
