@@ -21,7 +21,8 @@ export interface Statement {
   bounded?: boolean;
 }
 
-export type Value = string | number | boolean | null;
+/** A text or an integer: statements cast everything else. */
+export type Value = string | number | null;
 /** A row of a result: its values by the names of their columns. */
 export type ResultRow = Record<string, Value>;
 
@@ -35,7 +36,7 @@ export interface DatabaseRunner {
 }
 
 function plainValue(field: Field): Value {
-  return field.stringValue ?? field.longValue ?? field.doubleValue ?? field.booleanValue ?? null;
+  return field.stringValue ?? field.longValue ?? null;
 }
 
 function translated(error: unknown): unknown {

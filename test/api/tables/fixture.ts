@@ -88,15 +88,26 @@ async function started(rds: RdsServer): Promise<void> {
   }
 }
 
-export interface Tables extends Running {
-  rds: RdsServer;
-  /** The schema of the seeded database, which is its id. */
+/** A call under `/organizations/…/databases/…/tables` of a database. */
+type TablesCall = (method: string, path?: string, body?: unknown, options?: CallOptions) => Promise<Answer>;
+
+interface Database {
+  /** The schema of the database, which is its id. */
   schema: string;
-  /** A call under `/organizations/…/databases/…/tables` of the seeded database. */
-  tables(method: string, path?: string, body?: unknown, options?: CallOptions): Promise<Answer>;
+  tables: TablesCall;
+}
+
+/** `schema` and `tables` are those of the seeded database. */
+export interface Tables extends Running, Database {
+  rds: RdsServer;
+  /** A database of the same organization without tables, which PostgreSQL does not know yet; the tenth call after it deletes it. */
+  newDatabase(): Promise<Database>;
   /** Creates a table of these columns and these rows, in place of one that a failed test has left. */
   given(name: string, columns: object[], rows?: object[]): Promise<void>;
 }
+
+/** How many databases of `newDatabase` exist at once: far fewer than an organization may have, when a test is repeated. */
+const databasesMax = 10;
 
 /** The whole service with a PostgreSQL of its own. */
 export async function startTables(): Promise<Tables> {
@@ -105,9 +116,15 @@ export async function startTables(): Promise<Tables> {
   const running = await startRunning();
   // As on AWS: locally the first call waits longer, since PostgreSQL starts with it.
   process.env.DATABASE_WAIT_SECONDS = "20";
-  const base = `/organizations/${running.seed.organizationId}/databases/${running.seed.databaseId}/tables`;
-  const tables: Tables["tables"] = (method, path = "", body, options) =>
-    running.call(method, base + path, { ...(body !== undefined && { body }), ...options });
+  const { organizationId } = running.seed;
+  const tablesOf =
+    (id: string): TablesCall =>
+    (method, path = "", body, options) =>
+      running.call(method, `/organizations/${organizationId}/databases/${id}/tables${path}`, {
+        ...(body !== undefined && { body }),
+        ...options,
+      });
+  const tables = tablesOf(running.seed.databaseId);
 
   async function given(name: string, columns: object[], rows: object[] = []): Promise<void> {
     const create = () => tables("POST", "", { name, columns });
@@ -122,11 +139,20 @@ export async function startTables(): Promise<Tables> {
       if (stored.status !== 201) throw new Error(JSON.stringify(stored.body));
     }
   }
+  const made: string[] = [];
   return {
     ...running,
     rds,
     schema: running.seed.databaseId,
     tables,
+    async newDatabase() {
+      const { database } = await running.operator("create-database", { organizationId, name: "New" });
+      const schema = String(database?.id);
+      made.push(schema);
+      const old = made.length > databasesMax ? made.shift() : undefined;
+      if (old !== undefined) await running.call("DELETE", `/organizations/${organizationId}/databases/${old}`);
+      return { schema, tables: tablesOf(schema) };
+    },
     given,
     async stop() {
       await running.stop();

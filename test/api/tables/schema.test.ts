@@ -5,6 +5,7 @@ import { startTables, type Tables } from "./fixture.ts";
 let t: Tables;
 beforeAll(async () => {
   t = await startTables();
+  await t.given("books", [{ name: "title", type: "string" }]);
 }, 120_000);
 afterAll(() => t.stop());
 beforeEach(() => {
@@ -60,16 +61,21 @@ async function dump(table: string): Promise<string> {
 
 describe("tables", () => {
   it("are none in a new database, which PostgreSQL does not know yet", async () => {
-    expect(await t.rds.sql(`select 1 from pg_namespace where nspname = '${t.schema}'`)).toEqual([]);
-    expect((await t.tables("GET")).body).toEqual({ tables: [] });
-    expect((await t.tables("PUT", "/none", {})).status).toBe(404);
-    expect((await t.tables("DELETE", "/none")).status).toBe(404);
-    expect((await t.tables("GET", "/none/rows")).status).toBe(404);
-    expect(await t.rds.sql(`select 1 from pg_namespace where nspname = '${t.schema}'`)).toEqual([]);
+    const { schema, tables } = await t.newDatabase();
+    expect((await tables("GET")).body).toEqual({ tables: [] });
+    expect((await tables("PUT", "/none", {})).status).toBe(404);
+    expect((await tables("DELETE", "/none")).status).toBe(404);
+    expect((await tables("GET", "/none/rows")).status).toBe(404);
+    expect((await tables("DELETE", "/none/rows/1")).status).toBe(404);
+    expect((await tables("POST", "/none/rows", { row: {} })).status).toBe(404);
+    expect(await t.rds.sql(`select 1 from pg_namespace where nspname = '${schema}'`)).toEqual([]);
+    expect((await tables("POST", "", { name: "first", columns: [] })).status).toBe(201);
+    expect((await tables("GET", "/first/rows")).body).toEqual({ rows: [], nextCursor: null });
   });
 
   it("carry the managed columns and all six fields of each column", async () => {
-    const answer = await t.tables("POST", "", {
+    const { tables } = await t.newDatabase();
+    const answer = await tables("POST", "", {
       name: "books",
       comment: 'It\'s a "table"\nof books \\ :p1 ☃',
       columns: [
@@ -101,8 +107,8 @@ describe("tables", () => {
         ],
       },
     });
-    expect((await t.tables("GET")).body.tables).toEqual([answer.body.table]);
-    const row = await t.tables("POST", "/books/rows", { row: {} });
+    expect((await tables("GET")).body.tables).toEqual([answer.body.table]);
+    const row = await tables("POST", "/books/rows", { row: {} });
     expect(row.body.row).toMatchObject({ title: "O'Brien", pages: -9007199254740991, price: 1e21, sold: false });
   });
 

@@ -72,6 +72,91 @@ describe("a statement on a database", () => {
   });
 });
 
+describe("a new database", () => {
+  const lines = async (from: string) => (await t.rds.sql(from)).map((row) => row.join(" "));
+  const onUpdate = "CURRENT_TIMESTAMP ON UPDATE CURRENT_TIMESTAMP";
+
+  async function withTable() {
+    const database = await t.newDatabase();
+    const columns = [
+      { name: "a", type: "text" },
+      { name: "seen", type: "date", default: onUpdate },
+    ];
+    expect((await database.tables("POST", "", { name: "first", columns })).status).toBe(201);
+    return database;
+  }
+
+  it("gets a role of its own, which cannot sign in and owns all that it has", async () => {
+    const { schema } = await withTable();
+    expect(await lines(`select rolcanlogin::text from pg_roles where rolname = '${schema}'`)).toEqual(["false"]);
+    const inside = `'"${schema}"'::regnamespace`;
+    const owned = await lines(`select kind, name, owner::regrole::text from (
+      select 'schema' as kind, nspname::text as name, nspowner as owner from pg_namespace where nspname = '${schema}'
+      union all select relkind::text, relname::text, relowner from pg_class where relnamespace = ${inside}
+      union all select 'f', proname::text, proowner from pg_proc where pronamespace = ${inside}
+    ) as owned where name !~ '^[$][-0-9a-f]{36}$' order by kind, name`);
+    const names = [
+      ...["S $tables_number", "f $change_2", "f $float_fits_2", "f $json_fits_1", "f $query_1", "f $row_1"],
+      ...["i $claims_hash", "i $tables_folded", "i $tables_name", "r $claims", "r $tables", "r first"],
+      `schema ${schema}`,
+    ];
+    expect(owned).toEqual(names.map((name) => `${name} ${schema}`));
+  });
+
+  it("has functions that find its own objects only; two of them run as its role, whoever calls them", async () => {
+    const { schema } = await withTable();
+    const path = `"search_path=${schema}, pg_temp"`;
+    const functions = `select proname::text, prosecdef::text, provolatile::text, proconfig::text from pg_proc
+      where pronamespace = '"${schema}"'::regnamespace order by proname`;
+    expect(await lines(functions)).toEqual([
+      `$change_2 true v {lock_timeout=8s,${path}}`,
+      `$float_fits_2 false i {${path}}`,
+      `$json_fits_1 false v {${path}}`,
+      `$query_1 true v {${path}}`,
+      `$row_1 false v {${path}}`,
+    ]);
+  });
+
+  it("keeps all that it has when it is prepared again", async () => {
+    const { schema, tables } = await withTable();
+    await tables("POST", "/first/rows", { row: { a: "kept" } });
+    const before = (await tables("GET")).body;
+    await sessionOn(databases, schema, "", new Date()).prepare();
+    expect((await tables("GET")).body).toEqual(before);
+    expect((await tables("GET", "/first/rows")).body.rows).toMatchObject([{ id: 1, a: "kept" }]);
+    expect((await tables("POST", "", { name: "FIRST", columns: [] })).body.code).toBe("table_exists");
+  });
+
+  it("sets the times of a row when it is changed, and keeps its rows small", async () => {
+    const { tables } = await withTable();
+    const { row } = (await tables("POST", "/first/rows", { row: { a: "1" } })).body;
+    expect([row.seen, row.updated_at]).toEqual([row.created_at, row.created_at]);
+    await t.rds.sql("select pg_sleep(0.003)");
+    const changed = (await tables("PUT", "/first/rows/1", { row: { a: "2" } })).body.row;
+    expect(changed.updated_at > row.updated_at).toBe(true);
+    expect(changed).toEqual({ ...row, a: "2", seen: changed.updated_at, updated_at: changed.updated_at });
+    const seen = "2020-01-01T00:00:00.000Z";
+    expect((await tables("PUT", "/first/rows/1", { row: { seen } })).body.row).toMatchObject({ a: "2", seen });
+    const large = await tables("POST", "/first/rows", { row: { a: "x".repeat(400_000) } });
+    expect([large.status, large.body.issues?.[0].path]).toEqual([400, "row"]);
+  });
+
+  it("converts a text to JSON only if all of it stays", async () => {
+    const { tables } = await withTable();
+    const whole = ['{"\\u0000":"\\ud800","a":[1e21,0.10,-5]}', `${"[".repeat(256)}${"]".repeat(256)}`];
+    for (const a of [...whole, "12345678901234567890"]) await tables("POST", "/first/rows", { row: { a } });
+    const change = { modify: [{ name: "a", type: "json" }] };
+    const refused = await tables("PUT", "/first", change);
+    expect([refused.status, refused.body.row]).toEqual([409, 3]);
+    await tables("DELETE", "/first/rows/3");
+    expect((await tables("PUT", "/first?dryRun=true", change)).status).toBe(200);
+    expect((await tables("GET", "/first/rows")).body.rows.map(({ a }: { a: string }) => a)).toEqual(whole);
+    expect((await tables("PUT", "/first", change)).status).toBe(200);
+    expect((await tables("DELETE", "/first")).status).toBe(200);
+    expect((await tables("GET")).body.tables).toEqual([]);
+  });
+});
+
 describe("a database of an earlier version, whose tables belong to the service's role", () => {
   it("is taken over by its own role with the first call", async () => {
     const [[service]] = (await t.rds.sql("select cast(current_user as text)")) as [[string]];
@@ -100,7 +185,7 @@ describe("a statement that is done after its request's time", () => {
 
   it("is taken back: a row", async () => {
     const before = await count();
-    await expect(open(1_000).query(insert(1.5))).rejects.toMatchObject({ code: "unavailable" });
+    await expect(open(100).query(insert(0.2))).rejects.toMatchObject({ code: "unavailable" });
     expect(await count()).toBe(before);
     expect(await open(10_000).query(insert(0))).toEqual([{ a: "late" }]);
     expect(await count()).toBe(Number(before) + 1);
@@ -113,9 +198,9 @@ describe("a statement that is done after its request's time", () => {
   });
 
   it("is taken back: a change", async () => {
-    const statements = [{ sql: "select pg_sleep(1.5)", path: "", check: false as const }];
+    const statements = [{ sql: "select pg_sleep(0.2)", path: "", check: false as const }];
     const definition = { name: "late", comment: null, columns: [] };
-    const result = await changeTable(open(1_000), { name: "late", version: 0, definition, statements });
+    const result = await changeTable(open(100), { name: "late", version: 0, definition, statements });
     expect(result).toMatchObject({ state: "refused", code: ownStates.tooLate });
     expect((await t.tables("GET")).body.tables.map(({ name }: { name: string }) => name)).not.toContain("late");
   });
@@ -126,7 +211,8 @@ describe("a statement that is done after its request's time", () => {
       release = () => resolve(undefined);
     });
     t.rds.hold = held;
-    const asked = open(500).query(statement("select '1'"));
+    // The request should have ended 1.9 s ago, and its answer is waited for 2 s longer.
+    const asked = open(-1_900).query(statement("select '1'"));
     await expect(asked).rejects.toMatchObject({ name: "DatabaseTimeout" });
     t.rds.hold = undefined;
     release();
