@@ -1,8 +1,9 @@
 #!/usr/bin/env bash
 # A real Docker engine for tests: `engine.sh start` installs and starts it, `engine.sh stop` ends it, and `engine.sh env`
-# prints the variables with which programs find it (eval "$(bash scripts/images/engine.sh env)"); it prints nothing if no
-# engine runs. It needs Debian and root. On other machines, `start` says what will be skipped and why, and succeeds,
-# because these tests are optional. An engine that DOCKER_HOST names, or that answers at Docker's own socket, is used as it is.
+# prints the variables with which programs find it (eval "$(bash scripts/images/engine.sh env)"); it prints nothing if it
+# does not run; `engine.sh env ahead` prints them for one that will be started. It needs Debian and root. On other machines,
+# `start` says what will be skipped and why, and succeeds, because these tests are optional. An engine that DOCKER_HOST names,
+# or that answers at Docker's own socket, is used as it is.
 set -euo pipefail
 
 # The packages and the engine's data are kept between runs; the rest is deleted with the engine. All are outside the repository.
@@ -19,8 +20,10 @@ skip() {
   exit 0
 }
 
+# answers [socket]
 answers() {
-  [ -S "$socket" ] && curl --silent --fail --max-time 5 --unix-socket "$socket" http://engine/_ping > /dev/null
+  local asked=${1:-$socket}
+  [ -S "$asked" ] && curl --silent --fail --max-time 5 --unix-socket "$asked" http://engine/_ping > /dev/null
 }
 
 # Debian's programs from a list of their own, so that the machine's packages stay as they are.
@@ -71,15 +74,19 @@ start_engine() {
   return 1
 }
 
-start() {
+# The name of an engine that is there without this script; nothing if there is none.
+other_engine() {
   if [ -n "${DOCKER_HOST:-}" ] && [ "$DOCKER_HOST" != "unix://$socket" ]; then
-    echo "tests with containers use the engine of DOCKER_HOST"
-    return
+    echo "the engine of DOCKER_HOST"
+  elif answers /var/run/docker.sock; then
+    echo "the engine of this machine"
   fi
-  if [ -S /var/run/docker.sock ] && curl --silent --fail --max-time 5 --unix-socket /var/run/docker.sock http://engine/_ping > /dev/null; then
-    echo "tests with containers use the engine of this machine"
-    return
-  fi
+}
+
+start() {
+  local other
+  other=$(other_engine)
+  [ -z "$other" ] || { echo "tests with containers use $other"; return; }
   answers && { echo "the engine runs already: $socket"; return; }
   [ "$(uname -s)" = Linux ] || skip "the engine needs Linux"
   [ "$(id -u)" -eq 0 ] || skip "only root can start the engine"
@@ -107,16 +114,17 @@ stop() {
   echo "the engine was ended"
 }
 
+# env_lines [ahead]
 env_lines() {
-  answers || return 0
+  answers || { [ "${1:-}" = ahead ] && [ -z "$(other_engine)" ]; } || return 0
   printf 'export DOCKER_HOST=%q DOCKER_CONFIG=%q PATH=%q:"$PATH"\n' "unix://$socket" "$run/config" "$root/usr/bin"
 }
 
 case ${1:-} in
   start) start ;;
   stop) stop ;;
-  env) env_lines ;;
+  env) env_lines "${2:-}" ;;
   unpack) unpack ;;
   install-runtime) install_runtime ;;
-  *) echo "Usage: bash scripts/images/engine.sh start|stop|env" >&2; exit 2 ;;
+  *) echo "Usage: bash scripts/images/engine.sh start|stop|env [ahead]" >&2; exit 2 ;;
 esac

@@ -1,25 +1,27 @@
+import { existsSync } from "node:fs";
 import { setTimeout as sleep } from "node:timers/promises";
 import { type Engine, findEngine } from "../../local/containers/engine.ts";
 import { hasBaseImages } from "../../scripts/images/base-images.ts";
 
-/** The Docker engine of this machine (scripts/images/engine.sh starts one), or the reason why tests with containers are skipped. */
-export const testEngine = (): Promise<Engine> => findEngine(process.env);
-
 /** The base image of apps with Node.js; scripts/images/base-images.ts prepares it. */
 export const nodeImage = "public.ecr.aws/docker/library/node:24-bookworm-slim";
 
-/** CI builds the base images while the first tests run. Tests with containers wait for them until this time, in seconds since 1970. */
-const waitUntil = Number(process.env.BASE_IMAGES_UNTIL ?? 0);
-/** True if another program makes the base images. */
-export const areBaseImagesComing = waitUntil > 0;
+/** Set by CI, which starts the engine and builds the base images during the first tests: this file says that both have ended. */
+export const preparedFile = process.env.CONTAINERS_PREPARED;
+/** Tests with containers that would begin later are skipped, in seconds since 1970: CI has no time for them. */
+const until = Number(process.env.CONTAINER_TESTS_UNTIL ?? Number.POSITIVE_INFINITY);
+const isTooLate = (): boolean => Date.now() / 1000 > until;
 
-/** Whether this machine has a Docker engine that can build and run apps. */
-export async function engineHasBaseImages(): Promise<boolean> {
-  const engine = await testEngine();
-  if (engine.kind === "none") return false;
-  while (!(await hasBaseImages(engine.docker))) {
-    if (Date.now() / 1000 >= waitUntil) return false;
-    await sleep(1000);
-  }
-  return true;
+const skipped = (reason: string): Engine => {
+  process.stderr.write(`tests with containers are skipped: ${reason}\n`);
+  return { kind: "none", reason };
+};
+
+/** The Docker engine that can build and run apps, or the reason why tests with containers are skipped. */
+export async function testEngine(): Promise<Engine> {
+  while (preparedFile && !existsSync(preparedFile) && !isTooLate()) await sleep(500);
+  if (isTooLate()) return skipped("CI took so long that no time was left for them.");
+  const engine = await findEngine(process.env);
+  if (engine.kind === "none" || (await hasBaseImages(engine.docker))) return engine;
+  return skipped("the engine has no base images. Run npx node scripts/images/base-images.ts");
 }

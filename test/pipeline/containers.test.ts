@@ -1,10 +1,10 @@
 import { build } from "esbuild";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import { address, deploy, finished, nodeApp } from "../harness/app.ts";
-import { engineHasBaseImages } from "../harness/engine.ts";
+import { testEngine } from "../harness/engine.ts";
 import { type Running, startRunning } from "../harness/service.ts";
 
-const lanes = (await engineHasBaseImages()) ? (["none", "docker"] as const) : (["none"] as const);
+const lanes = (await testEngine()).kind === "docker" ? (["none", "docker"] as const) : (["none"] as const);
 
 /** An app that uses the official client, and the AWS SDK, without arguments. */
 const client = async (): Promise<string> => {

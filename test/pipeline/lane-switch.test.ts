@@ -1,13 +1,13 @@
 import { expect, test } from "vitest";
 import { readHomeInEngine } from "../../local/containers/labels.ts";
 import { address, deploy, nodeApp } from "../harness/app.ts";
-import { engineHasBaseImages, nodeImage, testEngine } from "../harness/engine.ts";
+import { nodeImage, testEngine } from "../harness/engine.ts";
 import { startRunning } from "../harness/service.ts";
 
 const engine = await testEngine();
 const docker = (...args: string[]) => (engine.kind === "docker" ? engine.docker.run(args) : Promise.reject());
 
-test.skipIf(!(await engineHasBaseImages()))(
+test.skipIf(engine.kind === "none")(
   "a start with an engine, and one without it again, serves the live apps of the same data folder at their addresses",
   { timeout: 180_000 },
   async () => {

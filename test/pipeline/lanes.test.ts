@@ -1,5 +1,5 @@
 import { afterAll, describe } from "vitest";
-import { engineHasBaseImages } from "../harness/engine.ts";
+import { testEngine } from "../harness/engine.ts";
 import { type Running, startRunning } from "../harness/service.ts";
 import { deploymentTests } from "./lanes/deployment.ts";
 import { loopbackOnlyTests } from "./lanes/loopback-only.ts";
@@ -10,7 +10,7 @@ import { ownIdentityTests } from "./lanes/own-identity.ts";
  * otherwise those that `containers.test.ts` does not run in both lanes anyway.
  */
 const isEverything = process.env.SLIPWAY_TESTS === "all";
-describe.skipIf(!(await engineHasBaseImages()))("with a Docker engine", () => {
+describe.skipIf((await testEngine()).kind === "none")("with a Docker engine", () => {
   let running: Promise<Running> | undefined;
   const start = async (): Promise<Running> => {
     // Longer than the tests: what ends a build is not this time-out.

@@ -5,9 +5,8 @@ import { connect, createServer, type Socket } from "node:net";
 import { join } from "node:path";
 import { afterEach, describe, expect, test } from "vitest";
 import * as z from "zod";
-import { findEngine } from "../../../local/containers/engine.ts";
 import { readHomeInEngine } from "../../../local/containers/labels.ts";
-import { engineHasBaseImages, nodeImage } from "../../harness/engine.ts";
+import { nodeImage, testEngine } from "../../harness/engine.ts";
 import {
   createService,
   direct,
@@ -20,7 +19,7 @@ import {
 } from "./cluster.ts";
 import { app, containersOf, imageOf, running } from "./container-cluster.ts";
 
-const engine = await findEngine(process.env);
+const engine = await testEngine();
 const left: (() => unknown)[] = [];
 afterEach(async () => {
   for (const end of left.splice(0).reverse()) await end();
@@ -103,7 +102,7 @@ async function engineBehind(socket: string) {
   };
 }
 
-describe.skipIf(!(await engineHasBaseImages()))("containers after a crash", { timeout: 120_000 }, () => {
+describe.skipIf(engine.kind === "none")("containers after a crash", { timeout: 120_000 }, () => {
   test("after a SIGKILL of the service the next start serves the app at its address and removes only its own containers", async () => {
     const foreign = await docker("create", "--label", "slipway.home=another", nodeImage);
     left.push(() => docker("rm", "--force", foreign));

@@ -4,7 +4,7 @@ import { networkInterfaces } from "node:os";
 import { DescribeTasksCommand, RunTaskCommand, StopTaskCommand, type Task } from "@aws-sdk/client-ecs";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import type { ContainerLane } from "../../../local/containers/container-lane.ts";
-import { engineHasBaseImages } from "../../harness/engine.ts";
+import { testEngine } from "../../harness/engine.ts";
 import { direct, TestCluster, until } from "./cluster.ts";
 import { app, containersOf, imageOf, running } from "./container-cluster.ts";
 
@@ -16,7 +16,7 @@ const outside = Object.entries(networkInterfaces())
 /** How much output one task writes, in MiB. */
 const outputSize = process.env.SLIPWAY_TESTS === "all" ? 1024 : 64;
 
-describe.skipIf(!(await engineHasBaseImages()))("containers of a Docker engine", { timeout: 120_000 }, () => {
+describe.skipIf((await testEngine()).kind === "none")("containers of a Docker engine", { timeout: 120_000 }, () => {
   const cluster = new TestCluster();
   let lane: ContainerLane;
   let api: Server;
