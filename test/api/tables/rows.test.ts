@@ -1,6 +1,5 @@
 import { randomUUID } from "node:crypto";
-import { afterAll, beforeAll, beforeEach, describe, expect, it, test, vi } from "vitest";
-import { bearer, type Handler, invoke } from "../../harness/handlers.ts";
+import { afterAll, afterEach, beforeAll, describe, expect, it, test } from "vitest";
 import { commandLine } from "../../unit/cli/slipway.ts";
 import { startTables, type Tables } from "./fixture.ts";
 
@@ -18,10 +17,9 @@ beforeAll(async () => {
   ]);
 }, 120_000);
 afterAll(() => t.stop());
-beforeEach(() => {
+afterEach(() => {
   t.rds.intercept = undefined;
   t.rds.lose = undefined;
-  vi.unstubAllEnvs();
 });
 
 const instant = expect.stringMatching(/^\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d\.\d{3}Z$/);
@@ -350,21 +348,6 @@ describe("a database that sleeps", () => {
     t.rds.intercept = undefined;
     expect(answer.status).toBe(200);
     expect(sleeping).toBeLessThan(0);
-  });
-
-  it("is waited for within the request's time, then 503 says when to come again", async () => {
-    vi.stubEnv("DATABASE_WAIT_SECONDS", "0");
-    vi.resetModules();
-    const { handler } = await import("../../../lambdas/tables/list-tables.ts");
-    const { organizationId, databaseId, accessKey, secretKey } = t.seed;
-    t.rds.intercept = () => resuming;
-    const answer = await invoke(handler as unknown as Handler, {
-      params: { orgId: organizationId, dbId: databaseId },
-      headers: bearer(`${accessKey}:${secretKey}`),
-    });
-    vi.unstubAllEnvs();
-    expect([answer.status, answer.body.code]).toEqual([503, "database_resuming"]);
-    expect(Number(answer.headers["retry-after"])).toBeGreaterThan(0);
   });
 
   it("that cannot be reached is a 503, not an answer about tables", async () => {

@@ -4,6 +4,7 @@ import type { AddressInfo } from "node:net";
 import timers from "node:timers/promises";
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it, test, vi } from "vitest";
 import { type DatabaseRunner, databaseRunner } from "../../../../lambdas/aws/databases.ts";
+import { errorResponse } from "../../../../lambdas/http/errors.ts";
 
 interface Sent {
   path: string | undefined;
@@ -186,7 +187,12 @@ describe("a paused database", () => {
   it("is asked again after pauses of up to 2 s, and the caller is told when to come again", async () => {
     answer = () => ({ error: "DatabaseResumingException", message: "resuming" });
     const error = await outcome(databases.run(statement, now + 8_000));
-    expect(error).toMatchObject({ name: "DatabaseResuming", retryAfterSeconds: 10 });
+    const { statusCode, headers, body } = errorResponse(error, "req_1", undefined);
+    expect([statusCode, headers?.["retry-after"], JSON.parse(body ?? "").code]).toEqual([
+      503,
+      "10",
+      "database_resuming",
+    ]);
     expect(times()).toEqual([0, 250, 750, 1_750, 3_750, 5_750, 7_750]);
   });
 
