@@ -148,6 +148,11 @@ describe("the advice on an app's output", () => {
       "pydantic.error_wrappers.ValidationError: 1 validation error for Settings\nSECRET\n  field required (type=value_error.missing)",
       variable("SECRET"),
     ],
+    ...["Env", "Environment", "AppSettingsV2"].map((name): [string, string] => [
+      `ValidationError: 1 validation error for ${name}\ntoken\n  Field required [type=missing, input_value={}, input_type=dict]`,
+      variable("TOKEN"),
+    ]),
+    ["ImproperlyConfigured: The AWS_KEY_ID setting must not be empty", variable("AWS_KEY_ID")],
     ["django.core.exceptions.ImproperlyConfigured: Set the TOKEN environment variable", variable("TOKEN")],
     ["django.core.exceptions.ImproperlyConfigured: The SECRET_KEY setting must not be empty.", variable("SECRET_KEY")],
     [
