@@ -1,17 +1,19 @@
 import { threadId } from "node:worker_threads";
-import { afterEach, expect, test } from "vitest";
+import { afterEach, expect, test, vi } from "vitest";
 import { handler as analyze } from "../../../lambdas/pipeline/analyze.ts";
 import { type FunctionThread, functionThread } from "../../../local/lambda/function-thread.ts";
 import { createFunctions } from "../../../local/lambda/functions.ts";
 
+const busyPath = "../test/local/lambda/busy-function";
 const threads: FunctionThread[] = [];
 function busyFunction(): FunctionThread["handler"] {
-  const thread = functionThread("../test/local/lambda/busy-function");
+  const thread = functionThread(busyPath);
   threads.push(thread);
   return thread.handler;
 }
 afterEach(async () => {
   for (const thread of threads.splice(0)) await thread.close();
+  vi.unstubAllEnvs();
 });
 
 test("requests are served while a function computes", async () => {
@@ -42,6 +44,28 @@ test("a thread that exits fails its running calls, and the next call gets a new 
   const before = await busy({}, {});
   await expect(busy({ ends: true }, {})).rejects.toThrow("The thread of the function has ended.");
   expect(await busy({}, {})).not.toBe(before);
+});
+
+test("the thread of a service that has ended is used again, by a function of its own that reads the new environment", async () => {
+  const [first, second] = [functionThread(busyPath), functionThread(busyPath)];
+  threads.push(first, second);
+  vi.stubEnv("BUSY_SERVICE", "one");
+  const thread = await first.handler({}, {});
+  expect(await first.handler({ reads: "BUSY_SERVICE" }, {})).toBe("one");
+  vi.stubEnv("BUSY_SERVICE", "two");
+  expect(await first.handler({ reads: "BUSY_SERVICE" }, {})).toBe("one");
+  expect(await second.handler({}, {})).not.toBe(thread);
+  await Promise.all([first.close(), second.close()]);
+  const third = functionThread(busyPath);
+  threads.push(third);
+  expect(await third.handler({}, {})).toBe(thread);
+  expect(await third.handler({ reads: "BUSY_SERVICE" }, {})).toBe("two");
+});
+
+test("a service that ends ends its running calls", async () => {
+  const thread = functionThread(busyPath);
+  const call = thread.handler({ busyMs: 600_000 }, {});
+  await Promise.all([expect(call).rejects.toThrow("The thread of the function has ended."), thread.close()]);
 });
 
 test("only the analysis runs in a thread of its own", async () => {
