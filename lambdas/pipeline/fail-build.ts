@@ -2,6 +2,7 @@ import { buildMask } from "../builds/model/build-mask.ts";
 import { Build } from "../builds/model/rows.ts";
 import { endError } from "../builds/model/transitions.ts";
 import { step } from "../http/step.ts";
+import { present } from "../table/entity.ts";
 import { buildFailedReason, caughtReason, detectedSentence, failedBuildLog, uploadMissing } from "./model/failures.ts";
 
 /** The first error may be far from the end of the output. */
@@ -28,7 +29,8 @@ export const handler = step("fail-build", async ({ deployment, error }, { table,
       lines.map((line) => mask(line.text)),
       build && detectedSentence(build),
     );
-    await table.write({ build: Build.update(id, { set: { buildLog: stream } }) });
+    // Without the condition, a build that was deleted with its project would get a row that has nothing else.
+    await table.write({ build: Build.update(id, { set: { buildLog: stream } }, { pk: present }) });
   }
   await endError(table, deployment, reason, new Date());
   return {};

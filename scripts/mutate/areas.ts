@@ -71,8 +71,11 @@ export const areas: Record<string, Area> = {
       tests: ["test/local/pipeline/source.test.ts"],
     },
     {
-      files: ["lambdas/pipeline/{execution-ended,fail-build,finish,reconcile-locks}.ts"],
-      tests: ["test/pipeline/faults/repeated-events.test.ts"],
+      files: [
+        "lambdas/pipeline/{execution-ended,fail-build,finish,reconcile-locks}.ts",
+        "lambdas/pipeline/model/end-orphaned-build.ts",
+      ],
+      tests: ["test/local/pipeline/ends.test.ts"],
     },
     {
       files: [

@@ -67,6 +67,7 @@ beforeAll(async () => {
   vi.stubEnv("AWS_SECRET_ACCESS_KEY", credentials.root.secretAccessKey);
   const options = { endpoint: s3.endpoint, region: "us-east-1", forcePathStyle: true };
   client = new S3Client({ ...options, credentials: { ...credentials.root } });
+  await steps.load("analyze", "archive-uploaded", "await-upload", "copy-archive", "file-uploaded");
 });
 const RealDate = Date;
 beforeEach(() => {

@@ -16,7 +16,7 @@ import { startTable } from "../../harness/table.ts";
 
 /** The answers to calls of the AWS JSON protocols, by operation. An answer that throws an AwsError refuses the call. */
 // biome-ignore lint/suspicious/noExplicitAny: the inputs are those of the AWS SDK
-export type Answers = Record<string, (input: any) => object>;
+export type Answers = Record<string, (input: any) => object | Promise<object>>;
 type FunctionId = StepId | ListenerId | "remove";
 
 interface Chosen {
@@ -63,6 +63,8 @@ const environment = {
   DATABASE_WAIT_SECONDS: "1",
 };
 
+const load = (id: FunctionId) => import(`../../../lambdas/pipeline/${id}.ts`);
+
 /** A step that pauses more often has stopped to wait. */
 const pausesMax = 500;
 const timeoutOf = (id: FunctionId) => ({ ...steps, ...listeners, ...removalSteps })[id].timeoutSeconds;
@@ -107,7 +109,7 @@ export function useSteps({ answers, raw = [], environment: more = {} }: Chosen) 
         calls.push({ operation, input });
         const answer = answers()[operation];
         if (!answer) throw new AwsError("UnknownOperationException", `${operation} has no answer`);
-        return { status: 200, body: JSON.stringify(answer(input)) };
+        return { status: 200, body: JSON.stringify(await answer(input)) };
       },
     });
     for (const [name, value] of Object.entries({ ...environment, ...more })) vi.stubEnv(name, value);
@@ -143,9 +145,11 @@ export function useSteps({ answers, raw = [], environment: more = {} }: Chosen) 
     calls,
     /** The inputs of the calls of one operation. */
     inputs: (operation: string) => calls.filter((call) => call.operation === operation).map(({ input }) => input),
+    /** Loads functions before the tests; others are loaded by the first test that invokes them. */
+    load: (...ids: FunctionId[]) => Promise.all(ids.map(load)),
     /** Invokes a function as Lambda does: its time-out ends it. */
     async invoke(id: FunctionId, event: object) {
-      const { handler } = await import(`../../../lambdas/pipeline/${id}.ts`);
+      const { handler } = await load(id);
       deadline = Date.now() + timeoutOf(id) * 1000;
       // Event and output are JSON.
       const output = await handler(JSON.parse(JSON.stringify(event)), {});
