@@ -84,10 +84,9 @@ export const areas: Record<string, Area> = {
       ],
       tests: ["test/local/pipeline/{check-health,deploy,release,roll-back}.test.ts"],
     },
-    // Each of these changes needs a whole deployment.
     {
-      files: ["lambdas/pipeline/remove.ts"],
-      tests: ["test/pipeline/*.test.ts", "test/pipeline/faults/*.test.ts"],
+      files: ["lambdas/pipeline/remove.ts", "lambdas/pipeline/model/{remove-builds,remove-rows}.ts"],
+      tests: ["test/local/pipeline/remove.test.ts"],
     },
   ],
   detection: [

@@ -1,6 +1,8 @@
+import * as z from "zod";
 import type { OutputRemover } from "../../aws/output-removal.ts";
 import type { TaskDefinitionRemover } from "../../aws/task-definition-removal.ts";
 import { Build } from "../../builds/model/rows.ts";
+import type { Item } from "../../table/entity.ts";
 import type { TableReader } from "../../table/reader.ts";
 import type { TableWriter } from "../../table/writer.ts";
 
@@ -15,6 +17,12 @@ const buildsAtOnce = 20;
 /** AWS allows few of these calls a second, so a project with thousands of builds takes several invocations. */
 const workMs = 120_000;
 
+const prefix = "BLD#";
+/** A step that began before the deletion can have made a row of a deleted build; it holds only what that step sets. */
+const remains = z
+  .object({ sk: z.string().startsWith(prefix), buildLog: z.string().optional() })
+  .transform(({ sk, buildLog }) => ({ id: sk.slice(prefix.length), buildLog }));
+
 /**
  * Deletes a project's builds: the task definitions and the output of each, then its row, so that the next invocation
  * continues where this one ended. False if builds are left.
@@ -25,7 +33,10 @@ export async function removeBuilds(
 ): Promise<boolean> {
   const until = Date.now() + workMs;
   for (;;) {
-    const { rows, more } = await table.list(Build.list({ projectId }, { limit: buildsAtOnce }));
+    const { rows, more } = await table.list({
+      ...Build.list({ projectId }, { limit: buildsAtOnce }),
+      read: (item: Item) => remains.parse(item),
+    });
     for (const { id } of rows) await definitionRemover.remove(id);
     await outputRemover.removeBuilds(rows.flatMap(({ buildLog }) => buildLog ?? []));
     if (rows.length > 0)

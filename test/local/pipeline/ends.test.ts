@@ -196,12 +196,13 @@ describe("a deployment that fails before its version is swapped", () => {
     ["its archive was rejected", rejected("No start command was found."), true],
     ["its image could not be built", imageBuild, true],
   ])("a canceled build is an error only by its own fault: %s", async (_, error, isError) => {
-    const project = await steps.newProject({ status: "building" });
-    await project.cancel();
-    const next = await steps.newProject();
+    const project = await steps.newProject({ status: "building", canceledAt: at });
+    const next = await project.lockByAnother();
     await fail(project, ...error);
-    expect((await project.rows()).build).toMatchObject({ status: isError ? "error" : "building", canceledAt: at });
-    expect((await next.rows()).lock).toBeDefined();
+    expect(await project.rows()).toMatchObject({
+      build: { status: isError ? "error" : "building", canceledAt: at },
+      lock: { buildId: next },
+    });
   });
 
   test("stops a release command that still runs, also that of a canceled build", async () => {
@@ -229,8 +230,8 @@ describe("a deployment that fails before its version is swapped", () => {
       build: Build.delete({ projectId: project.projectId, id: project.buildId }),
       lock: Lock.delete(project),
     });
-    for (const error of [imageBuild, ["States.Timeout"] as const]) {
-      await fail(project, ...error);
+    for (const [name, cause] of [imageBuild, ["States.Timeout"]]) {
+      await fail(project, String(name), cause);
       expect(await project.rows()).toMatchObject({ build: undefined, lock: undefined });
     }
   });
