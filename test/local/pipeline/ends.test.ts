@@ -1,4 +1,4 @@
-import { beforeAll, beforeEach, describe, expect, test } from "vitest";
+import { beforeAll, beforeEach, describe, expect, test, vi } from "vitest";
 import { Build, type BuildRow, Lock } from "../../../lambdas/builds/model/rows.ts";
 import { newRemoval, Removal } from "../../../lambdas/removals/model/removal.ts";
 import { newId } from "../../../lambdas/table/ids.ts";
@@ -268,6 +268,13 @@ describe("an execution that ended by itself", () => {
     expect(await next.rows()).toMatchObject({ build: { status: "deploying" }, lock: { buildId: other } });
   });
 
+  test("frees the project of a build that was deleted, and makes no row of it", async () => {
+    const project = await steps.newProject({ status: "building" });
+    await steps.table.write({ build: Build.delete({ projectId: project.projectId, id: project.buildId }) });
+    await ended(project);
+    expect(await project.rows()).toMatchObject({ build: undefined, lock: undefined });
+  });
+
   test("leaves a build that is ready as it is", async () => {
     const project = await steps.newProject({ status: "ready" }, { isLocked: false });
     const rows = await project.rows();
@@ -364,6 +371,13 @@ describe("the reconciliation of locks", () => {
       aws.refused = operation === "StartExecution" && input.name === name ? { [operation]: "AccessDenied" } : {};
     };
   }
+  /** Runs the reconciliation, and returns what it logs as errors. */
+  async function logged(): Promise<object[]> {
+    const lines: string[] = [];
+    const spy = vi.spyOn(process.stdout, "write").mockImplementation((line) => lines.push(String(line)) > 0);
+    await reconcile().finally(() => spy.mockRestore());
+    return lines.map((line) => JSON.parse(line)).filter(({ level }) => level === "error");
+  }
   const later = (minutes: number) => ago(-60 * minutes).toISOString();
   /** A build of a project, whose lock's lease ends so many seconds from now. */
   async function locked(seconds: number, change: Partial<BuildRow> = { status: "building" }) {
@@ -415,7 +429,7 @@ describe("the reconciliation of locks", () => {
   test("goes on with the next lock if one cannot be reconciled", async () => {
     const [first, second] = [await locked(-2), await locked(-1)];
     refuseToStart(first.buildId);
-    await reconcile();
+    expect(await logged()).toMatchObject([{ buildId: first.buildId, error: "AccessDenied" }]);
     expect([await first.lock(), await second.lock()]).toMatchObject([
       { leaseUntil: ago(2).toISOString() },
       { leaseUntil: later(15) },
@@ -491,7 +505,7 @@ describe("the reconciliation of locks", () => {
   test("goes on with the next removal, and with the locks, if one cannot be reconciled", async () => {
     const [first, second, project] = [await removing(-2), await removing(-1), await locked(-1)];
     refuseToStart(`${first.id}-1`);
-    await reconcile();
+    expect(await logged()).toMatchObject([{ id: first.id, error: "AccessDenied" }]);
     expect(await first.row()).toMatchObject({ leaseUntil: ago(2).toISOString() });
     expect(await second.row()).toMatchObject({ leaseUntil: later(10) });
     expect(await project.lock()).toMatchObject({ leaseUntil: later(15) });
