@@ -47,7 +47,8 @@ async function readPage(logs: LogReader, streams: Stream[], from: { index: numbe
     }
     const page = await logs.page(stream.source, stream.name, limit - lines.length, token || undefined);
     lines.push(...page.lines.map((line) => ({ at: line.at.toISOString(), stage: stream.stage, text: line.text })));
-    const ended = page.lines.length === 0 || page.nextToken === undefined || page.nextToken === token;
+    // A page without lines is not the end of a stream; the token that was passed is. A stream that does not exist gives none.
+    const ended = page.nextToken === undefined || page.nextToken === token;
     token = ended ? "" : (page.nextToken ?? "");
     if (ended) index += 1;
   }

@@ -55,7 +55,7 @@ export const areas: Record<string, Area> = {
         "test/local/builds/*.test.ts",
       ],
     },
-    { files: ["lambdas/builds/get-metrics.ts"], tests: ["test/pipeline/metrics.test.ts"] },
+    { files: ["lambdas/builds/get-metrics.ts"], tests: ["test/local/builds/routes.test.ts"] },
   ],
   "pipeline-rules": {
     files: ["lambdas/pipeline/model/{advice,environment-reports,failures,health,output-excerpt}.ts"],

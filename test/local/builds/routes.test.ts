@@ -2,6 +2,7 @@ import { mkdtempSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, test, vi } from "vitest";
+import { noSettings } from "../../../api/stored-settings.ts";
 import { liveBuild } from "../../../lambdas/builds/model/live-build.ts";
 import {
   Addresses,
@@ -38,6 +39,7 @@ const ids = [
   "redeploy-build",
   "list-build-logs",
   "list-app-logs",
+  "get-metrics",
 ] as const;
 type Id = (typeof ids)[number];
 
@@ -57,12 +59,18 @@ interface Aws {
   archives: Record<string, number>;
   /** The lines by log group and stream. */
   streams: Record<string, string[]>;
+  /** Whether CloudWatch gives a page without lines between two with lines. */
+  hasEmptyPages: boolean;
   /** What apps wrote, oldest first. */
   output: { logStreamName: string; timestamp: number; message: string }[];
   refusesStarts: boolean;
   refusesRoles: boolean;
-  /** The values of the variables that builds were made with. */
-  values: string[];
+  /** The values of the variables that builds were made with, by project and build. */
+  values: Record<string, string[]>;
+  /** What CloudWatch has measured in the present minute, by the name of the metric. */
+  measured: Record<string, number>;
+  /** The tasks that ended a minute ago, with their task definitions. */
+  ended: { stopCode: string; taskDefinitionArn: string }[];
   started: object[];
   /** The names of the calls. */
   called: string[];
@@ -74,10 +82,13 @@ beforeEach(() => {
     address: undefined,
     archives: {},
     streams: {},
+    hasEmptyPages: false,
     output: [],
     refusesStarts: false,
     refusesRoles: false,
-    values: [],
+    values: {},
+    measured: {},
+    ended: [],
     started: [],
     called: [],
   };
@@ -94,11 +105,13 @@ interface LogQuery {
   limit: number;
   nextToken?: string;
 }
-/** CloudWatch's pages of a stream; it gives the same token again at the end. */
+/** CloudWatch's pages of a stream; it gives the same token again at the end, and nowhere else. */
 function logPage({ logGroupName, logStreamName, limit, nextToken }: LogQuery) {
   const lines = aws.streams[`${logGroupName} ${logStreamName}`];
   if (!lines) return undefined;
   const from = Number(nextToken?.slice(2) ?? 0);
+  if (aws.hasEmptyPages && !nextToken?.startsWith("e") && from < lines.length)
+    return { events: [], nextForwardToken: `e:${from}` };
   const page = lines.slice(from, from + Math.min(limit, linesAtOnce));
   const events = page.map((message, n) => ({ timestamp: now.getTime() + from + n, message: `${message}\n` }));
   return { events, nextForwardToken: `f:${from + page.length}` };
@@ -120,6 +133,10 @@ function filtered({ logStreamNamePrefix, startTime, endTime, startFromHead, limi
   return { events: (startFromHead ? events : events.toReversed()).slice(0, limit) };
 }
 
+interface MetricStat {
+  Metric: { MetricName: string };
+}
+
 // biome-ignore lint/suspicious/noExplicitAny: the inputs are those of the AWS SDK
 const calls: Record<string, (input: any) => object | undefined> = {
   DescribeServices: () => {
@@ -129,7 +146,17 @@ const calls: Record<string, (input: any) => object | undefined> = {
   },
   ListGatewayRoutes: () => ({ gatewayRoutes: aws.address === undefined ? [] : [{ gatewayRouteArn: "route" }] }),
   DescribeGatewayRoute: () => ({ gatewayRoute: { serviceUrl: aws.address } }),
-  ListTasks: () => ({ taskArns: [] }),
+  ListTasks: ({ desiredStatus }) => ({
+    taskArns: desiredStatus === "STOPPED" ? aws.ended.map((_, n) => `task/${n}`) : [],
+  }),
+  DescribeTasks: () => ({ tasks: aws.ended.map((task) => ({ ...task, stoppedAt: ago(60).getTime() / 1000 })) }),
+  GetMetricData: ({ MetricDataQueries }) => ({
+    MetricDataResults: MetricDataQueries.map(({ Id, MetricStat }: { Id: string; MetricStat: MetricStat }) => {
+      const value = aws.measured[MetricStat.Metric.MetricName];
+      const at = Math.floor(now.getTime() / 60_000) * 60;
+      return { Id, Timestamps: value === undefined ? [] : [at], Values: value === undefined ? [] : [value] };
+    }),
+  }),
   GetLogEvents: logPage,
   FilterLogEvents: filtered,
   StartExecution: ({ name, input }) => {
@@ -156,7 +183,8 @@ const service: RawService = async ({ method, path, query, headers, body }) => {
           body: "<ErrorResponse><Error><Code>AccessDenied</Code></Error></ErrorResponse>",
         }
       : undefined;
-  if (path.startsWith("/artifacts/values/")) return { status: 200, body: JSON.stringify(aws.values) };
+  const values = aws.values[path.replace(/^\/artifacts\/values\/(.*)\.json$/, "$1")];
+  if (values) return { status: 200, body: JSON.stringify(values) };
   const size = aws.archives[`${decodeURIComponent(path).replace("/archives/", "")}?${query.get("versionId")}`];
   if (method !== "HEAD" || size === undefined)
     return {
@@ -186,7 +214,7 @@ beforeAll(async () => {
     AWS_SECRET_ACCESS_KEY: credentials.root.secretAccessKey,
   };
   for (const [name, value] of Object.entries(environment)) vi.stubEnv(name, value);
-  for (const name of ["STS", "ECS", "S3", "SFN", "CLOUDWATCH_LOGS"])
+  for (const name of ["STS", "ECS", "S3", "SFN", "CLOUDWATCH_LOGS", "CLOUDWATCH"])
     vi.stubEnv(`AWS_ENDPOINT_URL_${name}`, server.endpoint);
   // Another test file of this process may have loaded the functions, with the addresses of its own service.
   vi.resetModules();
@@ -750,6 +778,14 @@ describe("list-build-logs", () => {
     expect(seen).toEqual(all);
   });
 
+  test("goes on after a page without lines, which is not the end of a stream", async () => {
+    const { build, call } = await newProject();
+    const buildId = await build({ status: "ready", ...streams, waitedAt: at });
+    aws.streams = written;
+    aws.hasEmptyPages = true;
+    expect(shown((await call("list-build-logs", { buildId })).body)).toEqual(all);
+  });
+
   test("gives all lines that fit, with their times, and asks CloudWatch for no more than fit", async () => {
     const { build, call } = await newProject();
     const buildId = await build({ status: "ready", ...streams, waitedAt: at });
@@ -773,9 +809,9 @@ describe("list-build-logs", () => {
   });
 
   test("masks the values that the build was made with", async () => {
-    const { build, call } = await newProject();
+    const { projectId, build, call } = await newProject();
     const buildId = await build({ status: "ready", buildLog: "build" });
-    aws.values = ["correct horse"];
+    aws.values[`${projectId}/${buildId}`] = ["correct horse"];
     aws.streams = { "builds build": ["the correct horse"] };
     const page = (await call("list-build-logs", { buildId })).body;
     expect(page.lines).toHaveLength(1);
@@ -849,6 +885,17 @@ describe("list-app-logs", () => {
     expect(texts(await read({ limit: "6" }))).toHaveLength(6);
   });
 
+  test("masks the values that each build was made with", async () => {
+    const { projectId, first, second, say, read } = await written();
+    aws.values[`${projectId}/${first}`] = ["correct horse"];
+    aws.values[`${projectId}/${second}`] = ["battery staple"];
+    for (const id of [first, second]) say(id, 10, "correct horse battery staple");
+    expect(texts(await read({ limit: "2" }))).toEqual([
+      expect.stringMatching(/^(?!.*correct horse).* battery staple$/),
+      expect.stringMatching(/^correct horse (?!.*battery staple)/),
+    ]);
+  });
+
   test("follows from any page, oldest first, and loses nothing with a small limit", async () => {
     const { second, say, read } = await written();
     const newest = await read({ limit: "2" });
@@ -902,5 +949,82 @@ describe("list-app-logs", () => {
     say(first, 29 * 24 * 3600, "kept");
     expect(texts(await read({}))).toEqual(["kept"]);
     expect(texts(await read({ since: "2020-01-01T00:00:00Z" }))).toEqual(["kept"]);
+  });
+});
+
+describe("get-metrics", () => {
+  const point = (page: { points: object[] }) => page.points.at(-1);
+  const none = {
+    requests: null,
+    errors: null,
+    latencyMsP50: null,
+    latencyMsP95: null,
+    memoryMiB: null,
+    cpuPercent: null,
+  };
+  beforeEach(() => {
+    vi.useFakeTimers({ toFake: ["Date"], now });
+  });
+
+  test("gives what was measured, with the memory of the instances that serve", async () => {
+    const { build, call } = await newProject();
+    const settings = { ...noSettings, memory: 2048 as const };
+    const buildId = await build({ status: "ready", settings });
+    aws.live = definitionOf(buildId);
+    aws.measured = { CPUUtilization: 12.34, MemoryUtilization: 25 };
+    const { status, body } = await call("get-metrics");
+    expect(status).toBe(200);
+    const minute = (minutesAgo: number) =>
+      new Date(Math.floor(ago(60 * minutesAgo).getTime() / 60_000) * 60_000).toISOString();
+    expect([body.from, body.stepSeconds, body.points.length]).toEqual([minute(60), 60, 61]);
+    const measured = { requests: 0, errors: 0, memoryMiB: 512, cpuPercent: 12.3, restarts: 0 };
+    expect(point(body)).toMatchObject({ at: minute(0), ...measured });
+    expect(body.points[0]).toEqual({ at: minute(60), ...none, restarts: null });
+  });
+
+  test.each(["slipway-bld_unknown", "other"])("knows no settings of a version that is not ours: %s", async (family) => {
+    const { call } = await newProject();
+    aws.live = `arn:aws:ecs:us-east-1:000000000000:task-definition/${family}:1`;
+    aws.measured = { MemoryUtilization: 25 };
+    expect(point((await call("get-metrics")).body)).toMatchObject({ memoryMiB: 128 });
+  });
+
+  test("begins when it is asked to, and answers an app that does not run without values", async () => {
+    const { call } = await newProject();
+    const since = ago(24 * 3600);
+    const { body } = await call("get-metrics", { query: { since: since.toISOString() } });
+    const from = new Date(Math.floor(since.getTime() / 300_000) * 300_000).toISOString();
+    expect([body.from, body.stepSeconds]).toEqual([from, 300]);
+    expect(body.points[0]).toEqual({ at: from, ...none, restarts: null });
+    expect(point(body)).toMatchObject({ ...none, restarts: null });
+  });
+
+  test("counts as restarts the ends of instances that served, not those of deployments that failed", async () => {
+    const { build, call } = await newProject();
+    const [live, earlier, failed] = [
+      await build({ status: "deploying" }),
+      await build({ status: "ready" }),
+      await build({ status: "error" }),
+    ];
+    aws.live = definitionOf(live);
+    const restarts = async (...families: string[]) => {
+      aws.ended = families.map((taskDefinitionArn) => ({ stopCode: "EssentialContainerExited", taskDefinitionArn }));
+      const { body } = await call("get-metrics");
+      return body.points.reduce((sum: number, { restarts: more }: { restarts: number }) => sum + more, 0);
+    };
+    expect(await restarts(definitionOf(live))).toBe(1);
+    expect(await restarts(definitionOf(earlier), definitionOf(live), definitionOf(earlier))).toBe(3);
+    const unknown = [definitionOf(failed), definitionOf(newId("bld", now)), "task-definition/other:1"];
+    expect(await restarts(...unknown)).toBe(0);
+    // Nothing serves any more whose task definition is ours.
+    aws.live = "task-definition/other:1";
+    expect(await restarts(...unknown, definitionOf(live), definitionOf(earlier))).toBe(1);
+  });
+
+  test("is a 404 for a stranger", async () => {
+    const [own, other] = [await newProject(), await newProject()];
+    const headers = await reader(other);
+    expect(await own.call("get-metrics", { headers })).toMatchObject({ status: 404, body: { code: "not_found" } });
+    expect(aws.called).not.toContain("DescribeServices");
   });
 });

@@ -210,6 +210,7 @@ describe("the removal of a deleted project", () => {
     expect(await remove("builds")).toEqual({ done: true });
     expect(aws).toMatchObject({ active: ["slipway-bld_other:1"], inactive: [], streams: ["builds stream/2"] });
     expect(await rows()).toEqual(["LOCK"]);
+    expect(steps.inputs("DeleteLogStream")).toEqual([{ logGroupName: "builds", logStreamName: "stream/1" }]);
   });
 
   test("once more deletes what a step registered after the build's row was gone", async () => {
