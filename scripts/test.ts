@@ -15,6 +15,8 @@ type TestFile = z.infer<typeof Report>["testResults"][number];
 
 /** Several checkers would each compute the types that they share, which takes twice the processor time. */
 const oneChecker = ["--checkers", "1"];
+/** The compiler is a Go program. Without garbage collection it takes a quarter less time and a tenth more memory (1.5 GB). */
+const checkEnvironment = { ...process.env, GOGC: "off" };
 
 /** Checks outside vitest; each counts as one test. */
 const checks: [string, string, string[]][] = [
@@ -29,8 +31,11 @@ async function runChecks(): Promise<boolean[]> {
   const ended = checks.map(
     ([name, program, args]) =>
       new Promise<{ name: string; passed: boolean; output: string }>((resolve) => {
-        execFile(program, args, { maxBuffer: Number.POSITIVE_INFINITY }, (error, stdout, stderr) =>
-          resolve({ name, passed: error === null, output: stdout + stderr }),
+        execFile(
+          program,
+          args,
+          { env: checkEnvironment, maxBuffer: Number.POSITIVE_INFINITY },
+          (error, stdout, stderr) => resolve({ name, passed: error === null, output: stdout + stderr }),
         );
       }),
   );
