@@ -84,6 +84,9 @@ export default class InPlaceRunner extends TestRunner {
       switches.currentTestId = undefined;
     }
     const rounds = Number.MAX_SAFE_INTEGER - loopBudget.left;
+    // What runs between the tests may call the changed code, too.
+    switches.hitCount = 0;
+    loopBudget.left = Number.MAX_SAFE_INTEGER;
     if (plan.mutants === undefined) {
       const everywhere = Object.fromEntries((switches.everywhere ?? []).map((id) => [id, 1]));
       const hits = switches.mutantCoverage?.perTest[test.id] ?? everywhere;
