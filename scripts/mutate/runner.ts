@@ -77,16 +77,17 @@ export default class InPlaceRunner extends TestRunner {
     switches.hitLimit = hitLimit;
     loopBudget.left =
       plan.mutants === undefined ? Number.MAX_SAFE_INTEGER : roundsMax(plan.usual?.[test.id]?.rounds ?? 0);
+    let rounds = 0;
     try {
       await this.#inTime(test);
     } finally {
       switches.activeMutant = undefined;
       switches.currentTestId = undefined;
+      rounds = Number.MAX_SAFE_INTEGER - loopBudget.left;
+      // What runs between the tests may call the changed code, too.
+      switches.hitCount = 0;
+      loopBudget.left = Number.MAX_SAFE_INTEGER;
     }
-    const rounds = Number.MAX_SAFE_INTEGER - loopBudget.left;
-    // What runs between the tests may call the changed code, too.
-    switches.hitCount = 0;
-    loopBudget.left = Number.MAX_SAFE_INTEGER;
     if (plan.mutants === undefined) {
       const everywhere = Object.fromEntries((switches.everywhere ?? []).map((id) => [id, 1]));
       const hits = switches.mutantCoverage?.perTest[test.id] ?? everywhere;
