@@ -2,7 +2,7 @@
 interface Part {
   files: string[];
   tests: string[];
-  /** If set, only tests with such a name are run in place. */
+  /** If set, only tests with such a name (with the names around it) are run in place. */
   named?: RegExp;
 }
 /** Parts with tests of their own are run one after the other, so that each change meets only tests that can notice it. */
@@ -131,8 +131,8 @@ export const areas: Record<string, Area> = {
     },
     {
       files: ["lambdas/tables/*-{table,tables}.ts", "lambdas/tables/model/{catalog,change-table}.ts"],
-      tests: ["test/api/tables/schema.test.ts"],
-      named: /^(?:tables|a change|who may)/,
+      tests: ["test/api/tables/{schema,session}.test.ts", "test/api/events.test.ts"],
+      named: /^(?:tables|a change|who may|the catalog)|table's change/,
     },
   ],
 };

@@ -44,7 +44,7 @@ async function readChunks(session: Session, name: string | null): Promise<ChunkR
     const rows = await session.query(catalogQuery(session.schema, name, from));
     chunks.push(...rows.map((row) => chunkRow.parse(row)));
     const reached = chunks.at(-1)?.total ?? 0;
-    if (rows.length === 0 || !isFull(reached - from)) break;
+    if (!isFull(reached - from)) break;
     from = reached;
   }
   return new Set(chunks.map(({ stamp }) => stamp)).size > 1 ? undefined : chunks;
@@ -53,7 +53,7 @@ async function readChunks(session: Session, name: string | null): Promise<ChunkR
 /** The tables of a database, or the one of this name, oldest first, in one statement up to the maximum size of a result. */
 export async function readTables(session: Session, name: string | null = null): Promise<StoredTable[]> {
   const chunks = await retryUntil(session.until, () => readChunks(session, name)).catch((error) => {
-    if (isAbsent(error, "schema", "table")) return [];
+    if (isAbsent(error, "schema")) return [];
     throw error;
   });
   return assemble(chunks);

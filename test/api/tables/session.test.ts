@@ -2,6 +2,7 @@ import { sql } from "kysely";
 import { afterAll, beforeAll, describe, expect, it, test } from "vitest";
 import { type DatabaseRunner, databaseRunner } from "../../../lambdas/aws/databases.ts";
 import { DatabaseError } from "../../../lambdas/aws/errors.ts";
+import { readTables, type StoredTable } from "../../../lambdas/tables/model/catalog.ts";
 import { checkStatement } from "../../../lambdas/tables/model/change-statement.ts";
 import { changeTable } from "../../../lambdas/tables/model/change-table.ts";
 import { ownStates } from "../../../lambdas/tables/model/inner-names.ts";
@@ -216,6 +217,65 @@ describe("a statement that is done after its request's time", () => {
     await expect(asked).rejects.toMatchObject({ name: "DatabaseTimeout" });
     t.rds.hold = undefined;
     release();
+  });
+});
+
+describe("the catalog", () => {
+  /** A new database with two tables whose comments need two answers of the Data API. */
+  async function withLargeTables(): Promise<string> {
+    const { schema, tables } = await t.newDatabase();
+    for (const name of ["one", "two"]) expect((await tables("POST", "", { name, columns: [] })).status).toBe(201);
+    const comment = "repeat('☃', case when name = 'one' then 1 else 199999 end)";
+    await t.rds.sql(`update "${schema}"."$tables"
+      set definition = json_build_object('name', name, 'comment', ${comment}, 'columns', json_build_array())`);
+    return schema;
+  }
+  const told = (tables: StoredTable[]) =>
+    tables.map(({ definition, version }) => [definition.name, definition.comment?.length, version]);
+
+  it("is read in as many statements as it needs, oldest table first", async () => {
+    const schema = await withLargeTables();
+    t.rds.calls.length = 0;
+    const tables = await readTables(sessionOn(databases, schema, "", new Date()));
+    expect(told(tables)).toEqual([
+      ["one", 1, 1],
+      ["two", 199_999, 1],
+    ]);
+    expect(t.rds.calls).toEqual(["/Execute", "/Execute"]);
+  });
+
+  it("is read again when it has changed between two statements", async () => {
+    const schema = await withLargeTables();
+    let calls = 0;
+    const run: DatabaseRunner["run"] = async (...call) => {
+      const rows = await databases.run(...call);
+      calls += 1;
+      if (calls === 1) await t.rds.sql(`update "${schema}"."$tables" set version = 2 where name = 'two'`);
+      return rows;
+    };
+    const tables = await readTables(sessionOn({ ...databases, run }, schema, "", new Date()));
+    expect(told(tables)).toEqual([
+      ["one", 1, 1],
+      ["two", 199_999, 2],
+    ]);
+    expect(calls).toBe(4);
+  });
+
+  const failed = {
+    status: 400,
+    headers: { "x-amzn-errortype": "DatabaseErrorException" },
+    body: JSON.stringify({ message: "ERROR: internal; SQLState: XX000" }),
+  };
+
+  it("is not empty when it cannot be read, and nothing is missing when it cannot be changed", async () => {
+    const { schema, tables } = await t.newDatabase();
+    expect((await tables("POST", "", { name: "one", columns: [] })).status).toBe(201);
+    await t.rds.sql(`alter table "${schema}"."$tables" rename column version to renamed`);
+    expect((await tables("GET")).status).toBe(500);
+    t.rds.intercept = ({ body }) => (body.includes("$change_") ? failed : undefined);
+    const [change, creation] = [await tables("DELETE", "/one"), await tables("POST", "", { name: "two", columns: [] })];
+    t.rds.intercept = undefined;
+    expect([change.status, creation.status]).toEqual([500, 500]);
   });
 });
 

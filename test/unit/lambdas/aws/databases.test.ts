@@ -21,7 +21,6 @@ interface Reply {
 let sent: Sent[];
 /** The Data API's answer to a call; undefined keeps the caller waiting. */
 let answer: (call: Sent) => Reply | undefined;
-let databases: DatabaseRunner;
 
 const server = createServer(async (request, response) => {
   const chunks: Buffer[] = [];
@@ -53,16 +52,19 @@ beforeEach(() => {
   vi.useFakeTimers({ toFake: ["Date", "setTimeout", "clearTimeout"], now });
   sent = [];
   answer = ({ path }) => (path === "/BeginTransaction" ? { transactionId: "t1" } : {});
-  databases = databaseRunner({
-    DATABASE_ARN: target.resourceArn,
-    DATABASE_SECRET_ARN: target.secretArn,
-    DATABASE_WAIT_SECONDS: "20",
-  });
 });
 afterEach(() => {
   vi.useRealTimers();
   vi.unstubAllEnvs();
 });
+
+/** Made by each test itself, with the address that it has set. */
+const databases = (): DatabaseRunner =>
+  databaseRunner({
+    DATABASE_ARN: target.resourceArn,
+    DATABASE_SECRET_ARN: target.secretArn,
+    DATABASE_WAIT_SECONDS: "20",
+  });
 
 const statement = { sql: "select :p1", values: ["a", null] };
 const until = now + 5_000;
@@ -82,7 +84,7 @@ describe("a statement", () => {
   const body = { ...target, database: "slipway", sql: "select :p1", parameters, includeResultMetadata: true };
 
   it("is sent with its texts and nulls, in no transaction", async () => {
-    await databases.run(statement, until);
+    await databases().run(statement, until);
     expect(sent).toEqual([{ path: "/Execute", body, at: now }]);
   });
 
@@ -90,7 +92,7 @@ describe("a statement", () => {
     [now + 5_000, now + 5_000],
     [now + 60_000, now + 20_000],
   ])("of a request that ends at %d must be done by then, and within 20 s", async (requestUntil, statementUntil) => {
-    await databases.run({ ...statement, bounded: true }, requestUntil);
+    await databases().run({ ...statement, bounded: true }, requestUntil);
     const limit = { name: "until", value: { longValue: statementUntil } };
     expect(sent[0]?.body).toEqual({ ...body, parameters: [...parameters, limit] });
   });
@@ -102,19 +104,19 @@ describe("a statement", () => {
       [{ isNull: true }, { longValue: 7 }, { stringValue: "x" }],
     ];
     answer = () => ({ columnMetadata, records });
-    expect(await databases.run(statement, until)).toEqual([
+    expect(await databases().run(statement, until)).toEqual([
       { a: "", b: 0, c: null },
       { a: null, b: 7, c: "x" },
     ]);
   });
 
   it("may give no rows", async () => {
-    expect(await databases.run(statement, until)).toEqual([]);
+    expect(await databases().run(statement, until)).toEqual([]);
   });
 
   it("that is refused is sent once", async () => {
     answer = () => ({ error: "InternalServerErrorException", message: "busy" });
-    await outcome(databases.run(statement, until));
+    await outcome(databases().run(statement, until));
     expect(sent).toHaveLength(1);
   });
 
@@ -124,7 +126,7 @@ describe("a statement", () => {
     ["DatabaseErrorException", 'ERROR: constraint "a b"; Position: 1; SQLState: SW003 more', "SW003", "a b"],
   ])("that PostgreSQL refuses (%s: %s) tells its SQLSTATE and constraint only", async (error, message, state, name) => {
     answer = () => ({ error, message });
-    const refused = await outcome(databases.run(statement, until));
+    const refused = await outcome(databases().run(statement, until));
     expect(refused).toMatchObject({ name: "DatabaseError", state, constraint: name });
     expect(refused.message).toBe(`PostgreSQL refused a statement with ${state}`);
   });
@@ -135,7 +137,7 @@ describe("a statement", () => {
     ["AccessDeniedException", "No permission for SQLState: 42501"],
   ])("that the Data API refuses (%s: %s) is an error of the service", async (name, message) => {
     answer = () => ({ error: name, message });
-    expect(await outcome(databases.run(statement, until))).toMatchObject({ name, message });
+    expect(await outcome(databases().run(statement, until))).toMatchObject({ name, message });
   });
 });
 
@@ -147,16 +149,16 @@ describe("a call that is not answered", () => {
   it("ends two seconds after its request has to end", async () => {
     const began = performance.now();
     // The request should have ended 1.95 s ago.
-    expect(await outcome(databases.run(statement, now - 1_950))).toMatchObject({ name: "DatabaseTimeout" });
+    expect(await outcome(databases().run(statement, now - 1_950))).toMatchObject({ name: "DatabaseTimeout" });
     expect(performance.now() - began).toBeGreaterThan(45);
-    expect(await outcome(databases.run(statement, now - 9_000))).toMatchObject({ name: "DatabaseTimeout" });
+    expect(await outcome(databases().run(statement, now - 9_000))).toMatchObject({ name: "DatabaseTimeout" });
   });
 
   it("ends two seconds after the longest statement", async () => {
     let end: unknown;
     const came = Promise.withResolvers<void>();
     answer = () => void came.resolve();
-    const work = outcome(databases.run(statement, now + 100_000)).then((error) => {
+    const work = outcome(databases().run(statement, now + 100_000)).then((error) => {
       end = error;
     });
     await came.promise;
@@ -186,7 +188,7 @@ describe("a paused database", () => {
 
   it("is asked again after pauses of up to 2 s, and the caller is told when to come again", async () => {
     answer = () => ({ error: "DatabaseResumingException", message: "resuming" });
-    const error = await outcome(databases.run(statement, now + 8_000));
+    const error = await outcome(databases().run(statement, now + 8_000));
     const { statusCode, headers, body } = errorResponse(error, "req_1", undefined);
     expect([statusCode, headers?.["retry-after"], JSON.parse(body ?? "").code]).toEqual([
       503,
@@ -198,13 +200,13 @@ describe("a paused database", () => {
 
   it("is asked as long as the request lasts", async () => {
     answer = () => ({ error: "DatabaseResumingException", message: "resuming" });
-    await outcome(databases.run(statement, now + 750));
+    await outcome(databases().run(statement, now + 750));
     expect(times()).toEqual([0, 250, 750]);
   });
 
   it("gets the statement again, with the time that is left", async () => {
     answer = () => (sent.length < 3 ? { error: "DatabaseResumingException", message: "resuming" } : {});
-    await databases.run({ ...statement, bounded: true }, now + 30_000);
+    await databases().run({ ...statement, bounded: true }, now + 30_000);
     expect(times()).toEqual([0, 250, 750]);
     const limits = sent.map(({ body }) => (body.parameters as object[]).at(-1));
     expect(limits).toEqual(
@@ -222,7 +224,7 @@ describe("statements that belong together", () => {
   const two = ["/Execute", "t1", "select 2"];
 
   it("run in one transaction", async () => {
-    await databases.runAll(both, until);
+    await databases().runAll(both, until);
     expect(calls()).toEqual([begin, one, two, ["/CommitTransaction", "t1"]]);
     expect(sent[0]?.body).toEqual({ ...target, database: "slipway" });
     expect(sent[3]?.body).toEqual({ ...target, transactionId: "t1" });
@@ -240,7 +242,7 @@ describe("statements that belong together", () => {
         const fails = path === failing && body.sql !== "select 1";
         return fails ? { error: "DatabaseErrorException", message: "SQLState: 40001" } : {};
       };
-      const failed = await outcome(databases.runAll(both, until));
+      const failed = await outcome(databases().runAll(both, until));
       expect(failed).toMatchObject({ name: "DatabaseError", state: "40001" });
       expect(calls()).toEqual([...before, ["/RollbackTransaction", "t1"]]);
       expect(sent.at(-1)?.body).toEqual({ ...target, transactionId: "t1" });
@@ -249,7 +251,7 @@ describe("statements that belong together", () => {
 
   it("do not run outside a transaction", async () => {
     answer = () => ({});
-    expect(await outcome(databases.runAll(both, until))).toMatchObject({
+    expect(await outcome(databases().runAll(both, until))).toMatchObject({
       message: "The Data API gave no transaction",
     });
     expect(calls()).toEqual([begin]);
@@ -257,5 +259,5 @@ describe("statements that belong together", () => {
 });
 
 test("a request lasts as long as the environment says", () => {
-  expect(databases.requestMs).toBe(20_000);
+  expect(databases().requestMs).toBe(20_000);
 });
