@@ -127,7 +127,8 @@ export const areas: Record<string, Area> = {
     },
     {
       files: ["lambdas/tables/model/{functions,inner-function,inner-names,setup,value-functions}.ts"],
-      tests: ["test/api/tables/{session,conversions}.test.ts"],
+      tests: ["test/api/tables/session.test.ts"],
+      named: /^a new database/,
     },
     {
       files: ["lambdas/tables/*-{table,tables}.ts", "lambdas/tables/model/{catalog,change-table}.ts"],

@@ -118,6 +118,15 @@ function useOf(code: string, constant: Constant, parent: Node, key: string): Use
   return parent.type === "NewExpression" && key === "callee" ? "unclear" : "value";
 }
 
+/** What a module exports for a constant, so that others see its changes, too: a function or a view of the current value. */
+function exportedForm(init: Node, live: string): string {
+  const { type } = original(init);
+  if (functions.has(type)) return `(...all) => ${live}()(...all)`;
+  if (type !== "ArrayExpression" && type !== "ObjectExpression") return `${live}()`;
+  const traps = ["get", "has", "ownKeys", "getOwnPropertyDescriptor"];
+  return `new Proxy(${live}(), { ${traps.map((trap) => `${trap}: (_, ...all) => Reflect.${trap}(${live}(), ...all)`).join(", ")} })`;
+}
+
 /** The text with each such constant as a function that each use calls, so that its changes can be switched on later. */
 function withLiveConstants(code: string, program: Node): string {
   const edits: { start: number; end: number; text: string }[] = [];
@@ -138,7 +147,7 @@ function withLiveConstants(code: string, program: Node): string {
     });
     if (!isClear) continue;
     const inner = [init.start, init.end] as const;
-    const exported = functions.has(original(init).type) ? `(...all) => ${live}()(...all)` : `${live}()`;
+    const exported = exportedForm(init, live);
     edits.push({ start: declaration.start, end: inner[0], text: `const ${live} = () => (` });
     edits.push({
       start: inner[1],

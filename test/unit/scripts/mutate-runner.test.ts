@@ -15,16 +15,18 @@ const greeting = /^(hello|hi)$/; const words = { greeting };
 export const greets = (text: string) => words.greeting.test(text);
 const seen = new Set<string>();
 export function isNew(text: string): boolean { const isNew = !seen.has(text); seen.add(text); return isNew; }
+export const prices = { apple: "3" };
 `;
 const tests = `
 import { expect, test } from "vitest";
-import { first, greets, isAdult, isNew, next } from "./code.ts";
+import { first, greets, isAdult, isNew, next, prices } from "./code.ts";
 test("strict", () => expect([isAdult(17), isAdult(18), isAdult(19)]).toEqual([false, true, true]));
 test("loose", () => expect(typeof next(1)).toBe("number"));
 test("only once", () => expect(first()).toBe(true));
 test("greets", () => expect(["hello", "hi", "hi!", "oh, hi"].map(greets)).toEqual([true, true, false, false]));
 test("new once", () => expect([isNew("a" + used), isNew("a" + used++)]).toEqual([true, false]));
 let used = 0;
+test("prices", () => expect(prices).toEqual({ apple: "3" }));
 `;
 
 const copy = mkdtempSync(join(tmpdir(), "mutate-runner-"));
@@ -66,4 +68,6 @@ test("a change of a constant is tried in place, too", () => {
   expect(of(6)).toHaveLength(3);
   expect([noticed(6), tried(6)]).toEqual([of(6).length, of(6).length]);
   expect([noticed(7), tried(7)]).toEqual([of(7).length, of(7).length]);
+  expect(of(10)).toHaveLength(2);
+  expect([noticed(10), tried(10)]).toEqual([2, 2]);
 });
