@@ -1,5 +1,6 @@
 import { beforeAll, beforeEach, describe, expect, test, vi } from "vitest";
 import { Build, type BuildRow, Lock } from "../../../lambdas/builds/model/rows.ts";
+import { Variable } from "../../../lambdas/environments/model/rows.ts";
 import { newRemoval, Removal } from "../../../lambdas/removals/model/removal.ts";
 import { newId } from "../../../lambdas/table/ids.ts";
 import { AwsError, type RawService } from "../../../local/aws/service.ts";
@@ -177,6 +178,18 @@ describe("a deployment that fails before its version is swapped", () => {
     expect(build?.error).not.toContain("hunter22");
     expect(lock).toBeUndefined();
     expect(steps.inputs("GetLogEvents")).toMatchObject([{ limit: 2_000, startFromHead: false }]);
+  });
+
+  test("masks the present values of the project's variables in the output of a build for which none were kept", async () => {
+    aws.logs["builds stream/1"] = output;
+    const project = await steps.newProject({ status: "building" });
+    const id = newId("env", begin);
+    const row = { id, name: "PASSWORD", value: "hunter22", createdAt: at, updatedAt: at };
+    await steps.table.write({ variable: Variable.put({ projectId: project.projectId, id }, row) });
+    await fail(project, ...imageBuild);
+    const { build } = await project.rows();
+    expect(build?.error).toContain("no such package: ");
+    expect(build?.error).not.toContain("hunter22");
   });
 
   test("ends a build also when its log cannot be found, and repeats the step while it cannot be read", async () => {
