@@ -78,11 +78,13 @@ export const areas: Record<string, Area> = {
       tests: ["test/local/pipeline/ends.test.ts"],
     },
     {
-      files: [
-        "lambdas/pipeline/{check-health,deploy,release,roll-back}.ts",
-        "lambdas/pipeline/model/{restore-revision,start-deploying}.ts",
-      ],
-      tests: ["test/local/pipeline/{check-health,deploy,release,roll-back}.test.ts"],
+      files: ["lambdas/pipeline/{deploy,release}.ts", "lambdas/pipeline/model/start-deploying.ts"],
+      tests: ["test/local/pipeline/{deploy,release}.test.ts"],
+    },
+    { files: ["lambdas/pipeline/check-health.ts"], tests: ["test/local/pipeline/check-health.test.ts"] },
+    {
+      files: ["lambdas/pipeline/roll-back.ts", "lambdas/pipeline/model/restore-revision.ts"],
+      tests: ["test/local/pipeline/roll-back.test.ts"],
     },
     {
       files: ["lambdas/pipeline/remove.ts", "lambdas/pipeline/model/{remove-builds,remove-rows}.ts"],

@@ -16,7 +16,7 @@ let app: ChosenApp;
 const steps = useSteps({ answers: () => ecs.answers, raw: [appAndValues(() => app)] });
 beforeEach(() => {
   ecs = chosenEcs();
-  app = { new: 200, public: 200, asked: [] };
+  app = { new: 200, public: 200, asked: [], values: {} };
 });
 
 type Task = ChosenEcs["tasks"][number];
@@ -102,7 +102,7 @@ describe("a healthy version", () => {
     ["IN_PROGRESS", undefined],
     ["PENDING", undefined],
   ])("is not healthy before ECS has moved the traffic: %s %s", async (status, stage) => {
-    const build = await deploying();
+    const build = await deploying({}, { seconds: 10 });
     Object.assign(build.ours, { status, stage });
     expect(await build.check()).toEqual(waiting);
     expect(app.asked).toEqual([]);
@@ -193,6 +193,7 @@ describe("check-health", () => {
     expect(between(0, 0.1)).toBe(25);
     expect(between(0.1, 2)).toBeGreaterThan(28);
     expect(between(0.1, 2)).toBeLessThan(36);
+    expect(between(2, 4)).toBe(3);
     expect(between(2, 20)).toBeGreaterThan(17);
     expect(between(2, 20)).toBeLessThan(21);
     expect(secondsGone()).toBeGreaterThanOrEqual(20);
@@ -239,7 +240,7 @@ describe("a version is unhealthy", () => {
 
   test("as soon as its process exits, with its last 20 lines in which the build's variables are masked", async () => {
     const build = await deploying();
-    app.values = ["hunter2hunter2"];
+    app.values[build.buildId] = ["hunter2hunter2"];
     build.ours.running = 0;
     build.task({ status: "STOPPED", exitCode: 1, startedAt: ago(2.5), stoppedAt: ago(1) });
     const lines = Array.from({ length: 25 }, (_, n) => `line ${n}`);
@@ -367,6 +368,14 @@ describe("a version is unhealthy", () => {
     expect(secondsGone()).toBe(2);
   });
 
+  test("at once when its whole time is over", async () => {
+    const build = await deploying({}, { seconds: 120 });
+    build.task({ startedAt: ago(120) });
+    ecs.events.push({ createdAt: ago(1), message: "(target) is unhealthy due to (reason Request timed out)" });
+    expect(await build.reason()).toContain("got no answer within 5 s.");
+    expect(secondsGone()).toBe(0);
+  });
+
   test.each<[string, () => void]>([
     ["is not unhealthy at the gateway", () => ecs.events.push({ createdAt: ago(1), message: "has started 1 tasks" })],
     [
@@ -427,6 +436,11 @@ describe("an app that listens where no request arrives", () => {
     expect(times[0]).toBeGreaterThanOrEqual(3);
     expect(times[0]).toBeLessThan(4);
     for (const [n, time] of times.slice(1).entries()) expect(time - (times[n] ?? 0)).toBeCloseTo(5, 0);
+    times.length = 0;
+    const older = await deploying({}, { seconds: 3 });
+    const from = secondsGone();
+    await older.check();
+    expect(times[0]).toBe(from);
   });
 
   test("shows its output in the build's log from then on, unless it is shown already", async () => {

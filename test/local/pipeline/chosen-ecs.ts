@@ -52,7 +52,7 @@ export function chosenEcs() {
     tasks: [] as Task[],
     events: [] as { createdAt: Date; message: string }[],
     address: undefined as string | undefined,
-    /** The lines by stream. */
+    /** What apps wrote, by stream. */
     streams: {} as Record<string, string[]>,
     answers: {} as Answers,
 
@@ -155,12 +155,15 @@ export function chosenEcs() {
     },
     ContinueServiceDeployment: () => ({}),
     StopServiceDeployment: () => ({}),
-    ListTasks: ({ family, desiredStatus }) => ({
-      taskArns: ecs.tasks
+    ListTasks: ({ family, desiredStatus = "RUNNING" }) => {
+      if (!["RUNNING", "STOPPED"].includes(desiredStatus))
+        throw new AwsError("InvalidParameterException", "desiredStatus is invalid.");
+      const taskArns = ecs.tasks
         .filter(({ buildId, purpose = "" }) => family === `slipway-${purpose}${buildId}`)
         .filter(({ status }) => (status === "STOPPED") === (desiredStatus === "STOPPED"))
-        .map(({ id }) => taskArn(id)),
-    }),
+        .map(({ id }) => taskArn(id));
+      return { taskArns };
+    },
     DescribeTasks: ({ tasks }) => ({
       tasks: ecs.tasks
         .filter(({ id }) => tasks.some((one: string) => one === id || one === taskArn(id)))
@@ -180,8 +183,8 @@ export function chosenEcs() {
     StopTask: () => ({}),
     ListGatewayRoutes: () => ({ gatewayRoutes: ecs.address === undefined ? [] : [{ gatewayRouteArn: "route" }] }),
     DescribeGatewayRoute: () => ({ gatewayRoute: { serviceUrl: ecs.address } }),
-    GetLogEvents: ({ logStreamName, limit }) => {
-      const lines = ecs.streams[logStreamName];
+    GetLogEvents: ({ logGroupName, logStreamName, limit }) => {
+      const lines = logGroupName === "apps" ? ecs.streams[logStreamName] : undefined;
       if (!lines) throw new AwsError("ResourceNotFoundException", "The specified log stream does not exist.");
       return { events: lines.slice(-limit).map((message) => ({ timestamp: 0, message })), nextForwardToken: "end" };
     },
@@ -195,8 +198,8 @@ export interface ChosenApp {
   new: number;
   public: number;
   asked: [version: "new" | "public", path: string][];
-  /** The values of the variables that builds were made with; absent when none were kept. */
-  values?: string[];
+  /** The values of the variables that builds were made with, by build. */
+  values: Record<string, string[]>;
 }
 
 /** The app behind the gateway, and the kept values of its variables in S3. */
@@ -204,7 +207,8 @@ export const appAndValues =
   (app: () => ChosenApp): RawService =>
   async ({ path, headers }) => {
     if (path.startsWith("/artifacts/")) {
-      const { values } = app();
+      const [, projectId, buildId = ""] = /^\/artifacts\/values\/(\w+)\/(\w+)\.json$/.exec(path) ?? [];
+      const values = projectId?.startsWith("prj_") ? app().values[buildId] : undefined;
       if (values) return { status: 200, body: JSON.stringify(values) };
       return {
         status: 404,

@@ -8,7 +8,7 @@ let app: ChosenApp;
 const steps = useSteps({ answers: () => ecs.answers, raw: [appAndValues(() => app)] });
 beforeEach(() => {
   ecs = chosenEcs();
-  app = { new: 200, public: 200, asked: [] };
+  app = { new: 200, public: 200, asked: [], values: {} };
 });
 
 const image = { digest: "sha256:1", log: "build/1", warning: null, port: 8080 };
@@ -174,7 +174,7 @@ describe("a release fails", () => {
 
   test("and shows the last 20 lines of its output, with the build's variables masked", async () => {
     const project = await running({ status: "STOPPED", exitCode: 1 });
-    app.values = ["hunter2hunter2"];
+    app.values[project.buildId] = ["hunter2hunter2"];
     const lines = Array.from({ length: 25 }, (_, n) => `line ${n}`);
     ecs.streams[project.log] = [...lines, "password hunter2hunter2"];
     const reason = await reasonOf(project);
@@ -184,6 +184,14 @@ describe("a release fails", () => {
       ...lines.slice(6),
       expect.stringMatching(/^password \S+$/),
     ]);
+  });
+
+  test("with its output, also in the call that has started it", async () => {
+    const project = await building();
+    const { projectId, buildId } = project;
+    ecs.streams[`release/${projectId}/${buildId}/app/task-${buildId}`] = ["no such table"];
+    endAtLook(2, { status: "STOPPED", exitCode: 1 });
+    expect((await reasonOf(project)).split("\n").slice(1)).toEqual(["Last output:", "no such table"]);
   });
 
   test("and says so if nothing was deployed before", async () => {

@@ -229,18 +229,31 @@ describe("the version before", () => {
     ]);
   });
 
-  test("is deployed again when the new version has ended the old tasks: until then ECS would refuse it", async () => {
+  test("is deployed again when the new version has ended the old tasks, as soon as ECS accepts it", async () => {
     const build = await deploying();
     const ours = build.ours({ stage: "CLEAN_UP" });
-    expect(await build.rollBack()).toEqual({ done: false });
-    expect(changed()).toEqual([]);
-    ours.status = "SUCCESSFUL";
-    refuse("UpdateService", "InvalidParameterException");
-    expect(await build.rollBack()).toEqual({ done: false });
-    // It is asked again for as long as ECS refuses.
-    expect(new Set(callsOf())).toEqual(new Set(["UpdateService"]));
-    expect(callsOf().length).toBeGreaterThan(20);
-    expect((await build.rows()).build).toMatchObject({ status: "deploying" });
+    atCall("DescribeServiceDeployments", 3, () => {
+      expect(changed()).toEqual([]);
+      ours.status = "SUCCESSFUL";
+    });
+    ecs.answers.UpdateService = ({ taskDefinition }) => {
+      if (steps.inputs("UpdateService").length < 3) throw new AwsError("InvalidParameterException", "refused");
+      ecs.serves(build.old);
+      ecs.deploy(taskDefinition, { status: "SUCCESSFUL" });
+      return {};
+    };
+    expect(await build.rollBack()).toEqual({ done: true });
+    expect(callsOf()).toEqual(["UpdateService", "UpdateService", "UpdateService"]);
+  });
+
+  test("gets a new service if there is none", async () => {
+    const build = await deploying({ instances: 2 });
+    build.ours({ status: "STOPPED" });
+    ecs.service = undefined;
+    atCall("ListServiceDeployments", 2, () => Object.assign(ecs.deployments[1] ?? {}, { status: "SUCCESSFUL" }));
+    expect(await build.rollBack()).toEqual({ done: true });
+    expect(callsOf()).toEqual(["UpdateService", "CreateService"]);
+    expect(ecs.service).toMatchObject({ taskDefinition: definitionOf(build.old), desiredCount: 2 });
   });
 
   test("is not restored if ECS refuses the caller", async () => {
