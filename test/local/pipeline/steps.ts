@@ -10,7 +10,7 @@ import {
 import { newBuild } from "../../../lambdas/builds/model/transitions.ts";
 import { newId } from "../../../lambdas/table/ids.ts";
 import { type AwsServer, startHttpServer } from "../../../local/aws/http-server.ts";
-import { AwsError, jsonError, type RawService } from "../../../local/aws/service.ts";
+import { AwsError, jsonError, type RawResponse, type RawService } from "../../../local/aws/service.ts";
 import { type ListenerId, listeners, removalSteps, type StepId, steps } from "../../../statemachines/steps.ts";
 import { startTable } from "../../harness/table.ts";
 
@@ -65,6 +65,12 @@ const environment = {
 
 const load = (id: FunctionId) => import(`../../../lambdas/pipeline/${id}.ts`);
 
+/** AWS has the clock of the test: the SDK repeats a refused call after it has corrected the clock. */
+const dated = (answer: RawResponse): RawResponse => ({
+  ...answer,
+  headers: { ...answer.headers, date: new Date().toUTCString() },
+});
+
 /** A step that pauses more often has stopped to wait. */
 const pausesMax = 500;
 const timeoutOf = (id: FunctionId) => ({ ...steps, ...listeners, ...removalSteps })[id].timeoutSeconds;
@@ -96,13 +102,13 @@ export function useSteps({ answers, raw = [], environment: more = {} }: Chosen) 
     started = await startTable();
     aws = await startHttpServer({
       bodyBytesMax: 1_000_000,
-      errorAnswer: jsonError,
+      errorAnswer: (error) => dated(jsonError(error)),
       async handle({ method, path, query, headers, readBody }) {
         const body = await readBody();
         const operation = String(headers["x-amz-target"] ?? "").split(".")[1];
         for (const service of operation === undefined ? raw : []) {
           const answer = await service({ method, path, query, headers, body });
-          if (answer) return answer;
+          if (answer) return dated(answer);
         }
         if (operation === undefined) throw new AwsError("NoSuchKey", `${method} ${path} has no answer`, 404);
         const input = JSON.parse(body.toString());
