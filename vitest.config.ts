@@ -56,6 +56,8 @@ chooseSeed();
 process.env.SLIPWAY_CONTAINERS = "none";
 // Compiling the AWS SDK is half of what a process of a test costs; as in `npm start`, it is done once.
 process.env.NODE_COMPILE_CACHE ??= join(import.meta.dirname, "node_modules", ".cache", "node");
+// esbuild and tsc, which are written in Go, end soon: to collect their memory seldom saves a fifth of their processor time.
+process.env.GOGC ??= "400";
 
 /** One project per tier. */
 export default defineConfig({
