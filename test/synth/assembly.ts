@@ -62,24 +62,31 @@ export interface Resource {
   UpdateReplacePolicy?: string;
 }
 
-let synthesized: { stack: SlipwayStack; resources: Record<string, Resource> } | undefined;
-
-function synthesize() {
-  const { stack } = slipwayApp();
-  return { stack, resources: Template.fromStack(stack).toJSON().Resources };
+interface Synthesized {
+  app: App;
+  stack: SlipwayStack;
+  /** By logical id. */
+  resources: Record<string, Resource>;
 }
 
-/** The default deployment's resources by logical id, synthesized once per process, so tests must not change them. */
-export function resources(): Record<string, Resource> {
-  synthesized ??= synthesize();
-  return synthesized.resources;
+const known = new Map<string, Synthesized>();
+
+/** A deployment with these `-c` values, synthesized once per process, because that is a second of work: tests must not change it. */
+export function synthesized(context: Record<string, unknown> = {}): Synthesized {
+  const key = JSON.stringify(context);
+  const earlier = known.get(key);
+  if (earlier) return earlier;
+  const { app, stack } = slipwayApp(context);
+  const made = { app, stack, resources: Template.fromStack(stack).toJSON().Resources };
+  known.set(key, made);
+  return made;
 }
+
+/** The default deployment's resources by logical id. */
+export const resources = (): Record<string, Resource> => synthesized().resources;
 
 /** The stack behind `resources()`. */
-export function slipwayStack(): SlipwayStack {
-  synthesized ??= synthesize();
-  return synthesized.stack;
-}
+export const slipwayStack = (): SlipwayStack => synthesized().stack;
 
 /** The resources of one type, by logical id. */
 export function ofType(type: string): [string, Resource][] {

@@ -1,7 +1,8 @@
+import type { App } from "aws-cdk-lib";
 import { expect, it, onTestFinished, vi } from "vitest";
 import { log } from "../../lambdas/http/log.ts";
 import { listeners } from "../../statemachines/steps.ts";
-import { ofType, slipwayApp } from "./assembly.ts";
+import { ofType, slipwayApp, synthesized } from "./assembly.ts";
 import { resourcePolicies, written } from "./policies.ts";
 
 const rulesTo = (target: RegExp) =>
@@ -156,14 +157,14 @@ it("an idle stack pays for one key and four alarm metrics", () => {
 });
 
 it("a deployment without an e-mail address for alarms has a warning", () => {
-  const warnings = (context: Record<string, string | undefined>) =>
-    slipwayApp(context)
-      .app.synth()
+  const warnings = (app: App) =>
+    app
+      .synth()
       .stacks.flatMap(({ messages }) => messages)
       .filter(({ level }) => level === "warning")
       .map(({ entry }) => String(entry.data));
-  expect(warnings({ alarmEmail: undefined })).toEqual([
+  expect(warnings(slipwayApp({ alarmEmail: undefined }).app)).toEqual([
     expect.stringContaining("Deploy with -c alarmEmail=name@example.com"),
   ]);
-  expect(warnings({ alarmEmail: "ops@example.com" })).toEqual([]);
+  expect(warnings(synthesized().app)).toEqual([]);
 });

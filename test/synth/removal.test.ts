@@ -1,19 +1,9 @@
-import { Template } from "aws-cdk-lib/assertions";
 import { expect, it } from "vitest";
-import { type Resource, slipwayApp } from "./assembly.ts";
+import { type Resource, synthesized } from "./assembly.ts";
 import { written } from "./policies.ts";
 
-const synthesized = new Map<string, [string, Resource][]>();
-
-/** The resources for a `removal` value, synthesized once, so tests must not change them. */
-function under(removal: string): [string, Resource][] {
-  const known = synthesized.get(removal);
-  if (known) return known;
-  const resources: Record<string, Resource> = Template.fromStack(slipwayApp({ removal }).stack).toJSON().Resources;
-  const entries = Object.entries(resources);
-  synthesized.set(removal, entries);
-  return entries;
-}
+/** The resources for a `removal` value, by logical id; "never" is the default. */
+const under = (removal: string) => Object.entries(synthesized(removal === "never" ? {} : { removal }).resources);
 
 const policies = (resources: [string, Resource][], types: RegExp) =>
   new Set(resources.filter(([, { Type }]) => types.test(Type)).map(([, { DeletionPolicy }]) => DeletionPolicy));
@@ -91,8 +81,7 @@ it("a failed first deployment leaves nothing whose name the next one needs", () 
 });
 
 it("the names fit the longest stack name", () => {
-  const { stack } = slipwayApp({ stackName: "S".repeat(32) });
-  const resources: Record<string, Resource> = Template.fromStack(stack).toJSON().Resources;
+  const { resources } = synthesized({ stackName: "S".repeat(32) });
   const named = Object.values(resources).filter(({ Type }) => Type === "AWS::Lambda::Function");
   const names = named.map(({ Properties }) => written(Properties.FunctionName).replace("<StackName>", "S".repeat(32)));
   expect(names.length).toBeGreaterThan(90);
