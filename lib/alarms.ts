@@ -1,13 +1,13 @@
-import { Annotations } from "aws-cdk-lib";
+import { Annotations, ArnFormat, Stack } from "aws-cdk-lib";
 import * as cloudwatch from "aws-cdk-lib/aws-cloudwatch";
 import { SnsAction } from "aws-cdk-lib/aws-cloudwatch-actions";
 import * as events from "aws-cdk-lib/aws-events";
 import { SnsTopic } from "aws-cdk-lib/aws-events-targets";
-import * as iam from "aws-cdk-lib/aws-iam";
 import * as sns from "aws-cdk-lib/aws-sns";
 import { EmailSubscription } from "aws-cdk-lib/aws-sns-subscriptions";
 import { Construct } from "constructs";
 import { type AlarmDefinition, alarmDefinitions, graphs, type Monitored } from "./alarm-definitions.ts";
+import { serviceOfThisAccount } from "./allow.ts";
 import { executionDied } from "./events.ts";
 
 const graphsPerRow = 3;
@@ -26,7 +26,14 @@ export class Alarms extends Construct {
   /** Without a key of our own ($1 a month): the messages name alarms and executions, and hold no secret. */
   #topic(email: string | undefined): sns.Topic {
     const topic = new sns.Topic(this, "Topic", { enforceSSL: true });
-    topic.grantPublish(new iam.ServicePrincipal("cloudwatch.amazonaws.com"));
+    // The alarms of other accounts may not publish. For EventBridge, AWS supports no such condition here.
+    const ownAlarms = Stack.of(this).formatArn({
+      service: "cloudwatch",
+      resource: "alarm",
+      resourceName: "*",
+      arnFormat: ArnFormat.COLON_RESOURCE_NAME,
+    });
+    topic.grantPublish(serviceOfThisAccount("cloudwatch.amazonaws.com", ownAlarms));
     if (email) topic.addSubscription(new EmailSubscription(email));
     else {
       Annotations.of(topic).addWarningV2(

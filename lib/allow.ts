@@ -61,7 +61,7 @@ export function roleFor(scope: Construct, id: string, props: RoleProps): iam.Rol
   return role;
 }
 
-/** Lets a service assume a role only for resources of this account, which prevents a confused-deputy attack. */
+/** A service of AWS, only where it acts for a resource of this account, so that other accounts cannot make it a confused deputy. */
 export function serviceOfThisAccount(service: string, sourceArn: string): iam.IPrincipal {
   return new iam.ServicePrincipal(service, {
     conditions: { ArnLike: { "aws:SourceArn": sourceArn }, StringEquals: { "aws:SourceAccount": Aws.ACCOUNT_ID } },

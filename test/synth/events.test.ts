@@ -140,13 +140,14 @@ it("the event of a failed execution is sent to the topic", () => {
   expect(watched.toSorted()).toEqual(["Slipway-deployment", "Slipway-removal"]);
 });
 
-it("CloudWatch and EventBridge may publish to the topic, over TLS, and it has no KMS key", () => {
+it("alarms of this account and EventBridge may publish to the topic, over TLS, and it has no KMS key", () => {
   const [, topic] = ofType("AWS::SNS::Topic")[0] ?? [];
   expect(topic?.Properties?.KmsMasterKeyId).toBeUndefined();
   const all = resourcePolicies("AWS::SNS::TopicPolicy");
   expect(all).toEqual([
     "Deny * sns:Publish <AlarmsTopic> if Bool aws:SecureTransport false",
-    "Allow cloudwatch.amazonaws.com and events.amazonaws.com sns:Publish <AlarmsTopic>",
+    "Allow cloudwatch.amazonaws.com sns:Publish <AlarmsTopic> if ArnLike aws:SourceArn arn:<Partition>:cloudwatch:<Region>:<AccountId>:alarm:* and StringEquals aws:SourceAccount <AccountId>",
+    "Allow events.amazonaws.com sns:Publish <AlarmsTopic>",
   ]);
 });
 
