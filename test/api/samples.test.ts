@@ -15,6 +15,8 @@ import { commandLine, folderWith } from "../unit/cli/slipway.ts";
 
 type Ids = Record<string, string>;
 const run = promisify(execFile);
+/** Without --norc, bash takes Node.js's pipe for a connection of rshd and runs the user's own .bashrc first. */
+const plain = ["--norc", "-c"];
 
 let running: Running;
 let bearer: string;
@@ -157,7 +159,7 @@ async function byCurl(operation: Operation, own: Ids): Promise<number> {
   const token = isForKey(operation) ? `${accessKey}:${secretKey}` : bearer;
   const env = { PATH: process.env.PATH, SLIPWAY_URL: baseUrl, SLIPWAY_TOKEN: token, ...own };
   const words = `${curlSample(operation)} -s -o /dev/null -w '%{http_code}'`;
-  return Number((await run("bash", ["-c", words], { env })).stdout);
+  return Number((await run("bash", [...plain, words], { env })).stdout);
 }
 
 async function bySdk(operation: Operation, own: Ids): Promise<number> {
@@ -176,7 +178,7 @@ async function bySdk(operation: Operation, own: Ids): Promise<number> {
 
 async function byCommandLine(operation: Operation, own: Ids): Promise<{ code: number | null; output: string }> {
   const script = `slipway() { printf '%s\\0' "$@"; }; ${cliSample(operation)}`;
-  const { stdout } = await run("bash", ["-c", script], { env: { PATH: process.env.PATH, ...own } });
+  const { stdout } = await run("bash", [...plain, script], { env: { PATH: process.env.PATH, ...own } });
   const words = stdout.split("\0").slice(0, -1);
   const { baseUrl, accessKey, secretKey, organizationId, projectId } = running.seed;
   const login: Record<string, string> = isForKey(operation)
