@@ -48,9 +48,9 @@ export async function startMortal(dynamoDb: string): Promise<MortalService> {
     output: () => output.join("\n"),
     async start() {
       output = [];
-      const { PATH, HOME, NODE_COMPILE_CACHE } = process.env;
+      const { PATH, HOME, NODE_COMPILE_CACHE, SLIPWAY_CONTAINERS } = process.env;
       const own = { SLIPWAY_HOME: home, PORT: "0", AWS_ENDPOINT_URL_DYNAMODB: dynamoDb };
-      const env = { PATH, HOME, NODE_COMPILE_CACHE, ...own };
+      const env = { PATH, HOME, NODE_COMPILE_CACHE, SLIPWAY_CONTAINERS, ...own };
       const started = spawn(process.execPath, ["--disable-warning=ExperimentalWarning", "local/main.ts"], {
         env,
         stdio: ["ignore", "pipe", "pipe"],
