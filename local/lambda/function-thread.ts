@@ -30,7 +30,7 @@ declare global {
 }
 /**
  * The threads of services that have ended, by function. The next service of this process takes them, because a new thread
- * loads the AWS SDK again. A global, because tests load this module once for each file.
+ * loads the AWS SDK again. A global, because tests load this module again.
  */
 globalThis.idleFunctionThreads ??= new Map();
 const idle = globalThis.idleFunctionThreads;
