@@ -1,7 +1,6 @@
 import { updateTable } from "../../api/tables.ts";
 import { endpoint } from "../http/endpoint.ts";
 import { lateValidation, validate } from "../http/late-validation.ts";
-import { notFound } from "../http/problem.ts";
 import { newInnerName, readTable } from "./model/catalog.ts";
 import { planChange } from "./model/change.ts";
 import { missingColumn } from "./model/change-names.ts";
@@ -36,7 +35,6 @@ export const handler = endpoint(
       const statements = changeStatements(session.schema, name, plan);
       const result = await changeTable(session, { name, version: stored.version, definition, statements, dryRun });
       if (result.state === "done") return reply;
-      if (result.state === "missing") throw notFound();
       if (result.state === "refused" && !isContended(result.code)) throw changeProblem(result, statements);
       return undefined;
     };

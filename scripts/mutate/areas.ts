@@ -121,11 +121,15 @@ export const areas: Record<string, Area> = {
     {
       files: [
         "lambdas/tables/*-{row,rows}.ts",
-        "lambdas/tables/model/{existing-database,idempotency,idempotency-statements,open-database}.ts",
-        "lambdas/tables/model/{result-chunks,session,stored-rows}.ts",
+        "lambdas/tables/model/{idempotency,idempotency-statements,result-chunks,session,stored-rows}.ts",
       ],
       tests: ["test/api/tables/{session,rows}.test.ts"],
       named: /^(?!a row (?:gives|refuses|takes|is not made))/,
+    },
+    {
+      files: ["lambdas/tables/model/{existing-database,open-database}.ts"],
+      tests: ["test/api/access-rules.test.ts"],
+      named: /(?:table|row)s?: /,
     },
     {
       files: ["lambdas/tables/model/{functions,inner-function,inner-names,setup,value-functions}.ts"],

@@ -166,7 +166,9 @@ describe("a row", () => {
     expect((await t.tables("DELETE", `/things/rows/${row.id}`)).body).toEqual({ row: row.id });
     expect((await t.tables("DELETE", `/things/rows/${row.id}`)).status).toBe(404);
     expect((await t.tables("GET", `/things/rows/${row.id}`)).status).toBe(404);
-    expect((await t.tables("PUT", `/things/rows/${row.id}`, { row: { s: "a" } })).status).toBe(404);
+    for (const change of [{ row: { s: "a" } }, { row: {} }, { row: { nope: 1 } }, { row: 1 }]) {
+      expect((await t.tables("PUT", `/things/rows/${row.id}`, change)).status).toBe(404);
+    }
     expect((await t.tables("POST", "/things/rows", { row: {} })).body.row.id).toBeGreaterThan(row.id);
   });
 
@@ -211,6 +213,17 @@ describe("a row", () => {
     expect((await t.tables("GET", "/survivor/rows")).body.rows).toHaveLength(1);
   });
 
+  it("is gone for a repeated request whose row was deleted in the meantime", async () => {
+    await t.given("fleeting", [{ name: "a", type: "integer" }]);
+    const headers = { "idempotency-key": randomUUID() };
+    const post = () => t.tables("POST", "/fleeting/rows", { row: { a: 1 } }, { headers });
+    t.rds.lose = (request) => request.body.includes("insert into");
+    expect((await post()).status).toBe(503);
+    t.rds.lose = undefined;
+    expect((await t.tables("DELETE", "/fleeting/rows/1")).status).toBe(200);
+    expect((await post()).status).toBe(404);
+  });
+
   it("is stored again when the record of its Idempotency-Key has expired", async () => {
     await t.given("forgotten", [{ name: "a", type: "integer" }]);
     const headers = { "idempotency-key": randomUUID() };
@@ -233,25 +246,38 @@ describe("a row", () => {
     expect((await t.tables("GET", `/heavy/rows/${row.id}`)).body.row).toEqual(row);
   });
 
+  /** Answers the next inserts of rows with these SQLSTATEs, one after the other; returns those that are left. */
+  function refuseInserts(...states: string[]): string[] {
+    t.rds.intercept = (request) => {
+      const state = request.body.includes("insert into") ? states.shift() : undefined;
+      if (state === undefined) return undefined;
+      const message = `ERROR: column "a" is not as it was; SQLState: ${state}`;
+      const headers = { "x-amzn-errortype": "DatabaseErrorException" };
+      return { status: 400, headers, body: JSON.stringify({ message }) };
+    };
+    return states;
+  }
+
   it("is written by the table as it is now, when the table changes beside it", async () => {
     await t.given("moving", [{ name: "a", type: "integer" }]);
-    const before = t.rds.intercept;
-    let changed = false;
-    t.rds.intercept = (request) => {
-      if (!changed && request.body.includes("insert into")) {
-        changed = true;
-        return {
-          status: 400,
-          headers: { "x-amzn-errortype": "DatabaseErrorException" },
-          body: JSON.stringify({ message: 'ERROR: column "a" does not exist; SQLState: 42703' }),
-        };
-      }
-      return undefined;
-    };
-    const answer = await t.tables("POST", "/moving/rows", { row: { a: 1 } });
-    t.rds.intercept = before;
-    expect(changed).toBe(true);
-    expect(answer.body.row).toMatchObject({ id: 1, a: 1 });
+    for (const state of ["42703", "42804", "42846", "22P02", "22003", "23502", "40001", "55P03"]) {
+      const left = refuseInserts(state);
+      const answer = await t.tables("POST", "/moving/rows", { row: { a: 1 } });
+      expect([state, left, answer.status, answer.body.row?.a]).toEqual([state, [], 201, 1]);
+    }
+    expect((await t.tables("GET", "/moving/rows")).body.rows).toHaveLength(8);
+  });
+
+  it("that does not fit the table as it is now is an error of the service", async () => {
+    await t.given("stuck", [{ name: "a", type: "integer" }]);
+    for (const states of [
+      ["42703", "42703", "never"],
+      ["XX000", "never"],
+    ]) {
+      const left = refuseInserts(...states);
+      const answer = await t.tables("POST", "/stuck/rows", { row: { a: 1 } });
+      expect([answer.status, answer.body.code, left]).toEqual([500, "internal", ["never"]]);
+    }
   });
 });
 
@@ -282,8 +308,11 @@ describe("the rows of a table", () => {
     await t.given("second", [], [{}, {}]);
     const { nextCursor } = (await t.tables("GET", "/first/rows?limit=1")).body;
     expect((await t.tables("GET", `/first/rows?cursor=${nextCursor}`)).body.rows).toHaveLength(1);
+    const claiming = (position: string) => Buffer.from(`${"x".repeat(16)}${position}`).toString("base64url");
     for (const query of [
       `cursor=${nextCursor}x`,
+      `cursor=${claiming("x1")}`,
+      `cursor=${claiming("1x")}`,
       "cursor=",
       "cursor=MQ",
       "limit=0",
@@ -307,10 +336,12 @@ describe("the rows of a table", () => {
   });
 
   it("take the cursor of before a change of the table", async () => {
-    await t.given("changed", [], [{}, {}]);
-    const { nextCursor } = (await t.tables("GET", "/changed/rows?limit=1")).body;
+    await t.given("changed", []);
+    await t.rds.sql(`insert into "${t.schema}"."changed" (created_at) select now() from generate_series(1, 12)`);
+    const { nextCursor } = (await t.tables("GET", "/changed/rows?limit=11")).body;
     await t.tables("PUT", "/changed", { add: [{ name: "a", type: "integer" }] });
-    expect((await t.tables("GET", `/changed/rows?cursor=${nextCursor}`)).body.rows).toMatchObject([{ id: 2, a: null }]);
+    const { rows } = (await t.tables("GET", `/changed/rows?cursor=${nextCursor}`)).body;
+    expect(rows).toMatchObject([{ id: 12, a: null }]);
   });
 
   it("come in smaller pages when they are large, and all of them come", async () => {

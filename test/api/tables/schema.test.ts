@@ -69,7 +69,8 @@ describe("tables", () => {
     expect((await tables("DELETE", "/none/rows/1")).status).toBe(404);
     expect((await tables("POST", "/none/rows", { row: {} })).status).toBe(404);
     expect(await t.rds.sql(`select 1 from pg_namespace where nspname = '${schema}'`)).toEqual([]);
-    expect((await tables("POST", "", { name: "first", columns: [] })).status).toBe(201);
+    const headers = { "idempotency-key": randomUUID() };
+    expect((await tables("POST", "", { name: "first", columns: [] }, { headers })).status).toBe(201);
     expect((await tables("GET", "/first/rows")).body).toEqual({ rows: [], nextCursor: null });
   });
 
@@ -833,7 +834,5 @@ describe("who may", () => {
     expect((await t.tables("GET", "/nowhere/rows?limit=0")).status).toBe(404);
     expect((await t.tables("GET", "/nowhere/rows?cursor=x")).status).toBe(404);
     expect((await t.tables("POST", "/nowhere/rows", { row: 1 })).status).toBe(404);
-    expect((await t.tables("PUT", "/books/rows/999", { row: { nope: 1 } })).status).toBe(404);
-    expect((await t.tables("PUT", "/books/rows/999", { row: 1 })).status).toBe(404);
   });
 });

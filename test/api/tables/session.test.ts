@@ -206,6 +206,15 @@ describe("a statement that is done after its request's time", () => {
     expect((await t.tables("GET")).body.tables.map(({ name }: { name: string }) => name)).not.toContain("late");
   });
 
+  it("is a 503 that says to retry, when PostgreSQL ends it", async () => {
+    const message = "ERROR: canceling statement due to statement timeout; SQLState: 57014";
+    const headers = { "x-amzn-errortype": "DatabaseErrorException" };
+    t.rds.intercept = () => ({ status: 400, headers, body: JSON.stringify({ message }) });
+    const asked = open().query(statement("select '1'"));
+    await expect(asked).rejects.toMatchObject({ code: "unavailable" });
+    t.rds.intercept = undefined;
+  });
+
   it("is a 503 that says to retry, when no answer comes", async () => {
     let release = () => {};
     const held = new Promise<undefined>((resolve) => {
