@@ -173,7 +173,9 @@ const service: RawService = async ({ method, path, query, headers, body }) => {
     const answer = calls[target]?.(JSON.parse(body.toString()));
     return answer
       ? { status: 200, body: JSON.stringify(answer) }
-      : jsonError(new AwsError("AccessDeniedException", "refused"));
+      : jsonError(
+          new AwsError(target === "GetLogEvents" ? "ResourceNotFoundException" : "AccessDeniedException", "refused"),
+        );
   }
   if (path === "/")
     return aws.refusesRoles
@@ -803,8 +805,8 @@ describe("list-build-logs", () => {
     const { build, call } = await newProject();
     const empty = { lines: [], nextCursor: null };
     expect((await call("list-build-logs", { buildId: await build() })).body).toEqual(empty);
-    const buildId = await build({ status: "ready", appLog: "app", buildLog: "none" });
-    aws.streams = { "apps app": lines.app, "builds none": [] };
+    const buildId = await build({ status: "ready", appLog: "app", releaseLog: "gone", buildLog: "empty" });
+    aws.streams = { "apps app": lines.app, "builds empty": [] };
     expect(shown((await call("list-build-logs", { buildId })).body)).toEqual(["deploying a1", "deploying a2"]);
   });
 
@@ -939,7 +941,8 @@ describe("list-app-logs", () => {
       const query = { buildId: other.first, limit };
       expect(await own.call("list-app-logs", { query })).toMatchObject({ status: 404, body: { code: "not_found" } });
     }
-    expect((await own.call("list-app-logs", { query: { buildId: own.first, limit: "0" } })).status).toBe(400);
+    for (const query of [{ buildId: own.first, limit: "0" }, { limit: "0" }])
+      expect((await own.call("list-app-logs", { query })).status).toBe(400);
   });
 
   test("shows nothing that is older than is kept", async () => {
@@ -982,12 +985,15 @@ describe("get-metrics", () => {
     expect(body.points[0]).toEqual({ at: minute(60), ...none, restarts: null });
   });
 
-  test.each(["slipway-bld_unknown", "other"])("knows no settings of a version that is not ours: %s", async (family) => {
-    const { call } = await newProject();
-    aws.live = `arn:aws:ecs:us-east-1:000000000000:task-definition/${family}:1`;
-    aws.measured = { MemoryUtilization: 25 };
-    expect(point((await call("get-metrics")).body)).toMatchObject({ memoryMiB: 128 });
-  });
+  test.each([`slipway-${newId("bld", now)}`, "other"])(
+    "knows no settings of a version that is not ours: %s",
+    async (family) => {
+      const { call } = await newProject();
+      aws.live = `arn:aws:ecs:us-east-1:000000000000:task-definition/${family}:1`;
+      aws.measured = { MemoryUtilization: 25 };
+      expect(point((await call("get-metrics")).body)).toMatchObject({ memoryMiB: 128 });
+    },
+  );
 
   test("begins when it is asked to, and answers an app that does not run without values", async () => {
     const { call } = await newProject();

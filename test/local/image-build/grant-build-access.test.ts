@@ -49,11 +49,12 @@ const codeBuild: JsonService = {
 };
 
 /** What ECS serves, and the statuses of the deployments of the project's service. */
-const ecsState = { live: null as string | null, unfinished: false, isBroken: false };
+const ecsState = { live: null as string | null, unfinished: false, isBroken: false, reads: 0 };
 const ecs: JsonService = {
   target: "AmazonEC2ContainerServiceV20141113",
   operations: {
     DescribeServices: operation(z.looseObject({}), () => {
+      ecsState.reads += 1;
       if (ecsState.isBroken) throw new AwsError("ServerException", "broken", 500);
       if (ecsState.live === null) return { services: [], failures: [{ reason: "MISSING" }] };
       return { services: [{ status: "ACTIVE", desiredCount: 1, taskDefinition: ecsState.live }], failures: [] };
@@ -208,7 +209,7 @@ beforeEach(() => {
   sessionPolicies.length = 0;
   broken = undefined;
   images.clear();
-  Object.assign(ecsState, { live: null, unfinished: false, isBroken: false });
+  Object.assign(ecsState, { live: null, unfinished: false, isBroken: false, reads: 0 });
 });
 
 const textAt = async (address: string) => {
@@ -305,6 +306,26 @@ it("images that nothing needs any more are deleted: not what serves, a successfu
   expect(remaining()).toEqual([served, successful, young, buildId, "cache"].sort());
 });
 
+it("of an app that does not run, only the images of successful builds are kept, and without any of those none", async () => {
+  await aged();
+  ecsState.live = null;
+  await handler({ imageBuildId });
+  expect(remaining()).toEqual([successful, young, buildId, "cache"].sort());
+  await aged();
+  ecsState.live = null;
+  await tableWriter(documentClient(), "slipway").write({ redeployable: RedeployableBuilds.delete({ projectId }) });
+  await handler({ imageBuildId });
+  expect(remaining()).toEqual([young, buildId, "cache"].sort());
+});
+
+it("ECS is not asked what serves while no image is old", async () => {
+  await aged();
+  for (const tag of [served, successful, old, older]) images.set(tag, 0.5);
+  images.set(buildId, 0.1);
+  await handler({ imageBuildId });
+  expect([ecsState.reads, images.size]).toEqual([0, 7]);
+});
+
 const breakCall = (call: string) => () => {
   broken = call;
 };
@@ -366,8 +387,11 @@ it("no address and no password is logged", async () => {
   await handler({ imageBuildId });
   broken = "PutLifecyclePolicy";
   await handler({ imageBuildId }).catch(() => undefined);
+  broken = "DescribeImages";
+  await handler({ imageBuildId });
   spy.mockRestore();
   expect(written.join("")).toContain("grant-build-access failed");
+  expect(written.join("")).toContain(`"Old images could not be deleted","projectId":"${projectId}"`);
   expect(written.join("")).not.toMatch(/X-Amz|the-password|http:/);
 });
 
