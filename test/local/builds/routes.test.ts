@@ -170,12 +170,12 @@ const service: RawService = async ({ method, path, query, headers, body }) => {
   const target = String(headers["x-amz-target"] ?? "").split(".")[1];
   if (target) {
     aws.called.push(target);
-    const answer = calls[target]?.(JSON.parse(body.toString()));
+    const input = JSON.parse(body.toString());
+    const answer = calls[target]?.(input);
+    const isUnknownStream = target === "GetLogEvents" && typeof input.logStreamName === "string";
     return answer
       ? { status: 200, body: JSON.stringify(answer) }
-      : jsonError(
-          new AwsError(target === "GetLogEvents" ? "ResourceNotFoundException" : "AccessDeniedException", "refused"),
-        );
+      : jsonError(new AwsError(isUnknownStream ? "ResourceNotFoundException" : "AccessDeniedException", "refused"));
   }
   if (path === "/")
     return aws.refusesRoles
