@@ -9,6 +9,7 @@ const client = "test/unit/sdk/client.test.ts";
 const concurrency = "test/api/faults/concurrency.test.ts";
 const connectTool = "test/api/connect-tool.test.ts";
 const credentials = "test/local/http/credentials.test.ts";
+const databases = "test/unit/lambdas/aws/databases.test.ts";
 const deadline = "test/api/deadline.test.ts";
 const deletion = "test/api/organizations/deletion.test.ts";
 const deployment = "test/pipeline/lanes/deployment.ts";
@@ -239,7 +240,7 @@ export const requestsProofs: Proofs = {
     ],
     "| `live_unknown` |": [[liveUnknown, "rebuild and redeploy answer 503 with Retry-After and start nothing"]],
     "| `database_resuming` |": [
-      [tablesRows, "is waited for within the request's time, then 503 says when to come again"],
+      [databases, "is asked again after pauses of up to 2 s, and the caller is told when to come again"],
     ],
     "| `unavailable` |": [
       [tableFaults, "under %s without end, answers 503 and leaves nothing half-made"],
