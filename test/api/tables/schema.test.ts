@@ -114,12 +114,13 @@ describe("tables", () => {
   });
 
   it("need no columns of their own", async () => {
-    expect(named(await t.tables("POST", "", { name: "bare", comment: null, columns: [] }))).toEqual([
+    const { tables } = await t.newDatabase();
+    expect(named(await tables("POST", "", { name: "bare", comment: null, columns: [] }))).toEqual([
       "id",
       "created_at",
       "updated_at",
     ]);
-    expect((await t.tables("POST", "/bare/rows", { row: {} })).body.row.id).toBe(1);
+    expect((await tables("POST", "/bare/rows", { row: {} })).body.row.id).toBe(1);
   });
 
   it("are gone for good when deleted, and their name is free", async () => {
