@@ -119,10 +119,7 @@ export const areas: Record<string, Area> = {
       tests: ["test/unit/lambdas/tables/{conflict,rows}.test.ts", "test/api/tables/rows.test.ts"],
     },
     {
-      files: [
-        "lambdas/tables/*-{row,rows}.ts",
-        "lambdas/tables/model/{idempotency,idempotency-statements,result-chunks,session,stored-rows}.ts",
-      ],
+      files: ["lambdas/tables/*-{row,rows}.ts", "lambdas/tables/model/{result-chunks,session,stored-rows}.ts"],
       tests: ["test/api/tables/{session,rows}.test.ts"],
       named: /^(?!a row (?:gives|refuses|takes|is not made))/,
     },
@@ -137,7 +134,10 @@ export const areas: Record<string, Area> = {
       named: /^a new database/,
     },
     {
-      files: ["lambdas/tables/*-{table,tables}.ts", "lambdas/tables/model/{catalog,change-table}.ts"],
+      files: [
+        "lambdas/tables/*-{table,tables}.ts",
+        "lambdas/tables/model/{catalog,change-table,idempotency,idempotency-statements}.ts",
+      ],
       tests: ["test/api/tables/{schema,session}.test.ts", "test/api/events.test.ts"],
       named: /^(?:tables|a change|who may|the catalog)|table's change/,
     },
