@@ -43,15 +43,26 @@ export function logReader(environment: { APP_LOG_GROUP: string; BUILD_LOG_GROUP:
         at: new Date(event.timestamp ?? 0),
         text: (event.message ?? "").replace(/\n$/, ""),
       }));
-      return { lines, nextToken: output.nextForwardToken };
+      return { lines, nextToken: output.nextForwardToken, previousToken: output.nextBackwardToken };
     } catch (error) {
-      if (isNamed(error, "ResourceNotFoundException")) return { lines: [], nextToken: input.token };
+      if (isNamed(error, "ResourceNotFoundException"))
+        return { lines: [], nextToken: input.token, previousToken: input.token };
       throw error;
     }
   }
 
+  /** A page without lines is not yet the stream's beginning; the token that was passed is. */
+  async function readTail(source: "build" | "app", stream: string, limit: number): Promise<LogLine[]> {
+    let token: string | undefined;
+    for (;;) {
+      const page = await read({ source, stream, limit, head: false, ...(token && { token }) });
+      if (page.lines.length > 0 || page.previousToken === token) return page.lines;
+      token = page.previousToken;
+    }
+  }
+
   return {
-    tail: async (source, stream, limit) => (await read({ source, stream, limit, head: false })).lines,
+    tail: readTail,
     page: (source, stream, limit, token) => read({ source, stream, limit, head: true, ...(token && { token }) }),
   };
 }

@@ -25,6 +25,8 @@ interface Aws {
   executions: Record<string, string>;
   /** Operations that are refused. */
   refused: Record<string, string>;
+  /** How many pages without lines a log has before the others. */
+  emptyPages: number;
   /** Awaited before an operation is answered. */
   // biome-ignore lint/suspicious/noExplicitAny: the inputs are those of the AWS SDK
   before: (operation: string, input: any) => Promise<unknown> | undefined;
@@ -36,6 +38,7 @@ beforeEach(() => {
     deployments: [],
     releases: {},
     logs: {},
+    emptyPages: 0,
     values: undefined,
     executions: {},
     refused: {},
@@ -59,7 +62,9 @@ const answers: Answers = {
   },
   ListTasks: ({ family }) => ({ taskArns: aws.releases[family] ?? [] }),
   StopTask: () => ({}),
-  GetLogEvents({ logGroupName, logStreamName }) {
+  GetLogEvents({ logGroupName, logStreamName, nextToken }) {
+    const page = Number(nextToken?.slice(2) ?? 0);
+    if (page < aws.emptyPages) return { events: [], nextBackwardToken: `b/${page + 1}` };
     const lines = aws.logs[`${logGroupName} ${logStreamName}`];
     if (!lines) throw new AwsError("ResourceNotFoundException", "There is no such stream.");
     return { events: lines.map((message) => ({ timestamp: begin.getTime(), message: `${message}\n` })) };
@@ -178,6 +183,15 @@ describe("a deployment that fails before its version is swapped", () => {
     expect(build?.error).not.toContain("hunter22");
     expect(lock).toBeUndefined();
     expect(steps.inputs("GetLogEvents")).toMatchObject([{ limit: 2_000, startFromHead: false }]);
+  });
+
+  test("reads on before a page of the log without lines", async () => {
+    aws.logs["builds stream/1"] = output;
+    aws.emptyPages = 2;
+    const project = await steps.newProject({ status: "building" });
+    await fail(project, ...imageBuild);
+    expect((await project.rows()).build?.error).toContain("no such package: ");
+    expect(steps.inputs("GetLogEvents").map(({ nextToken }) => nextToken)).toEqual([undefined, "b/1", "b/2"]);
   });
 
   test("masks the present values of the project's variables in the output of a build for which none were kept", async () => {
