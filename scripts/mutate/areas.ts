@@ -139,7 +139,7 @@ export const areas: Record<string, Area> = {
         "lambdas/tables/model/{catalog,change-table,idempotency,idempotency-statements}.ts",
       ],
       tests: ["test/api/tables/{schema,session}.test.ts", "test/api/events.test.ts"],
-      named: /^(?:tables|a change|who may|the catalog)|table's change/,
+      named: /^(?:tables|a change(?! (?:cannot make|moves|swaps|and nine))|who may|the catalog)|table's change/,
     },
   ],
 };

@@ -154,6 +154,7 @@ describe("the events of an organization", () => {
 
   test("tell a table's change before it is made, and its outcome after", async () => {
     const table = { name: "things", columns: [{ name: "title", type: "string" }] };
+    await running.call("DELETE", `${tables}/things`);
     expect((await running.call("POST", tables, { body: table })).status).toBe(201);
     expect(await newest()).toMatchObject([{ action: "create-table", ids: { tableName: "things" }, outcome: "done" }]);
     expect((await running.call("POST", tables, { body: table })).status).toBe(409);

@@ -1,5 +1,6 @@
 import { randomUUID } from "node:crypto";
 import { afterAll, beforeAll, beforeEach, describe, expect, it, test } from "vitest";
+import { ownStates } from "../../../lambdas/tables/model/inner-names.ts";
 import { startTables, type Tables } from "./fixture.ts";
 
 let t: Tables;
@@ -38,6 +39,13 @@ const column = (name: string, type: string, more: object = {}) => ({
 });
 const named = (answer: { body: { table: { columns: { name: string }[] } } }) =>
   answer.body.table.columns.map((one) => one.name);
+
+/** What the Data API answers to a change with this result. */
+const changed = (result: object) => {
+  const record = [{ stringValue: JSON.stringify(result) }];
+  return { status: 200, body: JSON.stringify({ columnMetadata: [{ label: "result" }], records: [record] }) };
+};
+const refused = (code: string) => changed({ state: "refused", code, statement: 0, row: null });
 
 /** Everything that PostgreSQL stores for a table: file, columns, constraints, triggers, comments, catalog, rows with their versions. */
 async function dump(table: string): Promise<string> {
@@ -417,7 +425,9 @@ describe("a change", () => {
     });
     expect((await t.tables("GET", "/steps/rows/1")).body.row).toMatchObject({ c: "1", a: "x" });
     expect((await t.tables("PUT", "/steps", { comment: null })).body.table.comment).toBeNull();
+    const before = await dump("steps");
     expect((await t.tables("PUT", "/steps", {})).body.table.columns).toHaveLength(6);
+    expect(await dump("steps")).toBe(before);
   });
 
   it("adds columns after the existing ones and before created_at", async () => {
@@ -682,10 +692,7 @@ describe("a change", () => {
       if (!request.body.includes("$change_") || refusals === 0) return undefined;
       refusals -= 1;
       const code = refusals % 2 === 0 ? "55P03" : "40P01";
-      const refused = { state: "refused", code, statement: 0, row: null };
-      const result = JSON.stringify(refusals > 4 ? { state: "changed" } : refused);
-      const columnMetadata = [{ label: "result", name: "result" }];
-      return { status: 200, body: JSON.stringify({ columnMetadata, records: [[{ stringValue: result }]] }) };
+      return refusals > 4 ? changed({ state: "changed" }) : refused(code);
     };
     const added = await t.tables("PUT", "/locked", { add: [{ name: "a", type: "integer" }] });
     const asked = refusals;
@@ -697,6 +704,27 @@ describe("a change", () => {
     t.rds.intercept = undefined;
     expect([added.status, gone.status, made.status]).toEqual([200, 200, 201]);
     expect([asked, left, refusals]).toEqual([0, 0, 0]);
+  });
+
+  it("is not tried again when it was ended because its time was over", async () => {
+    await t.given("ended", []);
+    const unmade = fresh("unmade");
+    const statusOf = async (method: string, path: string, body?: object) => {
+      let answers = 0;
+      t.rds.intercept = (request) => {
+        if (!request.body.includes("$change_")) return undefined;
+        answers += 1;
+        return answers === 1 ? refused(ownStates.tooLate) : undefined;
+      };
+      return (await t.tables(method, path, body)).status;
+    };
+    expect(await statusOf("POST", "", { name: unmade, columns: [] })).toBe(503);
+    expect(await statusOf("PUT", "/ended", { add: [{ name: "a", type: "text" }] })).toBe(503);
+    expect(await statusOf("DELETE", "/ended")).toBe(503);
+    t.rds.intercept = undefined;
+    const { tables } = (await t.tables("GET")).body;
+    expect(tables.find(({ name }: { name: string }) => name === "ended")?.columns).toHaveLength(3);
+    expect(tables.map(({ name }: { name: string }) => name)).not.toContain(unmade);
   });
 
   it("of the same name happens once: of two tables created at once, one is", async () => {

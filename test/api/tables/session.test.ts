@@ -4,7 +4,7 @@ import { type DatabaseRunner, databaseRunner } from "../../../lambdas/aws/databa
 import { DatabaseError } from "../../../lambdas/aws/errors.ts";
 import { readTables, type StoredTable } from "../../../lambdas/tables/model/catalog.ts";
 import { checkStatement } from "../../../lambdas/tables/model/change-statement.ts";
-import { changeTable } from "../../../lambdas/tables/model/change-table.ts";
+import { anyVersion, changeTable } from "../../../lambdas/tables/model/change-table.ts";
 import { ownStates } from "../../../lambdas/tables/model/inner-names.ts";
 import { type Session, sessionOn } from "../../../lambdas/tables/model/session.ts";
 import { query } from "../../../lambdas/tables/model/sql.ts";
@@ -289,6 +289,14 @@ describe("the catalog", () => {
 });
 
 describe("a change of a table", () => {
+  it("tells whether another change has come before it", async () => {
+    const change = { name: "mine", definition: { name: "mine", comment: null, columns: [] }, statements: [] };
+    expect(await changeTable(open(), { ...change, version: 0 })).toEqual({ state: "exists" });
+    expect(await changeTable(open(), { ...change, version: 999 })).toEqual({ state: "changed" });
+    const deletion = { name: "none", definition: null, version: anyVersion, statements: [] };
+    expect(await changeTable(open(), deletion)).toEqual({ state: "missing" });
+  });
+
   it("holds the table for itself before the first row is looked at, so that no row changes behind a check", async () => {
     const column = (type: "text" | "json") => ({
       name: "a",
