@@ -7,7 +7,7 @@ import { readTable } from "./catalog.ts";
 import { rowProblem } from "./conflict.ts";
 import type { Definition } from "./definition.ts";
 import { innerNames } from "./inner-names.ts";
-import { isContended, retryUntil } from "./retry.ts";
+import { retryUntil } from "./retry.ts";
 import { getQuery, type RowPage, readRows } from "./rows.ts";
 import { isAbsent, type Session } from "./session.ts";
 import type { Query } from "./sql.ts";
@@ -54,7 +54,7 @@ export async function writeRow(
     try {
       return await fetchRows(session, query);
     } catch (error) {
-      if (!(error instanceof DatabaseError) || isContended(error.state)) throw error;
+      if (!(error instanceof DatabaseError)) throw error;
       if (error.constraint === innerNames.idempotencyConstraint) return undefined;
       if (outdated.test(error.state) && !seen.has(version)) {
         seen.add(version);
