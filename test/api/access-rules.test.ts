@@ -157,6 +157,40 @@ describe("who may call", () => {
     },
   );
 
+  const ofTables = guarded.filter(({ path }) => path.includes("{tableName}"));
+  test.each(ofTables.map((route) => [route.id, route] as const))(
+    "%s: a caller without a credential does not learn whether the table exists",
+    async (_, route) => {
+      for (const tableName of ["things", "nothing"]) {
+        expect((await call(route, "nobody:nothing", { ...existing, tableName })).status).toBe(401);
+      }
+    },
+  );
+
+  test("tables: those of another of the caller's organizations, and inner ones, do not exist", async () => {
+    const bearer = tokens.owner ?? "";
+    const tables = (orgId: string, dbId = "") => `/organizations/${orgId}/databases/${dbId}/tables`;
+    const { orgId = "", dbId } = existing;
+    expect((await running.call("GET", tables(orgId, dbId), { bearer })).status).toBe(200);
+    for (const path of [tables(otherOrganization, dbId), tables(orgId, `dbs_${"0".repeat(26)}`)]) {
+      expect(await running.call("GET", path, { bearer })).toMatchObject({ status: 404, body: { code: "not_found" } });
+    }
+    for (const name of ["$tables", "$claims"]) {
+      const row = `${tables(orgId, dbId)}/${encodeURIComponent(name)}/rows/1`;
+      expect([name, (await running.call("DELETE", row, { bearer })).status]).toEqual([name, 404]);
+    }
+  });
+
+  test("tables: a token that may not create the first one is a 403", async () => {
+    const { database } = await running.operator("create-database", { organizationId: existing.orgId, name: "New" });
+    const tables = `/organizations/${existing.orgId}/databases/${database?.id}/tables`;
+    const body = { name: "first", columns: [] };
+    expect(await running.call("POST", tables, { bearer: tokens.read ?? "", body })).toMatchObject({
+      status: 403,
+      body: { code: "token_scope" },
+    });
+  });
+
   test("the list of organizations has only those that the token is for", async () => {
     const ids = async (bearer = "") =>
       (await running.call("GET", "/organizations", { bearer })).body.organizations.map(({ id }: { id: string }) => id);

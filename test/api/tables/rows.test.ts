@@ -248,6 +248,27 @@ describe("a row", () => {
     expect((await t.tables("GET", `/heavy/rows/${row.id}`)).body.row).toEqual(row);
   });
 
+  it("is stored once when a duplicate of its request records the Idempotency-Key between its look and its insert", async () => {
+    await t.given("outrun", [{ name: "a", type: "integer" }]);
+    const headers = { "idempotency-key": randomUUID() };
+    const post = () => t.tables("POST", "/outrun/rows", { row: { a: 1 } }, { headers });
+    t.rds.lose = (request) => request.body.includes("insert into");
+    expect((await post()).status).toBe(503);
+    t.rds.lose = undefined;
+    const looks = [{ status: 200, body: JSON.stringify({ columnMetadata: [], records: [] }) }];
+    t.rds.intercept = ({ body }) => (body.includes("row_id from") ? looks.pop() : undefined);
+    const again = await post();
+    expect([looks, again.status, again.body.row?.id]).toEqual([[], 201, 1]);
+    expect((await t.tables("GET", "/outrun/rows")).body.rows).toHaveLength(1);
+  });
+
+  it("whose value a column has just become unique for is a 409 without the column's name", async () => {
+    await t.given("rare", [{ name: "a", type: "integer" }], [{ a: 1 }]);
+    await t.rds.sql(`alter table "${t.schema}"."rare" add constraint "$later" unique (a)`);
+    const twin = await t.tables("POST", "/rare/rows", { row: { a: 1 } });
+    expect([twin.status, twin.body.code, twin.body.column]).toEqual([409, "data_conflict", undefined]);
+  });
+
   /** Answers the next inserts of rows with these SQLSTATEs, one after the other; returns those that are left. */
   function refuseInserts(...states: string[]): string[] {
     t.rds.intercept = (request) => {
@@ -279,6 +300,27 @@ describe("a row", () => {
       const left = refuseInserts(...states);
       const answer = await t.tables("POST", "/stuck/rows", { row: { a: 1 } });
       expect([answer.status, answer.body.code, left]).toEqual([500, "internal", ["never"]]);
+    }
+  });
+});
+
+describe("the rows of a table that does not exist", () => {
+  const calls: [string, string, unknown?][] = [
+    ["GET", ""],
+    ["GET", "?limit=0"],
+    ["POST", "", { row: {} }],
+    ["POST", "", { row: 1 }],
+    ["GET", "/1"],
+    ["PUT", "/1", { row: 1 }],
+    ["DELETE", "/1"],
+  ];
+
+  it("are a 404, also for a request that breaks a rule, and in a database that never had a table", async () => {
+    const { tables } = await t.newDatabase();
+    for (const [method, path, body] of calls) {
+      for (const call of [tables, t.tables]) {
+        expect([method, path, (await call(method, `/nowhere/rows${path}`, body)).status]).toEqual([method, path, 404]);
+      }
     }
   });
 });
@@ -324,7 +366,9 @@ describe("the rows of a table", () => {
     ]) {
       expect((await t.tables("GET", `/first/rows?${query}`)).status).toBe(400);
     }
-    expect((await t.tables("GET", `/second/rows?cursor=${nextCursor}`)).status).toBe(400);
+    const other = await t.tables("GET", `/second/rows?cursor=${nextCursor}`);
+    const issues = [{ path: "cursor", message: "must be a cursor that this list returned" }];
+    expect([other.status, other.body.issues]).toEqual([400, issues]);
   });
 
   it("take no cursor of an earlier table of the same name", async () => {

@@ -160,6 +160,7 @@ describe("a new database", () => {
 
 describe("a database of an earlier version, whose tables belong to the service's role", () => {
   it("is taken over by its own role with the first call", async () => {
+    await t.given("early", [{ name: "a", type: "text" }], [{ a: "1" }]);
     const [[service]] = (await t.rds.sql("select cast(current_user as text)")) as [[string]];
     const names = (await t.rds.sql(
       `select cast(relname as text) from pg_class where relnamespace = '"${t.schema}"'::regnamespace and relkind = 'r'`,
@@ -170,9 +171,9 @@ describe("a database of an earlier version, whose tables belong to the service's
       const [, bare, parameters] = /^(.+)(\(.*\))$/.exec(name) ?? [];
       await t.rds.sql(`drop function "${t.schema}"."${bare}"${parameters}`);
     }
-    expect((await t.tables("GET", "/mine/rows")).body.rows).toMatchObject([{ a: "1" }]);
-    expect((await t.tables("PUT", "/mine", { comment: "taken over" })).status).toBe(200);
-    expect((await t.tables("POST", "/mine/rows", { row: { a: "2" } })).status).toBe(201);
+    expect((await t.tables("GET", "/early/rows")).body.rows).toMatchObject([{ a: "1" }]);
+    expect((await t.tables("PUT", "/early", { comment: "taken over" })).status).toBe(200);
+    expect((await t.tables("POST", "/early/rows", { row: { a: "2" } })).status).toBe(201);
   });
 });
 
