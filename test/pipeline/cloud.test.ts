@@ -19,8 +19,6 @@ const body = async (url: string) => (await fetch(url)).text();
 /** Shorter than a cloud task needs from its start until its hook opens. */
 const healthTimeoutSeconds = 2;
 const drainMs = 500;
-/** Several requests in the shortest stage of a deployment. */
-const trafficEveryMs = 50;
 
 describe.concurrent("on services with the delays, refusals and faults of AWS", () => {
   let running: Running;
@@ -149,7 +147,7 @@ describe.concurrent("on services with the delays, refusals and faults of AWS", (
   test("a deployment that starts while the old revision drains waits, registers one task definition, and logs the wait", async () => {
     const project = await newProject("drains");
     await deploy(project, says("one"));
-    const traffic = startTraffic(await address(project), trafficEveryMs);
+    const traffic = startTraffic(await address(project));
     heldService = serviceName(project.project.split("/").at(-1) ?? "");
     const two = await deploy(project, says("two"));
     const begun = await begin(project, says("three"));
@@ -170,7 +168,7 @@ describe.concurrent("on services with the delays, refusals and faults of AWS", (
   test("a bad version is rolled back without a failed request, and the build's error says which version serves", async () => {
     const project = await newProject("bad version");
     const good = await deploy(project, says("good"));
-    const traffic = startTraffic(await address(project), trafficEveryMs);
+    const traffic = startTraffic(await address(project));
     const bad = await deploy(project, nodeApp("res.statusCode = 500; res.end('bad')"));
     const seen = await traffic.stop();
     expect(bad).toMatchObject({ status: "error", isLive: false });
@@ -225,7 +223,7 @@ describe.concurrent("on services with the delays, refusals and faults of AWS", (
   test("a build whose execution is stopped after the traffic has moved is taken back without a failed request", async () => {
     const project = await newProject("stopped late");
     await deploy(project, says("before"));
-    const traffic = startTraffic(await address(project), trafficEveryMs);
+    const traffic = startTraffic(await address(project));
     const begun = Promise.withResolvers<string>();
     const cleanUp = openGate();
     const service = serviceName(project.project.split("/").at(-1) ?? "");
