@@ -25,6 +25,7 @@ import {
   unhealthyReason,
   withOutput,
 } from "./model/health.ts";
+import { setOnBuild } from "./model/set-on-build.ts";
 
 interface Tools {
   table: TableReader & TableWriter;
@@ -80,7 +81,7 @@ async function lastOutput({ build }: Watch, task: TaskState | undefined, tools: 
   const [lines, mask] = await Promise.all([
     tools.logs.tail("app", stream, 20),
     buildMask({ projectId, id }, tools),
-    tools.table.write({ build: Build.update({ projectId, id }, { set: { appLog: stream } }) }),
+    setOnBuild(tools.table, build, { appLog: stream }),
   ]);
   return lines.map((line) => mask(line.text));
 }
@@ -128,7 +129,7 @@ async function checkListening(watch: Watch, tools: Tools): Promise<Verdict> {
     const { projectId, id } = build;
     const appLog = taskLog({ projectId, buildId: id, taskId: task.id });
     build.appLog = appLog;
-    await tools.table.write({ build: Build.update({ projectId, id }, { set: { appLog } }) });
+    await setOnBuild(tools.table, build, { appLog });
   }
   const place = listeningPlace(events);
   if (!place || !("loopback" in place) || secondsSince(task.startedAt) < loopbackSeconds) return waiting;

@@ -7,6 +7,7 @@ import { RetriesExhausted } from "../aws/transient.ts";
 import { Addresses, Build, type BuildRow, RedeployableBuilds } from "../builds/model/rows.ts";
 import { BuildCanceled, step } from "../http/step.ts";
 import type { TableWriter } from "../table/writer.ts";
+import { setOnBuild } from "./model/set-on-build.ts";
 import { startDeploying } from "./model/start-deploying.ts";
 
 /** How long one invocation waits for ECS to list the deployment that it has just started. */
@@ -28,8 +29,7 @@ async function startedDeployment(build: BuildRow, taskDefinition: string, rollou
 /** The first wait for another deployment is kept, and shown in the build's log. */
 async function noteWait(build: BuildRow, table: TableWriter): Promise<void> {
   if (build.waitedAt !== undefined) return;
-  const { projectId, id } = build;
-  await table.write({ build: Build.update({ projectId, id }, { set: { waitedAt: new Date().toISOString() } }) });
+  await setOnBuild(table, build, { waitedAt: new Date().toISOString() });
 }
 
 /** Starts the deployment; false while an earlier service with the same name is being deleted. */

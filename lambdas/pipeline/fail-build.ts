@@ -2,8 +2,8 @@ import { buildMask } from "../builds/model/build-mask.ts";
 import { Build } from "../builds/model/rows.ts";
 import { endError } from "../builds/model/transitions.ts";
 import { step } from "../http/step.ts";
-import { present } from "../table/entity.ts";
 import { buildFailedReason, caughtReason, detectedSentence, failedBuildLog, uploadMissing } from "./model/failures.ts";
+import { setOnBuild } from "./model/set-on-build.ts";
 
 /** The first error may be far from the end of the output. */
 const linesRead = 2_000;
@@ -29,8 +29,7 @@ export const handler = step("fail-build", async ({ deployment, error }, { table,
       lines.map((line) => mask(line.text)),
       build && detectedSentence(build),
     );
-    // Without the condition, a build that was deleted with its project would get a row that has nothing else.
-    await table.write({ build: Build.update(id, { set: { buildLog: stream } }, { pk: present }) });
+    await setOnBuild(table, id, { buildLog: stream });
   }
   await endError(table, deployment, reason, new Date());
   return {};

@@ -8,6 +8,7 @@ import { Build, type BuildRow, RedeployableBuilds } from "../builds/model/rows.t
 import { BuildCanceled, BuildRejected, step } from "../http/step.ts";
 import type { TableWriter } from "../table/writer.ts";
 import { withOutput } from "./model/health.ts";
+import { setOnBuild } from "./model/set-on-build.ts";
 import { startDeploying } from "./model/start-deploying.ts";
 
 /** How long ECS may take to start its task. */
@@ -25,7 +26,7 @@ async function start(build: BuildRow, command: string, runner: AppRunner, table:
     releaseLog: releaseLog({ projectId, buildId: id, taskId: task.id }),
     releasedAt: new Date().toISOString(),
   };
-  await table.write({ build: Build.update({ projectId, id }, { set }) });
+  await setOnBuild(table, build, set);
   Object.assign(build, set);
   return task.id;
 }

@@ -1,5 +1,6 @@
 import { beforeEach, describe, expect, test, vi } from "vitest";
 import { noSettings } from "../../../api/stored-settings.ts";
+import { Build, Lock } from "../../../lambdas/builds/model/rows.ts";
 import { appAndValues, type ChosenApp, type ChosenEcs, chosenEcs, definitionOf } from "./chosen-ecs.ts";
 import { ago, begin, pass, useSteps } from "./steps.ts";
 
@@ -49,6 +50,19 @@ function endAtLook(look: number, end: Partial<ChosenEcs["tasks"][number]>): void
 }
 
 describe("release", () => {
+  test("makes no row of a build that was deleted with its project while its command started", async () => {
+    const project = await building();
+    const id = { projectId: project.projectId, id: project.buildId };
+    const { RunTask } = ecs.answers;
+    ecs.answers.RunTask = async (input) => {
+      await steps.table.write({ build: Build.delete(id), lock: Lock.delete(id) });
+      return RunTask?.(input) ?? {};
+    };
+    endAtLook(1, { status: "STOPPED", exitCode: 0 });
+    await release(project);
+    expect((await project.rows()).build).toBeUndefined();
+  });
+
   test("runs the command once in the new image, before anything of the new version starts", async () => {
     const project = await building();
     const { buildId, projectId } = project;
