@@ -55,7 +55,8 @@ export class TestFile {
     for (const result of looked.results) {
       if ("hits" in result) {
         const { test, name, usual, hits } = result;
-        if (this.#named?.test(name.replace(`${this.file} > `, "")) === false) continue;
+        const words = name.replace(`${this.file} > `, "").replaceAll(" > ", " ");
+        if (this.#named?.test(words) === false) continue;
         this.#tests.set(test, { name, usual, mutants: Object.keys(hits) });
       }
       if ("static" in result) for (const mutant of result.static) this.#whole.add(mutant);
