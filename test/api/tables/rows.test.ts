@@ -21,6 +21,7 @@ afterAll(() => t.stop());
 afterEach(() => {
   t.rds.intercept = undefined;
   t.rds.lose = undefined;
+  t.rds.hold = undefined;
 });
 
 const instant = expect.stringMatching(/^\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d\.\d{3}Z$/);
@@ -260,6 +261,25 @@ describe("a row", () => {
     const again = await post();
     expect([looks, again.status, again.body.row?.id]).toEqual([[], 201, 1]);
     expect((await t.tables("GET", "/outrun/rows")).body.rows).toHaveLength(1);
+  });
+
+  it("is answered as it was first, also by a request that a duplicate has overtaken", async () => {
+    await t.given("overtaken", [{ name: "a", type: "integer" }]);
+    const headers = { "idempotency-key": randomUUID() };
+    const post = () => t.tables("POST", "/overtaken/rows", { row: { a: 1 } }, { headers });
+    const { promise, resolve } = Promise.withResolvers<undefined>();
+    t.rds.calls.length = 0;
+    t.rds.hold = promise;
+    const slow = post();
+    await expect.poll(() => t.rds.calls.length).toBe(1);
+    t.rds.hold = undefined;
+    const first = await post();
+    expect((await t.tables("PUT", "/overtaken/rows/1", { row: { a: 2 } })).status).toBe(200);
+    resolve(undefined);
+    for (const again of [await slow, await post()]) {
+      expect([again.status, again.body.row]).toEqual([201, first.body.row]);
+    }
+    expect(first.body.row).toMatchObject({ id: 1, a: 1 });
   });
 
   it("whose value a column has just become unique for is a 409 without the column's name", async () => {
