@@ -36,7 +36,7 @@ export async function openDatabase(
     }
     throw error;
   });
-  if (!database || database.organizationId !== params.orgId) throw notFound();
+  if (database?.organizationId !== params.orgId) throw notFound();
   if (params.tableName !== undefined && !isTableName(params.tableName)) throw notFound();
   return sessionOn(databases, database.id, database.secret, now);
 }
