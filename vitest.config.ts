@@ -21,15 +21,11 @@ const long = [
 ];
 /** `npm test` leaves these files to CI, so that it takes five minutes. */
 const slow = [
-  "test/api/faults/table-faults.test.ts",
-  "test/api/tables/rows.test.ts",
   "test/api/tables/schema.test.ts",
   "test/console/**",
-  "test/local/rds/rds-data.test.ts",
   "test/pipeline/cloud.test.ts",
   "test/pipeline/faults/call-faults.test.ts",
   "test/pipeline/faults/kill.test.ts",
-  "test/pipeline/frameworks/**",
   "test/synth/fresh-clone.test.ts",
 ];
 /** vitest itself leaves out nothing, so that any file can be run by its name. */
