@@ -1,5 +1,5 @@
-import { readdir, readFile } from "node:fs/promises";
 import { setImmediate as nextTurn } from "node:timers/promises";
+import { processIds, procFile, statFields } from "./proc.ts";
 
 /** What a task, or the processes of a group, use. */
 export interface Usage {
@@ -11,34 +11,31 @@ export interface Usage {
 /** Linux counts processor time in these units in /proc. */
 const ticksPerSecond = 100;
 
-async function statOf(pid: string): Promise<{ group: string; ticks: number } | undefined> {
-  const stat = await readFile(`/proc/${pid}/stat`, "utf8").catch(() => "");
-  // pid (comm) state ppid pgrp …; comm may hold spaces and parentheses.
-  const fields = stat.slice(stat.lastIndexOf(")") + 2).split(" ");
+function statOf(pid: string): { group: string; ticks: number } | undefined {
+  const fields = statFields(pid);
   const [group, own, system, ownOfChildren, systemOfChildren] = [2, 11, 12, 13, 14].map((index) => fields[index]);
   if (group === undefined) return undefined;
   const ticks = [own, system, ownOfChildren, systemOfChildren].reduce((sum, one) => sum + Number(one), 0);
   return { group, ticks };
 }
 
-async function memoryOf(pid: string): Promise<number> {
-  const status = await readFile(`/proc/${pid}/status`, "utf8").catch(() => "");
-  return Number(/^VmRSS:\s+(\d+) kB$/m.exec(status)?.[1] ?? 0) * 1024;
+function memoryOf(pid: string): number {
+  return Number(/^VmRSS:\s+(\d+) kB$/m.exec(procFile(pid, "status"))?.[1] ?? 0) * 1024;
 }
 
 /** What each of these process groups uses, by its id; empty on other systems than Linux. */
-async function usageOfGroups(pgids: readonly number[]): Promise<Map<number, Usage>> {
+function usageOfGroups(pgids: readonly number[]): Map<number, Usage> {
   const usage = new Map<number, Usage>();
   if (process.platform !== "linux" || pgids.length === 0) return usage;
   const wanted = new Map(pgids.map((pgid) => [String(pgid), pgid]));
-  for (const pid of (await readdir("/proc")).filter((name) => /^\d+$/.test(name))) {
-    const stat = await statOf(pid);
+  for (const pid of processIds()) {
+    const stat = statOf(pid);
     const pgid = wanted.get(stat?.group ?? "");
     if (stat === undefined || pgid === undefined) continue;
     const { cpuSeconds = 0, memoryBytes = 0 } = usage.get(pgid) ?? {};
     usage.set(pgid, {
       cpuSeconds: cpuSeconds + stat.ticks / ticksPerSecond,
-      memoryBytes: memoryBytes + (await memoryOf(pid)),
+      memoryBytes: memoryBytes + memoryOf(pid),
     });
   }
   return usage;
