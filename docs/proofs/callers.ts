@@ -4,6 +4,7 @@ const access = "test/local/http/access.test.ts";
 const accessRules = "test/api/access-rules.test.ts";
 const apiSettings = "test/unit/api/settings.test.ts";
 const connectTool = "test/api/connect-tool.test.ts";
+const containers = "test/pipeline/containers.test.ts";
 const credentials = "test/local/http/credentials.test.ts";
 const deployment = "test/pipeline/lanes/deployment.ts";
 const documents = "test/api/documents.test.ts";
@@ -15,7 +16,6 @@ const mcp = "test/api/mcp.test.ts";
 const me = "test/api/organizations/me.test.ts";
 const members = "test/api/organizations/members.test.ts";
 const openapi = "test/unit/api/openapi.test.ts";
-const ownIdentity = "test/pipeline/lanes/own-identity.ts";
 const passkeys = "test/api/passkeys.test.ts";
 const presentedCredential = "test/unit/lambdas/http/presented-credential.test.ts";
 const projects = "test/api/organizations/projects.test.ts";
@@ -84,7 +84,7 @@ export const callersProofs: Proofs = {
       [roundTrips, "round trips to the table"],
     ],
     "A deployed app": [
-      [ownIdentity, "a deployed app calls the API of its own organization without any key"],
+      [containers, "an app calls the API of its own organization without any key"],
       [readme, "an app with the SDK calls the service as itself, without a key"],
     ],
     "An app without": [

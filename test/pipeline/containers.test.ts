@@ -49,6 +49,8 @@ describe.each(lanes)("deployments, with SLIPWAY_CONTAINERS=%s", (containers) => 
     expect(await (await fetch(`${url}/own`)).json()).toEqual({
       organizations: [{ id: seed.organizationId, name: "Local", role: null }],
     });
+    const { body } = await running.call("GET", `${running.project}/credentials`);
+    expect(body.credentials).toEqual([]);
   });
 
   test("an AWS SDK in an app finds the app's own identity without any key", async () => {

@@ -3,7 +3,6 @@ import { testEngine } from "../harness/engine.ts";
 import { type Running, startRunning } from "../harness/service.ts";
 import { deploymentTests } from "./lanes/deployment.ts";
 import { loopbackOnlyTests } from "./lanes/loopback-only.ts";
-import { ownIdentityTests } from "./lanes/own-identity.ts";
 
 /**
  * The tests of the process lane once more in containers, with one service for all. SLIPWAY_TESTS=all runs all of them;
@@ -19,9 +18,6 @@ describe.skipIf((await testEngine()).kind === "none")("with a Docker engine", ()
   };
   afterAll(async () => (await running)?.stop());
 
-  if (isEverything) {
-    describe("a deployment", () => deploymentTests(start));
-    describe("the identity of an app", () => ownIdentityTests(start));
-  }
-  describe("a version that listens only on the loopback address", () => loopbackOnlyTests(start));
+  if (isEverything) describe("a deployment", () => deploymentTests(start));
+  loopbackOnlyTests(start);
 });
