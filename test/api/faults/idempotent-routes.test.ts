@@ -2,7 +2,8 @@ import { randomUUID } from "node:crypto";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import { type RouteId, routes } from "../../../api/index.ts";
 import { deploy, nodeApp } from "../../harness/app.ts";
-import { type Answer, type Running, startRunning } from "../../harness/service.ts";
+import type { Answer, Running } from "../../harness/service.ts";
+import { type Guarded, startGuarded } from "./guarded-service.ts";
 
 /** A request that creates something, and the created resource in its response. */
 interface Repeatable {
@@ -162,16 +163,18 @@ test("the routes with a scenario are those that declare what another body answer
 });
 
 describe("a repeated Idempotency-Key", () => {
+  let guarded: Guarded;
   let running: Running;
   beforeAll(async () => {
-    running = await startRunning();
+    guarded = await startGuarded();
+    running = guarded.running;
     for (const text of ["one", "two"]) {
       expect((await deploy(running, nodeApp(`res.end("${text}")`))).status).toBe("ready");
     }
     // The database starts with its first use, which is slow on a busy machine.
     expect((await running.call("GET", tables(running))).status).toBe(200);
   }, 60_000);
-  afterAll(() => running.stop());
+  afterAll(() => guarded.stop());
 
   test.each(repeatable)("gives what %s made, and 422 for another body", async (id, { path, body, user, made }) => {
     const key = randomUUID();
@@ -195,5 +198,27 @@ describe("a repeated Idempotency-Key", () => {
     const started = answers[0]?.body.build;
     if (started?.status === "pending" && !started.canceledAt)
       await running.call("POST", `${running.project}/builds/${started.id}/cancel`);
+  });
+
+  test("gives a stored table or row whose answer could not be recorded, and stores it once", async () => {
+    const requests = [
+      [tables(running), { name: "once", columns: [{ name: "a", type: "string" }] }],
+      [`${tables(running)}/once/rows`, { row: { a: "x" } }],
+    ] as const;
+    for (const [path, body] of requests) {
+      const headers = { "idempotency-key": randomUUID() };
+      let refused = 0;
+      guarded.gate.before = (call) => {
+        if (!call.body.includes("IDEM#") || call.operation === "BatchGetItem") return undefined;
+        refused += 1;
+        return { kind: "refuse", name: "AccessDeniedException", status: 400 };
+      };
+      const first = await running.call("POST", path, { headers, body });
+      guarded.gate.before = undefined;
+      expect(refused).toBe(1);
+      expect(first.status).toBe(201);
+      expect((await running.call("POST", path, { headers, body })).body).toEqual(first.body);
+    }
+    expect((await running.call("GET", `${tables(running)}/once/rows`)).body.rows).toHaveLength(1);
   });
 });
