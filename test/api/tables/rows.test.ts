@@ -263,6 +263,23 @@ describe("a row", () => {
     expect((await t.tables("GET", "/outrun/rows")).body.rows).toHaveLength(1);
   });
 
+  it("is not stored while the records of the Idempotency-Keys cannot be read", async () => {
+    await t.given("unread", [{ name: "a", type: "integer" }]);
+    const headers = { "idempotency-key": randomUUID() };
+    const post = () => t.tables("POST", "/unread/rows", { row: { a: 1 } }, { headers });
+    const message = "ERROR: permission denied for table $claims; SQLState: 42501";
+    const refusal = {
+      status: 400,
+      headers: { "x-amzn-errortype": "DatabaseErrorException" },
+      body: JSON.stringify({ message }),
+    };
+    t.rds.intercept = ({ body }) => (body.includes("row_id from") ? refusal : undefined);
+    expect((await post()).status).toBe(500);
+    t.rds.intercept = undefined;
+    expect((await t.tables("GET", "/unread/rows")).body.rows).toEqual([]);
+    expect((await post()).status).toBe(201);
+  });
+
   it("is answered as it was first, also by a request that a duplicate has overtaken", async () => {
     await t.given("overtaken", [{ name: "a", type: "integer" }]);
     const headers = { "idempotency-key": randomUUID() };
