@@ -15,7 +15,6 @@ const long = [
   "test/local/rds/kill-while-starting.test.ts",
   "test/local/s3/crash.test.ts",
   "test/local/stepfunctions/crash.test.ts",
-  "test/pipeline/faults/random-scenarios.test.ts",
   "test/synth/validation-without-database.test.ts",
 ];
 /** `npm test` leaves these files to CI, so that it takes five minutes. */
