@@ -6,9 +6,6 @@ import { WaitingFirst } from "./test/harness/waiting-first.ts";
 /** Only `npm run test:all` has time for these files (docs/testing.md). */
 const long = [
   "test/api/tables/model.test.ts",
-  "test/console/databases.test.ts",
-  "test/console/organization.test.ts",
-  "test/console/project-pages.test.ts",
   "test/local/archive/bombs.test.ts",
   "test/local/archive/unzip-agrees.test.ts",
   "test/local/home/home.test.ts",

@@ -1,6 +1,6 @@
 import axe from "axe-core";
-import { type Browser, chromium, type Locator, type Page, type Route } from "playwright-core";
-import { afterAll, beforeAll, expect } from "vitest";
+import { chromium, type Locator, type Page, type Route } from "playwright-core";
+import { beforeAll, expect } from "vitest";
 import { userOfToken } from "../../local/seed.ts";
 import { findChromium } from "../harness/browser.ts";
 import { type Running, startRunning } from "../harness/service.ts";
@@ -8,7 +8,7 @@ import { type Running, startRunning } from "../harness/service.ts";
 /** Chromium's program; without it, the tests of the console are skipped with a reason: `describe.skipIf(!chromiumFile)`. */
 export const chromiumFile = findChromium();
 
-/** A service of a test file, and the browser of the process. */
+/** The service and the browser of all parts of the console's tests. */
 export interface Console {
   readonly running: Running;
   /** `http://localhost:<port>`: browsers allow passkeys there, but not on 127.0.0.1. */
@@ -16,7 +16,7 @@ export interface Console {
   /** `/console/orgs/…` and `/console/orgs/…/projects/…` of what is seeded. */
   readonly organization: string;
   readonly project: string;
-  /** The file's page, loaded at this path of the console and signed in as the seeded user. Nothing of an earlier visit is left. */
+  /** The one page of all parts, loaded at this path of the console and signed in as the seeded user. Nothing of an earlier visit is left. */
   visit(path: string, options?: VisitOptions): Promise<Page>;
   /** A page of a new browser context without a session. Close its context. */
   newPage(): Promise<Page>;
@@ -34,18 +34,11 @@ interface VisitOptions {
 /** Errors that a page of the console must never log: broken code and refusals of the content security policy. */
 const pageErrors = new WeakMap<Page, string[]>();
 
-declare global {
-  var chromiumOfProcess: Promise<Browser> | undefined;
-}
-
-/** The browser of all files that this process runs. It ends with the process, because then its pipe is closed. */
-function sharedBrowser(): Promise<Browser> {
-  globalThis.chromiumOfProcess ??= chromium.launch({ executablePath: String(chromiumFile), args: ["--no-sandbox"] });
-  return globalThis.chromiumOfProcess;
-}
-
 async function startConsole(): Promise<Console & { stop(): Promise<void> }> {
-  const [running, browser] = await Promise.all([startRunning(), sharedBrowser()]);
+  const [running, browser] = await Promise.all([
+    startRunning(),
+    chromium.launch({ executablePath: String(chromiumFile), args: ["--no-sandbox"] }),
+  ]);
   const { baseUrl, organizationId, projectId, token } = running.seed;
   const origin = `http://localhost:${new URL(baseUrl).port}`;
   const seededUser = userOfToken(token) ?? "";
@@ -65,7 +58,7 @@ async function startConsole(): Promise<Console & { stop(): Promise<void> }> {
     });
     return page;
   }
-  // One page for all tests of a file: a new context costs a second of processor time.
+  // One page for all tests: a new context costs a second of processor time.
   let own: Page | undefined;
   return {
     running,
@@ -92,23 +85,31 @@ async function startConsole(): Promise<Console & { stop(): Promise<void> }> {
       return page;
     },
     async stop() {
-      await own?.context().close();
+      await browser.close();
       await running.stop();
     },
   };
 }
 
-/** Starts a service for the tests of a file; the function gives it inside of tests. */
+let started: ReturnType<typeof startConsole> | undefined;
+
+/** Starts the service before the first part that needs it; the function gives it inside of tests. */
 export function useConsole(): () => Console {
-  let started: (Console & { stop(): Promise<void> }) | undefined;
+  let console: Console | undefined;
   beforeAll(async () => {
-    if (chromiumFile) started = await startConsole();
+    if (!chromiumFile) return;
+    started ??= startConsole();
+    console = await started;
   }, 120_000);
-  afterAll(() => started?.stop());
   return () => {
-    if (!started) throw new Error("The console has not been started.");
-    return started;
+    if (!console) throw new Error("The console has not been started.");
+    return console;
   };
+}
+
+/** Ends the service and the browser of all parts. */
+export async function stopConsole(): Promise<void> {
+  await (await started)?.stop();
 }
 
 /** How tests name what is on the page: by role and by the whole text, so that "Second" is not found in "11 seconds ago". */

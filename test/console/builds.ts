@@ -263,7 +263,7 @@ describe.skipIf(!chromiumFile)("builds in the console", () => {
     for (const [address, text] of pages) {
       await goWithin(page, address);
       await page.getByText(text, { exact: true }).first().waitFor();
-      await page.locator(".loading").waitFor({ state: "detached" });
+      await page.locator(".loading").first().waitFor({ state: "detached" });
       await expectGoodEverywhere(page);
     }
     // The tab of the page is in view, although there are more tabs than a phone is wide.
