@@ -8,6 +8,7 @@ import { brokenRules } from "../../api/faults/invariants.ts";
 import type { TableCall } from "../../api/faults/table-gate.ts";
 import { nodeApp, upload, zipOf } from "../../harness/app.ts";
 import type { Answer } from "../../harness/service.ts";
+import { appThatLeaves, first, sleepers, until } from "../leftovers.ts";
 import { type MortalService, startMortal } from "./mortal-service.ts";
 import { changeOf, openGate } from "./table-writes.ts";
 
@@ -338,4 +339,14 @@ describe("the service killed at a write to its table", () => {
     },
     300_000,
   );
+
+  // The last test, because it leaves the service dead.
+  test.runIf(process.platform === "linux")("ends what a build's command leaves behind", async () => {
+    const seconds = first + 4;
+    const deployed = deploy(main, "left", appThatLeaves(seconds, `sleep ${seconds}`)).catch(() => undefined);
+    await until(() => sleepers(seconds).length === 2);
+    service.kill();
+    await until(() => sleepers(seconds).length === 0);
+    await Promise.all([deployed, service.gone()]);
+  });
 });
