@@ -5,9 +5,7 @@ import { WaitingFirst } from "./test/harness/waiting-first.ts";
 
 /** Only `npm run test:all` has time for these files (docs/testing.md). */
 const long = [
-  "test/api/tables/model.test.ts",
   "test/local/archive/bombs.test.ts",
-  "test/local/archive/unzip-agrees.test.ts",
   "test/local/home/home.test.ts",
   "test/local/rds/kill-while-starting.test.ts",
   "test/local/s3/crash.test.ts",

@@ -5,6 +5,7 @@ import { innerNames } from "../../../lambdas/tables/model/inner-names.ts";
 import { castTypes, compile } from "../../../lambdas/tables/model/sql.ts";
 import { cpuTimer } from "../../harness/cpu-time.ts";
 import { fc } from "../../harness/fast-check.ts";
+import { compareWithModel } from "./change-sequences.ts";
 import { startTables, type Tables } from "./fixture.ts";
 import { Conflict, converted, isLosslessJson, type Type, type Value } from "./value-model.ts";
 
@@ -232,3 +233,7 @@ describe("a json value of a request", () => {
     expect([almost.status, almost.body.issues?.[0].path]).toEqual([400, "row.i"]);
   });
 });
+
+test("after any sequence of changes a table equals its model, and a refused change has no effect", async () => {
+  await compareWithModel(t);
+}, 120_000);
