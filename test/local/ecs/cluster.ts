@@ -57,11 +57,12 @@ export async function until<T>(
   ms = 55_000,
 ): Promise<T> {
   const late = performance.now() + ms;
-  for (;;) {
+  // At longer intervals, because most reads are whole requests.
+  for (let pauseMs = 10; ; pauseMs = Math.min(pauseMs * 1.3, 60)) {
     const value = await read();
     if (value) return value;
     if (performance.now() > late) throw new Error("waited in vain");
-    await new Promise((resolve) => setTimeout(resolve, 10));
+    await new Promise((resolve) => setTimeout(resolve, pauseMs));
   }
 }
 

@@ -103,8 +103,12 @@ test("a service is scaled up and down without losing a request, also after a res
   await pidsAt(url, 3);
   const answers: Promise<unknown>[] = [];
   const timer = setInterval(() => answers.push(answer(url).then(({ version }) => version, String)), 10);
+  // Requests before, during and after the change, however fast it is.
+  const more = (count: number) => until(() => answers.length >= count);
+  await more(3);
   await cluster.update("scaled", definition, { desiredCount: 1 });
   await until(async () => (await cluster.tasks("scaled", "RUNNING")).length === 1);
+  await more(answers.length + 3);
   clearInterval(timer);
   expect([...new Set(await Promise.all(answers))]).toEqual(["1"]);
 });
