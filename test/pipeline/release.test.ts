@@ -3,10 +3,10 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { setTimeout as sleep } from "node:timers/promises";
 import { SFNClient, StopExecutionCommand } from "@aws-sdk/client-sfn";
-import { afterAll, beforeAll, expect, test } from "vitest";
+import { afterAll, beforeAll, describe, expect, test, vi } from "vitest";
 import { stateMachineArn } from "../../local/names.ts";
 import { begin, deploy, finished, nodeApp } from "../harness/app.ts";
-import { type Running, startRunning } from "../harness/service.ts";
+import { type Answer, type Running, startRunning } from "../harness/service.ts";
 import { runtimeOf } from "../harness/signing.ts";
 
 let running: Running;
@@ -29,7 +29,7 @@ const endless = (file: string) => `echo $$ >> ${file}; while :; do sleep 0.1; do
 
 /** Resolves when the command has written its line. */
 const hasStarted = (file: string) =>
-  expect.poll(() => existsSync(file) && readFileSync(file, "utf8"), { timeout: 80_000 }).toMatch(/\n$/);
+  vi.waitFor(() => expect(existsSync(file) && readFileSync(file, "utf8")).toMatch(/\n$/), { timeout: 80_000 });
 /** Resolves when the process whose id is in this file has ended. */
 async function ends(file: string): Promise<void> {
   const pid = Number(readFileSync(file, "utf8"));
@@ -37,31 +37,45 @@ async function ends(file: string): Promise<void> {
 }
 const once = (file: string) => expect(readFileSync(file, "utf8").trim().split("\n")).toHaveLength(1);
 
-test("on a slow and faulty AWS a release command runs once", async () => {
-  const file = join(dir, "good");
-  expect(await deploy(running, app(`echo $$ >> ${file}`))).toMatchObject({ status: "ready", error: null });
-  once(file);
-});
+async function newProject(name: string): Promise<Running> {
+  const { organizationId } = running.seed;
+  const { project } = await running.operator("create-project", { organizationId, name });
+  return { ...running, project: `/organizations/${organizationId}/projects/${project?.id}` };
+}
 
-test("a release command that does not end in time is stopped, and its build ends with the reason", async () => {
-  const file = join(dir, "endless");
-  const build = await deploy(running, app(endless(file)));
-  expect(build).toMatchObject({ status: "error" });
-  expect(build.error).toContain(
-    "The release command took longer than 2 seconds, so the previous version keeps serving.",
-  );
-  await ends(file);
-  once(file);
-});
+// Most of their time is the waiting of the cloud's services.
+describe.concurrent("a release command", () => {
+  let good: Answer["body"];
+  beforeAll(async () => {
+    good = await deploy(running, app(`echo $$ >> ${join(dir, "good")}`));
+  });
 
-test("an execution that is aborted leaves no release command running", async () => {
-  const file = join(dir, "aborted");
-  const id = await begin(running, app(endless(file)));
-  await hasStarted(file);
-  const machines = new SFNClient({ ...runtimeOf(running.home), region: "us-east-1" });
-  const executionArn = `${stateMachineArn.replace(":stateMachine:", ":execution:")}:${id}`;
-  await machines.send(new StopExecutionCommand({ executionArn }));
-  expect((await finished(running, id)).error).toContain("interrupted on our side");
-  await ends(file);
-  once(file);
+  test("on a slow and faulty AWS a release command runs once", () => {
+    expect(good).toMatchObject({ status: "ready", error: null });
+    once(join(dir, "good"));
+  });
+
+  test("a release command that does not end in time is stopped, and its build ends with the reason", async () => {
+    const file = join(dir, "endless");
+    const build = await deploy(running, app(endless(file)));
+    expect(build).toMatchObject({ status: "error" });
+    expect(build.error).toContain(
+      "The release command took longer than 2 seconds, so the previous version keeps serving.",
+    );
+    await ends(file);
+    once(file);
+  });
+
+  test("an execution that is aborted leaves no release command running", async () => {
+    const file = join(dir, "aborted");
+    const project = await newProject("aborted");
+    const id = await begin(project, app(endless(file)));
+    await hasStarted(file);
+    const machines = new SFNClient({ ...runtimeOf(running.home), region: "us-east-1" });
+    const executionArn = `${stateMachineArn.replace(":stateMachine:", ":execution:")}:${id}`;
+    await machines.send(new StopExecutionCommand({ executionArn }));
+    expect((await finished(project, id)).error).toContain("interrupted on our side");
+    await ends(file);
+    once(file);
+  });
 });

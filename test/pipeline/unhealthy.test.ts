@@ -28,7 +28,7 @@ describe.concurrent("a version that does not become healthy", () => {
   });
   afterAll(() => running.stop());
 
-  test("is given up when its hook has not opened within ten minutes", async () => {
+  test("is given up when its hook has not opened within ten minutes", async ({ expect }) => {
     const { projectId, organizationId } = running.seed;
     // Longer than this test, so that nothing else ends the wait.
     const settings = { "slipway.json": JSON.stringify({ healthTimeoutSeconds: 600 }) };
