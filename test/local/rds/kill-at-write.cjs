@@ -37,3 +37,8 @@ for (const name of ["renameSync", "unlinkSync", "truncateSync", "mkdirSync"]) {
     return result;
   };
 }
+const cpSync = fs.cpSync;
+fs.cpSync = (from, to, ...rest) => {
+  cpSync(from, to, ...rest);
+  wrote("cpSync", String(to));
+};

@@ -20,6 +20,7 @@ import { cacheFolder } from "../../../local/cache-folder.ts";
 import { createRdsData, type RdsData } from "../../../local/rds/server.ts";
 import { testKey, testKeys } from "../../harness/signing.ts";
 
+const isEverything = process.env.SLIPWAY_TESTS === "all";
 const dir = mkdtempSync(join(tmpdir(), "rds-"));
 const target = {
   resourceArn: "arn:aws:rds:us-east-1:000000000000:cluster:local",
@@ -222,29 +223,56 @@ describe("durability", () => {
     expect((await run("select a from lasting")).records).toEqual([[{ stringValue: "here" }]]);
   });
 
-  it("creates its folder completely or not at all, also with a SIGKILL in between", async () => {
-    const folder = join(dir, "unborn");
-    const maker = `
-      import { createRdsData } from ${JSON.stringify(new URL("../../../local/rds/server.ts", import.meta.url).href)};
-      createRdsData({ dir: ${JSON.stringify(folder)} }).service({ method: "POST", path: "/Execute",
-        query: new URLSearchParams(), headers: {}, body: Buffer.from(${JSON.stringify(JSON.stringify({ ...target, sql: "select 1" }))}) });`;
-    const child = spawn(process.execPath, ["--input-type=module", "-e", maker], { stdio: "ignore" });
-    const started = () => existsSync(`${folder}.new`) && readdirSync(`${folder}.new`).length > 3;
-    while (!started() && child.exitCode === null) await sleep(20);
+  /** Ends the process that makes a folder after it has copied the folder of the cache, before it gives the copy its name. */
+  async function killAfterCopying(folder: string): Promise<void> {
+    const preload = join(import.meta.dirname, "kill-at-write.cjs");
+    const child = spawn(
+      process.execPath,
+      ["--input-type=module", "-e", makerOf({ dir: folder, cacheDir: cacheFolder })],
+      {
+        stdio: "ignore",
+        // The first write makes the folder, the second one is the copy.
+        env: { ...process.env, FOLDER: folder, KILL_AT: "2", NODE_OPTIONS: `--require ${JSON.stringify(preload)}` },
+      },
+    );
+    expect(await once(child, "exit")).toEqual([null, "SIGKILL"]);
+  }
+
+  /** Ends the process that makes a folder while PostgreSQL writes its first files. */
+  async function killWhileWriting(folder: string): Promise<void> {
+    const child = spawn(process.execPath, ["--input-type=module", "-e", makerOf({ dir: folder })], { stdio: "ignore" });
+    while (!isBegun(folder) && child.exitCode === null) await sleep(20);
     child.kill("SIGKILL");
     await once(child, "exit");
-    expect(existsSync(folder)).toBe(false);
-    expect(started()).toBe(true);
-    // From the cache, which a whole run of the same steps has filled: a new folder costs five seconds of processor time.
-    const again = createRdsData({ dir: folder, cacheDir: cacheFolder, startWaitMs: 100_000 });
-    await again.prepare();
-    expect(existsSync(folder)).toBe(true);
-    const body = Buffer.from(JSON.stringify({ ...target, sql: "select 1" }));
-    const request = { method: "POST", path: "/Execute", query: new URLSearchParams(), headers: {}, body };
-    expect((await again.service(request))?.status).toBe(200);
-    await again.close();
-    expect(existsSync(`${folder}.new`)).toBe(false);
-  }, 120_000);
+  }
+
+  const isBegun = (folder: string) => existsSync(`${folder}.new`) && readdirSync(`${folder}.new`).length > 3;
+  const makerOf = (options: object) => `
+    import { createRdsData } from ${JSON.stringify(new URL("../../../local/rds/server.ts", import.meta.url).href)};
+    createRdsData(${JSON.stringify(options)}).service({ method: "POST", path: "/Execute",
+      query: new URLSearchParams(), headers: {}, body: Buffer.from(${JSON.stringify(JSON.stringify({ ...target, sql: "select 1" }))}) });`;
+  // PostgreSQL computes for five seconds before it writes its first file, so that SLIPWAY_TESTS=all alone waits for it.
+  const kills = { "has copied it": killAfterCopying, ...(isEverything && { "writes it": killWhileWriting }) };
+
+  it.each(Object.entries(kills))(
+    "creates its folder completely or not at all, also with a SIGKILL when it %s",
+    async (_, kill) => {
+      const folder = join(mkdtempSync(join(dir, "unborn-")), "pg");
+      await kill(folder);
+      expect(existsSync(folder)).toBe(false);
+      expect(isBegun(folder)).toBe(true);
+      // From the cache, which a whole run of the same steps has filled: a new folder costs five seconds of processor time.
+      const again = createRdsData({ dir: folder, cacheDir: cacheFolder, startWaitMs: 100_000 });
+      await again.prepare();
+      expect(existsSync(folder)).toBe(true);
+      const body = Buffer.from(JSON.stringify({ ...target, sql: "select 1" }));
+      const request = { method: "POST", path: "/Execute", query: new URLSearchParams(), headers: {}, body };
+      expect((await again.service(request))?.status).toBe(200);
+      await again.close();
+      expect(existsSync(`${folder}.new`)).toBe(false);
+    },
+    120_000,
+  );
 
   it("keeps committed statements, and nothing of an open transaction, after a SIGKILL", async () => {
     const writer = `
