@@ -19,9 +19,19 @@ interface Started {
   output(): string;
 }
 
-/** Runs `npm start` as in the README and waits for its ready line. */
-async function npmStart(home: string, port: string): Promise<Started> {
-  const child = spawn("npm", ["start"], {
+/** The commands of the README, and the same without npm, whose own work is a tenth of a second: a few runs of it prove it. */
+const start = {
+  npm: ["npm", "start"],
+  node: ["node", "--disable-warning=ExperimentalWarning", "--max-semi-space-size=4", "local/main.ts"],
+};
+const deploy = {
+  npm: ["npm", "run", "--silent", "slipway", "--"],
+  node: ["node", "--disable-warning=ExperimentalWarning", "cli/main.ts"],
+};
+
+/** Starts the service and waits for its ready line. */
+async function startService([program = "", ...words]: string[], home: string, port: string): Promise<Started> {
+  const child = spawn(program, words, {
     cwd: root,
     env: { ...process.env, SLIPWAY_HOME: home, PORT: port, NO_COLOR: "1" },
     stdio: ["ignore", "pipe", "pipe"],
@@ -33,7 +43,7 @@ async function npmStart(home: string, port: string): Promise<Started> {
   child.stdout.on("data", collect);
   child.stderr.on("data", collect);
   for (let tries = 0; !/^Slipway is ready at http:\/\/127\.0\.0\.1:\d+$/m.test(text); tries += 1) {
-    if (child.exitCode !== null || tries > 2_000) throw new Error(`npm start gave up: ${text}`);
+    if (child.exitCode !== null || tries > 2_000) throw new Error(`The service did not start: ${text}`);
     await sleep(50);
   }
   return { child, seed: JSON.parse(readFileSync(join(home, "local.json"), "utf8")), output: () => text };
@@ -59,8 +69,8 @@ describe("the steps of the README", () => {
   let started: Started;
   let running: Pick<Running, "call" | "project">;
 
-  const slipway = (...args: string[]) =>
-    run("npm", ["run", "--silent", "slipway", "--", ...args], {
+  const slipway = ([program = "", ...words]: string[], ...args: string[]) =>
+    run(program, [...words, ...args], {
       cwd: root,
       env: { ...process.env, SLIPWAY_HOME: home, NO_COLOR: "1" },
     }).then(
@@ -82,7 +92,7 @@ describe("the steps of the README", () => {
   };
   const address = async () => (await running.call("GET", `${running.project}/endpoints`)).body.endpoints[0];
 
-  beforeAll(async () => use(await npmStart(home, "0")));
+  beforeAll(async () => use(await startService(start.npm, home, "0")));
   afterAll(async () => {
     started.child.kill("SIGTERM");
     await ended(started.child);
@@ -100,14 +110,14 @@ describe("the steps of the README", () => {
       format: "esm",
     });
     cpSync(join(example("own-identity"), "package.json"), join(folder, "package.json"));
-    expect(await slipway("deploy", folder)).toMatchObject({ code: 0 });
+    expect(await slipway(deploy.node, "deploy", folder)).toMatchObject({ code: 0 });
     expect(await (await fetch(await address())).text()).toBe("This app belongs to Local.\n");
     expect((await running.call("GET", `${running.project}/credentials`)).body.credentials).toEqual([]);
     rmSync(folder, { recursive: true, force: true });
   });
 
   test("deploys the Node.js example and prints its address", async () => {
-    const { code, text } = await slipway("deploy", example("node-hello"), "--title", "first");
+    const { code, text } = await slipway(deploy.npm, "deploy", example("node-hello"), "--title", "first");
     expect(text).toContain(await address());
     expect(code).toBe(0);
     expect((await fetch(await address())).status).toBe(200);
@@ -115,7 +125,7 @@ describe("the steps of the README", () => {
 
   test("deploying a broken version exits with code 1 and prints its output, and the old version answers every request", async () => {
     const traffic = startTraffic(await address());
-    const { code, text } = await slipway("deploy", example("crashes"));
+    const { code, text } = await slipway(deploy.npm, "deploy", example("crashes"));
     const seen = await traffic.stop();
     expect(code).toBe(1);
     expect(text).toMatch(/exited with code 1/);
@@ -123,15 +133,15 @@ describe("the steps of the README", () => {
   });
 
   test("a second service on the same folder or port does not start and prints the reason", async () => {
-    const start = (env: Record<string, string>) =>
-      run("node", ["--disable-warning=ExperimentalWarning", "local/main.ts"], {
+    const second = (env: Record<string, string>) =>
+      run("node", start.node.slice(1), {
         cwd: root,
         env: { ...process.env, ...env },
       }).catch((error: { code: number; stderr: string }) => error);
-    const sameHome = await start({ SLIPWAY_HOME: home, PORT: "0" });
+    const sameHome = await second({ SLIPWAY_HOME: home, PORT: "0" });
     expect(sameHome).toMatchObject({ code: 1, stderr: expect.stringContaining("is in use by process") });
     const elsewhere = mkdtempSync(join(tmpdir(), "slipway-e2e-second-"));
-    const samePort = await start({ SLIPWAY_HOME: elsewhere, PORT: new URL(started.seed.baseUrl).port });
+    const samePort = await second({ SLIPWAY_HOME: elsewhere, PORT: new URL(started.seed.baseUrl).port });
     expect(samePort).toMatchObject({ code: 1, stderr: expect.stringContaining("is in use by another program") });
     rmSync(elsewhere, { recursive: true, force: true });
   });
@@ -153,7 +163,7 @@ describe("the steps of the README", () => {
     const url = await address();
     process.kill(servicePid(home), "SIGKILL");
     await ended(started.child);
-    use(await npmStart(home, new URL(started.seed.baseUrl).port));
+    use(await startService(start.node, home, new URL(started.seed.baseUrl).port));
     expect(await address()).toBe(url);
     expect(await greeting(url)).toBe(before);
     const build = await finished(running as Running, created.body.build.id);
@@ -162,7 +172,7 @@ describe("the steps of the README", () => {
     expect(next.status).toBe(201);
     process.kill(servicePid(home), "SIGKILL");
     await ended(started.child);
-    use(await npmStart(home, new URL(started.seed.baseUrl).port));
+    use(await startService(start.node, home, new URL(started.seed.baseUrl).port));
     expect(
       (
         await upload(
