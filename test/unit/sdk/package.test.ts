@@ -4,7 +4,7 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { promisify } from "node:util";
 import { gzipSync } from "node:zlib";
-import { afterAll, beforeAll, expect, test } from "vitest";
+import { afterAll, beforeAll, expect, test, vi } from "vitest";
 import { browserBundle, buildSdk } from "../../../scripts/package/sdk.ts";
 import { nodePrograms } from "../../harness/node-programs.ts";
 import { farEnd } from "./far-end.ts";
@@ -14,6 +14,8 @@ const root = new URL("../../..", import.meta.url).pathname;
 /** A project of a user who has installed the package. */
 const folder = mkdtempSync(join(tmpdir(), "slipway-package-"));
 beforeAll(async () => {
+  // The compiler is a Go program. Without garbage collection it takes a fifth less processor time for these few files.
+  vi.stubEnv("GOGC", "off");
   await buildSdk(join(folder, "node_modules/slipway-sdk"));
   symlinkSync(join(root, "node_modules/zod"), join(folder, "node_modules/zod"));
   for (const name of ["@types/node", "undici-types"]) {
