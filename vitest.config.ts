@@ -5,10 +5,8 @@ import { WaitingFirst } from "./test/harness/waiting-first.ts";
 
 /** Only `npm run test:all` has time for these files (docs/testing.md). */
 const long = [
-  "test/local/archive/bombs.test.ts",
   "test/local/home/home.test.ts",
   "test/local/rds/kill-while-starting.test.ts",
-  "test/local/s3/crash.test.ts",
   "test/local/stepfunctions/crash.test.ts",
   "test/synth/validation-without-database.test.ts",
 ];

@@ -16,7 +16,6 @@ const waiting = [
   "test/pipeline/faults/cancel.test.ts",
   "test/pipeline/taken-port.test.ts",
   "test/local/stepfunctions/crash.test.ts",
-  "test/local/s3/crash.test.ts",
   "test/images/node.test.ts",
   "test/e2e/readme.test.ts",
 ];
