@@ -181,6 +181,20 @@ describe.concurrent("on services with the delays, refusals and faults of AWS", (
     expect(read.build.isLive).toBe(true);
   }, 90_000);
 
+  test("a build that is canceled while its image is built never serves, and the next one does", async () => {
+    const project = await newProject("canceled");
+    const { files, go } = held("canceled");
+    const id = await begin(project, files);
+    await reaches(project, id, "building");
+    const canceled = await project.call("POST", `${project.project}/builds/${id}/cancel`);
+    expect(canceled).toMatchObject({ status: 200, body: { build: { status: "building" } } });
+    go();
+    expect(await deploy(project, says("next"))).toMatchObject({ status: "ready", isLive: true });
+    expect(await body(await address(project))).toBe("next");
+    const { body: after } = await project.call("GET", `${project.project}/builds/${id}`);
+    expect(after.build).toMatchObject({ status: "building", canceledAt: expect.any(String), isLive: false });
+  }, 90_000);
+
   test("a build whose execution was stopped, and whose event was lost, is ended by the next check of the locks", async () => {
     const project = await newProject("lost event");
     const { files, go } = held("lost");

@@ -1,8 +1,10 @@
 import { once } from "node:events";
+import { readFileSync, writeFileSync } from "node:fs";
 import { createServer, type Server } from "node:net";
+import { join } from "node:path";
 import { afterEach, describe, expect, test, vi } from "vitest";
 import { address, deploy, nodeApp } from "../harness/app.ts";
-import { startRunning } from "../harness/service.ts";
+import { type Running, startRunning } from "../harness/service.ts";
 
 describe("a project whose port another program has taken", () => {
   const left: (() => unknown)[] = [];
@@ -20,6 +22,14 @@ describe("a project whose port another program has taken", () => {
     return port;
   }
 
+  /** Ends the service; the ports are stored as a kill would leave them. */
+  async function end(running: Running): Promise<void> {
+    const file = join(running.home, "ports.json");
+    const stored = readFileSync(file);
+    await running.stop("keep");
+    writeFileSync(file, stored);
+  }
+
   test("gets another port before its first build, which warns about it, and after a restart, and keeps it", async () => {
     let running = await startRunning();
     left.push(() => running.stop());
@@ -32,14 +42,14 @@ describe("a project whose port another program has taken", () => {
     expect(build.warning).toContain(`The app's address is now ${now}`);
     expect(await (await fetch(now)).text()).toBe("first");
 
-    await running.stop("keep");
+    await end(running);
     const second = await take(now);
     running = await startRunning(running.home);
     expect(await deploy(running, nodeApp("res.end('new')"))).toMatchObject({ status: "ready", error: null });
     const moved = await address(running);
     expect([port, second]).not.toContain(Number(new URL(moved).port));
     expect(await (await fetch(moved)).text()).toBe("new");
-    await running.stop("keep");
+    await end(running);
     running = await startRunning(running.home);
     expect(await address(running)).toBe(moved);
     expect(await (await fetch(moved)).text()).toBe("new");

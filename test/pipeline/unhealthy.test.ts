@@ -8,7 +8,7 @@ import { startTraffic } from "../harness/traffic.ts";
 import { loopbackOnlyTests } from "./lanes/loopback-only.ts";
 
 /** Shorter than in production, but longer than a slow machine needs to start an app and to wait 5 s for an answer. */
-const healthTimeoutSeconds = 15;
+const healthTimeoutSeconds = 20;
 
 /** Versions that never become healthy. Each takes the whole time-out, so they run concurrently. */
 const unhealthy: [string, Record<string, string>, RegExp][] = [
