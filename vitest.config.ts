@@ -22,21 +22,24 @@ const slow = [
 /** vitest itself leaves out nothing, so that any file can be run by its name. */
 const left = { short: [...long, ...slow], ci: long }[process.env.SLIPWAY_TESTS ?? "all"] ?? [];
 
-const project = (name: string, options: Record<string, unknown> = {}) => ({
+/** The files of a worker share its process: loading the service and the AWS SDK for each one would double what most cost. */
+const shared = { isolate: false, setupFiles: ["test/harness/shared-process.ts"] };
+
+const project = (name: string, tiers: string[], options: Record<string, unknown> = {}) => ({
   test: {
     name,
-    include: [`test/${name}/**/*.test.ts`],
+    include: tiers.map((tier) => `test/${tier}/**/*.test.ts`),
     exclude: [...configDefaults.exclude, ...left],
-    // It ends a test that hangs. A busy machine takes several times as long as an idle one.
-    testTimeout: 60_000,
+    // The concurrent tests wait for pauses more than they compute.
+    maxConcurrency: 10,
+    // They end a test that hangs. A busy machine takes several times as long as an idle one.
+    testTimeout: 90_000,
     hookTimeout: 120_000,
     // The default of one second is too short for an event of another process on a busy machine.
     expect: { poll: { timeout: 15_000 } },
     ...options,
   },
 });
-/** The files of a worker share its process: loading the service and the AWS SDK for each one would double what most cost. */
-const shared = { isolate: false, setupFiles: ["test/harness/shared-process.ts"] };
 
 chooseSeed();
 // Tests whose service is a program of its own do not depend on whether this machine has a Docker engine either.
@@ -50,22 +53,14 @@ process.env.GOGC ??= "400";
 export default defineConfig({
   test: {
     // One more than CI has processors: many tests wait.
-    maxWorkers: 3,
+    maxWorkers: 4,
     sequence: { sequencer: WaitingFirst },
     projects: [
-      project("unit", shared),
-      project("local", shared),
-      // The concurrent tests of this tier wait for pauses more than they compute.
-      project("api", { ...shared, maxConcurrency: 10 }),
-      project("pipeline", { ...shared, testTimeout: 90_000 }),
-      project("synth", {
-        ...shared,
-        setupFiles: [...shared.setupFiles, "test/synth/setup.ts"],
-        testTimeout: 60_000,
-      }),
-      project("console", { ...shared, testTimeout: 60_000 }),
-      project("e2e", { testTimeout: 180_000 }),
-      project("images", {
+      project("unit", ["unit"], shared),
+      // One project, because a worker starts again for another one.
+      project("services", ["local", "api", "pipeline", "synth", "console"], shared),
+      project("e2e", ["e2e"], { testTimeout: 180_000 }),
+      project("images", ["images"], {
         globalSetup: ["test/images/setup.ts"],
         testTimeout: 300_000,
         hookTimeout: 600_000,

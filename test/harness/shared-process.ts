@@ -1,4 +1,5 @@
-import { vi } from "vitest";
+import { afterAll, vi } from "vitest";
+import { removeTemporaryFolders } from "./temporary-folder.ts";
 
 declare global {
   var environmentOfFirstFile: NodeJS.ProcessEnv | undefined;
@@ -13,3 +14,4 @@ vi.restoreAllMocks();
 vi.unstubAllEnvs();
 for (const name of Object.keys(process.env)) if (!(name in first)) delete process.env[name];
 Object.assign(process.env, first);
+afterAll(removeTemporaryFolders);

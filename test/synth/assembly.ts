@@ -1,5 +1,4 @@
-import { mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from "node:fs";
-import { tmpdir } from "node:os";
+import { mkdirSync, readFileSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { App } from "aws-cdk-lib";
 import { Template } from "aws-cdk-lib/assertions";
@@ -8,23 +7,11 @@ import { readBundle } from "../../lib/bundle.ts";
 import type { ServedRoute } from "../../lib/http-api.ts";
 import { readSettings } from "../../lib/settings.ts";
 import { SlipwayStack } from "../../lib/stack.ts";
+import { temporaryFolder } from "../harness/temporary-folder.ts";
 
 const cdkJson: { context: Record<string, unknown> } = JSON.parse(
   readFileSync(join(import.meta.dirname, "../../cdk.json"), "utf8"),
 );
-
-const folders: string[] = [];
-
-/** Creates an empty folder, which is deleted after the test file. */
-export function temporaryFolder(name: string): string {
-  const folder = mkdtempSync(join(tmpdir(), `slipway-synth-${name}-`));
-  folders.push(folder);
-  return folder;
-}
-
-export function removeTemporaryFolders(): void {
-  for (const folder of folders.splice(0)) rmSync(folder, { recursive: true, force: true });
-}
 
 /** A bundle without code; the template depends only on its path. */
 function emptyBundle(): string {

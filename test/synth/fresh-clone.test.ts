@@ -3,7 +3,7 @@ import { cpSync, existsSync, readFileSync, symlinkSync } from "node:fs";
 import { basename, join } from "node:path";
 import { promisify } from "node:util";
 import { expect, it } from "vitest";
-import { temporaryFolder } from "./assembly.ts";
+import { temporaryFolder } from "../harness/temporary-folder.ts";
 
 const root = join(import.meta.dirname, "../..");
 const run = promisify(execFile);

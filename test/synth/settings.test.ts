@@ -5,7 +5,7 @@ import { App } from "aws-cdk-lib";
 import { expect, it } from "vitest";
 import { readBundle } from "../../lib/bundle.ts";
 import { readSettings } from "../../lib/settings.ts";
-import { temporaryFolder } from "./assembly.ts";
+import { temporaryFolder } from "../harness/temporary-folder.ts";
 
 const settingsOf = (context: Record<string, unknown>) =>
   readSettings(new App({ context, outdir: temporaryFolder("app") }).node);
