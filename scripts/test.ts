@@ -3,6 +3,8 @@ import { existsSync, mkdtempSync, readFileSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import * as z from "zod";
+import { cacheFolder } from "../local/cache-folder.ts";
+import { createRdsData } from "../local/rds/server.ts";
 
 const Report = z.object({
   testResults: z.array(
@@ -45,6 +47,13 @@ async function runChecks(): Promise<boolean[]> {
   });
 }
 
+/** Caches a fresh PostgreSQL folder, which takes seconds of work: several workers of the tests would each make one at first. */
+async function cacheDatabase(folder: string): Promise<void> {
+  const data = createRdsData({ dir: join(folder, "postgres"), cacheDir: cacheFolder });
+  await data.prepare();
+  await data.close();
+}
+
 /** The test files of a report; none if vitest ended before it wrote one, which counts as a failure. */
 function reportIn(file: string): TestFile[] {
   return existsSync(file) ? Report.parse(JSON.parse(readFileSync(file, "utf8"))).testResults : [];
@@ -73,8 +82,9 @@ function runTests(folder: string, args: string[]): { passed: boolean; files: Tes
 /** Everything that CI runs: checks and tests, with one line at the end that counts them. */
 async function main(): Promise<never> {
   const counts = { passed: 0, failed: 0, skipped: 0 };
-  for (const passed of await runChecks()) counts[passed ? "passed" : "failed"] += 1;
   const folder = mkdtempSync(join(tmpdir(), "slipway-run-"));
+  const [checked] = await Promise.all([runChecks(), cacheDatabase(folder)]);
+  for (const passed of checked) counts[passed ? "passed" : "failed"] += 1;
   const { passed, files } = runTests(folder, process.argv.slice(2));
   remove(folder);
   for (const { status } of files.flatMap(({ assertionResults }) => assertionResults)) {
