@@ -54,8 +54,8 @@ const synthesis = ["--single-threaded-gc", "--min-semi-space-size=32", "--max-se
 
 export default defineConfig({
   test: {
-    // Two more than CI has processors: many tests wait.
-    maxWorkers: 4,
+    // One more than CI has processors: many tests wait.
+    maxWorkers: 3,
     sequence: { sequencer: WaitingFirst },
     projects: [
       project("unit", ["unit"], shared),
