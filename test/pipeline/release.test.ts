@@ -13,7 +13,8 @@ let running: Running;
 let dir: string;
 beforeAll(async () => {
   dir = mkdtempSync(join(tmpdir(), "release-"));
-  running = await startRunning(undefined, { behavior: "cloud", releaseTimeoutSeconds: 2 });
+  // Longer than a slow machine needs to stop the execution of a command that has started.
+  running = await startRunning(undefined, { behavior: "cloud", releaseTimeoutSeconds: 5 });
 });
 afterAll(async () => {
   await running.stop();
@@ -60,7 +61,7 @@ describe.concurrent("a release command", () => {
     const build = await deploy(running, app(endless(file)));
     expect(build).toMatchObject({ status: "error" });
     expect(build.error).toContain(
-      "The release command took longer than 2 seconds, so the previous version keeps serving.",
+      "The release command took longer than 5 seconds, so the previous version keeps serving.",
     );
     await ends(file);
     once(file);
