@@ -78,3 +78,10 @@ export async function address(running: Running): Promise<string> {
   const { body } = await running.call("GET", `${running.project}/endpoints`);
   return body.endpoints[0];
 }
+
+/** The service bound to a new project of the seeded organization. */
+export async function newProject(running: Running, name: string): Promise<Running> {
+  const { organizationId } = running.seed;
+  const { project } = await running.operator("create-project", { organizationId, name });
+  return { ...running, project: `/organizations/${organizationId}/projects/${project?.id}` };
+}

@@ -8,7 +8,7 @@ import { serviceName } from "../../lambdas/aws/app-names.ts";
 import { type Behavior, cloud } from "../../local/behavior.ts";
 import type { EcsBehavior } from "../../local/ecs/behavior.ts";
 import { stateMachineArn } from "../../local/names.ts";
-import { address, begin, deploy, finished, nodeApp, reaches } from "../harness/app.ts";
+import { address, begin, deploy, finished, newProject, nodeApp, reaches } from "../harness/app.ts";
 import { type Running, startRunning } from "../harness/service.ts";
 import { invokeFunction, runtimeOf } from "../harness/signing.ts";
 import { startTraffic } from "../harness/traffic.ts";
@@ -77,12 +77,6 @@ describe.concurrent("on services with the delays, refusals and faults of AWS", (
     rmSync(folder, { recursive: true });
   });
 
-  async function newProject(name: string): Promise<Running> {
-    const { organizationId } = running.seed;
-    const { project } = await running.operator("create-project", { organizationId, name });
-    return { ...running, project: `/organizations/${organizationId}/projects/${project?.id}` };
-  }
-
   /** An app whose build waits until `go` is called, so that a test meets it in this stage. */
   function held(text: string) {
     const file = join(folder, text);
@@ -119,7 +113,7 @@ describe.concurrent("on services with the delays, refusals and faults of AWS", (
   }
 
   test("a first deployment that fails leaves nothing running, and the next one becomes ready", async () => {
-    const project = await newProject("fails first");
+    const project = await newProject(running, "fails first");
     const failed = await deploy(project, nodeApp("", "console.log('no luck'); process.exit(3);"));
     expect(failed).toMatchObject({ status: "error", isLive: false });
     expect(failed.error).toContain("exited with code 3");
@@ -137,7 +131,7 @@ describe.concurrent("on services with the delays, refusals and faults of AWS", (
   }, 90_000);
 
   test("a deployment that starts while the old revision drains waits, registers one task definition, and logs the wait; a rebuild and a redeploy serve what they copied", async () => {
-    const project = await newProject("drains");
+    const project = await newProject(running, "drains");
     const one = await deploy(project, says("one"));
     const traffic = startTraffic(await address(project));
     heldService = serviceName(project.project.split("/").at(-1) ?? "");
@@ -164,7 +158,7 @@ describe.concurrent("on services with the delays, refusals and faults of AWS", (
   }, 180_000);
 
   test("a healthy app whose hook opens after the health time-out becomes ready; a bad version is rolled back without a failed request, and the build's error says which version serves", async () => {
-    const project = await newProject("bad version");
+    const project = await newProject(running, "bad version");
     const startedAt = Date.now();
     const good = await deploy(project, says("good"));
     expect(good).toMatchObject({ status: "ready", error: null, isLive: true });
@@ -182,7 +176,7 @@ describe.concurrent("on services with the delays, refusals and faults of AWS", (
   }, 90_000);
 
   test("a build that is canceled while its image is built never serves, and the next one does", async () => {
-    const project = await newProject("canceled");
+    const project = await newProject(running, "canceled");
     const { files, go } = held("canceled");
     const id = await begin(project, files);
     await reaches(project, id, "building");
@@ -196,7 +190,7 @@ describe.concurrent("on services with the delays, refusals and faults of AWS", (
   }, 90_000);
 
   test("a build whose execution was stopped, and whose event was lost, is ended by the next check of the locks", async () => {
-    const project = await newProject("lost event");
+    const project = await newProject(running, "lost event");
     const { files, go } = held("lost");
     const id = await begin(project, files);
     await reaches(project, id, "building");
@@ -209,7 +203,7 @@ describe.concurrent("on services with the delays, refusals and faults of AWS", (
   }, 90_000);
 
   test("a build whose execution is stopped after the traffic has moved is taken back without a failed request", async () => {
-    const project = await newProject("stopped late");
+    const project = await newProject(running, "stopped late");
     await deploy(project, says("before"));
     const traffic = startTraffic(await address(project));
     const begun = Promise.withResolvers<string>();

@@ -5,7 +5,7 @@ import { setTimeout as sleep } from "node:timers/promises";
 import { SFNClient, StopExecutionCommand } from "@aws-sdk/client-sfn";
 import { afterAll, beforeAll, describe, expect, test, vi } from "vitest";
 import { stateMachineArn } from "../../local/names.ts";
-import { begin, deploy, finished, nodeApp } from "../harness/app.ts";
+import { begin, deploy, finished, newProject, nodeApp } from "../harness/app.ts";
 import { type Answer, type Running, startRunning } from "../harness/service.ts";
 import { runtimeOf } from "../harness/signing.ts";
 
@@ -38,12 +38,6 @@ async function ends(file: string): Promise<void> {
 }
 const once = (file: string) => expect(readFileSync(file, "utf8").trim().split("\n")).toHaveLength(1);
 
-async function newProject(name: string): Promise<Running> {
-  const { organizationId } = running.seed;
-  const { project } = await running.operator("create-project", { organizationId, name });
-  return { ...running, project: `/organizations/${organizationId}/projects/${project?.id}` };
-}
-
 // Most of their time is the waiting of the cloud's services.
 describe.concurrent("a release command", () => {
   let good: Answer["body"];
@@ -69,7 +63,7 @@ describe.concurrent("a release command", () => {
 
   test("an execution that is aborted leaves no release command running", async () => {
     const file = join(dir, "aborted");
-    const project = await newProject("aborted");
+    const project = await newProject(running, "aborted");
     const id = await begin(project, app(endless(file)));
     await hasStarted(file);
     const machines = new SFNClient({ ...runtimeOf(running.home), region: "us-east-1" });

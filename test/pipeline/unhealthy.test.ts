@@ -1,7 +1,7 @@
 import { ECSClient, ListServiceDeploymentsCommand } from "@aws-sdk/client-ecs";
 import { afterAll, beforeAll, describe, expect, test, vi } from "vitest";
 import { serviceName } from "../../lambdas/aws/app-names.ts";
-import { address, begin, deploy, nodeApp, reaches } from "../harness/app.ts";
+import { address, begin, deploy, newProject, nodeApp, reaches } from "../harness/app.ts";
 import { type Running, startRunning } from "../harness/service.ts";
 import { invokeFunction, runtimeOf } from "../harness/signing.ts";
 import { startTraffic } from "../harness/traffic.ts";
@@ -63,18 +63,12 @@ describe.concurrent("a version that does not become healthy", () => {
     expect(body.build.status).toBe("deploying");
   });
 
-  async function newProject(name: string): Promise<Running> {
-    const { organizationId } = running.seed;
-    const { project } = await running.operator("create-project", { organizationId, name });
-    return { ...running, project: `/organizations/${organizationId}/projects/${project?.id}` };
-  }
-
-  loopbackOnlyTests(() => newProject("loopback only"));
+  loopbackOnlyTests(() => newProject(running, "loopback only"));
 
   test("is rolled back with the reason and its last output, without a failed request", {
     timeout: 180_000,
   }, async () => {
-    const projects = await Promise.all(unhealthy.map(([name]) => newProject(name)));
+    const projects = await Promise.all(unhealthy.map(([name]) => newProject(running, name)));
     const seen = await Promise.all(
       projects.map(async (project, index) => {
         await deploy(project, nodeApp("res.end('good')"));
