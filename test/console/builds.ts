@@ -12,6 +12,7 @@ import {
   expectFitsPhone,
   expectGoodEverywhere,
   goWithin,
+  onPhone,
   partsOf,
   useConsole,
 } from "./harness.ts";
@@ -42,7 +43,7 @@ describe.skipIf(!chromiumFile)("builds in the console", () => {
 
   test("a dropped folder is deployed, also after a stop and a fault, a broken zip says why, and what served can be rebuilt and redeployed", async () => {
     const { visit, organization, running } = get();
-    page = await visit(organization);
+    page = await visit(organization, { sameDocument: true });
     await button("New project").click();
     await expectAccessible(page);
     await dialogField("Name").fill("Shop");
@@ -258,7 +259,7 @@ describe.skipIf(!chromiumFile)("builds in the console", () => {
       [`/console/connect?tool=A+tool&challenge=${challenge}&access=deploy`, "Agree"],
       ["/console/no/such/page", "Go to your projects"],
     ] as const;
-    page = await visit("/console/account");
+    page = await visit("/console/account", { sameDocument: true });
     await page.getByText("This browser").waitFor();
     for (const [address, text] of pages) {
       await goWithin(page, address);
@@ -267,18 +268,19 @@ describe.skipIf(!chromiumFile)("builds in the console", () => {
       await expectGoodEverywhere(page);
     }
     // The tab of the page is in view, although there are more tabs than a phone is wide.
-    await page.setViewportSize({ width: 360, height: 800 });
-    await goWithin(page, `${project}/settings`);
-    const current = page.getByRole("navigation").getByRole("link", { name: "Settings", exact: true });
-    const rightEnd = "document.querySelector('nav [aria-current]').getBoundingClientRect().right";
-    await current.waitFor();
-    await expect.poll(() => page.evaluate(rightEnd)).toBeLessThanOrEqual(360);
+    await onPhone(page, async () => {
+      await goWithin(page, `${project}/settings`);
+      const current = page.getByRole("navigation").getByRole("link", { name: "Settings", exact: true });
+      const rightEnd = "document.querySelector('nav [aria-current]').getBoundingClientRect().right";
+      await current.waitFor();
+      await expect.poll(() => page.evaluate(rightEnd)).toBeLessThanOrEqual(360);
+    });
   }, 180_000);
 
   test("a second build is refused with a link to the running one, which can be canceled", async () => {
     const { visit, project, running } = get();
     const made = await running.call("POST", `${running.project}/builds`, { body: { title: "Waits for its archive" } });
-    page = await visit(`${project}/builds`);
+    page = await visit(`${project}/builds`, { sameDocument: true });
     await page.getByText("Waits for its archive", { exact: true }).waitFor();
     // The dot of a build that runs does not move, because the person has asked for less motion.
     await expect.poll(() => page.evaluate("document.getAnimations().length")).toBe(0);
@@ -353,7 +355,7 @@ describe.skipIf(!chromiumFile)("builds in the console", () => {
     };
     await expect.poll(lastSeen).toBe("1000");
 
-    await page.goto(page.url().replace(/\/builds$/, "/builds/bld_1000"));
+    await goWithin(page, `${project}/builds/bld_1000`);
     await page.getByText("100000 lines", { exact: true }).waitFor();
     expect(await page.locator(".log-line").count()).toBeLessThan(120);
     await page.getByLabel("Search in: Build log").fill("LINE 9999");

@@ -108,7 +108,7 @@ describe.skipIf(!chromiumFile)("sessions and faults in the console", () => {
 
   test("without a network nothing is lost, and an answer that got lost does not make a second project", async () => {
     const { visit, organization } = get();
-    page = await visit(organization);
+    page = await visit(organization, { sameDocument: true });
     await fillNewProject("Offline");
     await page.context().setOffline(true);
     await create();
@@ -129,7 +129,7 @@ describe.skipIf(!chromiumFile)("sessions and faults in the console", () => {
 
   test("a refusal names the managers or the role, and a wrong field says what is wrong with it", async () => {
     const { visit, organization } = get();
-    page = await visit(organization);
+    page = await visit(organization, { sameDocument: true });
     const answers = [
       refusal(403, "not_a_manager", { managers: [{ id: "usr_1", name: "Grace <b>", email: "grace@example.com" }] }),
       refusal(403, "forbidden", { requiredRole: "admin" }),

@@ -4,7 +4,15 @@ import { createServer } from "node:http";
 import type { AddressInfo } from "node:net";
 import type { Page } from "playwright-core";
 import { beforeAll, describe, expect, test } from "vitest";
-import { chromiumFile, despiteFault, expectAccessible, expectFitsPhone, partsOf, useConsole } from "./harness.ts";
+import {
+  chromiumFile,
+  despiteFault,
+  expectAccessible,
+  expectFitsPhone,
+  goWithin,
+  partsOf,
+  useConsole,
+} from "./harness.ts";
 
 const hostile = '<b onclick="x">Bob</b>\u202e';
 
@@ -111,7 +119,7 @@ describe.skipIf(!chromiumFile)("the organization's pages", () => {
     get().running.call("POST", "/console/connect/token", { bearer: null, body: { code, verifier } });
 
   test("a tool without a browser gets a code to type in, for the access that was agreed to", async () => {
-    await show(connect({ redirect: "https://evil.example.com/" }));
+    await goWithin(page, connect({ redirect: "https://evil.example.com/" }));
     await page.getByText("Test tool", { exact: true }).waitFor();
     await page.getByRole("radio", { name: /^All/ }).waitFor();
     await expectAccessible(page);
