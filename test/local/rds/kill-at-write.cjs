@@ -1,8 +1,12 @@
-// Preloaded into a process that starts PostgreSQL: counts what is written below FOLDER, and ends the process by SIGKILL
-// right after write number KILL_AT. Without KILL_AT it appends "<call> <file>" for each write to TRACE.
+// Preloaded into a process or thread that starts PostgreSQL: counts what is written below FOLDER.
+// KILL_AT: ends the process by SIGKILL right after the write of this number.
+// COPY_AT and COPIES: copies the folder to COPIES/<number> right after the writes of these numbers, as a SIGKILL would leave it.
+// TRACE: appends "<call> <file>" for each write to this file.
 const fs = require("node:fs");
-const { FOLDER = "", KILL_AT, TRACE } = process.env;
-const appendFileSync = fs.appendFileSync.bind(fs);
+const { join } = require("node:path");
+const { FOLDER = "", KILL_AT, COPY_AT = "", COPIES = "", TRACE } = process.env;
+const { appendFileSync, cpSync } = fs;
+const copied = new Set(COPY_AT.split(",").filter(Boolean).map(Number));
 const paths = new Map();
 let count = 0;
 
@@ -10,6 +14,7 @@ function wrote(call, path) {
   if (!path?.startsWith(FOLDER)) return;
   count += 1;
   if (TRACE) appendFileSync(TRACE, `${call} ${path.slice(FOLDER.length + 1)}\n`);
+  if (copied.has(count)) cpSync(FOLDER, join(COPIES, String(count)), { recursive: true });
   if (count === Number(KILL_AT)) process.kill(process.pid, "SIGKILL");
 }
 
@@ -37,7 +42,6 @@ for (const name of ["renameSync", "unlinkSync", "truncateSync", "mkdirSync"]) {
     return result;
   };
 }
-const cpSync = fs.cpSync;
 fs.cpSync = (from, to, ...rest) => {
   cpSync(from, to, ...rest);
   wrote("cpSync", String(to));
