@@ -234,7 +234,8 @@ describe("DynamoDB on a bad day", () => {
 
   /** Frees the project through the API alone, as a client would. */
   async function freeBuilds(project: Running): Promise<void> {
-    const { body } = await project.call("GET", `${project.project}/builds?limit=2`);
+    // The project's lock allows one build to run, the newest.
+    const { body } = await project.call("GET", `${project.project}/builds?limit=1`);
     for (const { id } of body.builds) {
       const canceled = await project.call("POST", `${project.project}/builds/${id}/cancel`);
       // A copied build may no longer be cancelable: the test then waits for its end.
@@ -292,8 +293,10 @@ describe("DynamoDB on a bad day", () => {
       expect([503, scenario.success]).toContain(answer.status);
       if (answer.status === 503) expect(answer.headers.get("retry-after")).toMatch(/^\d+$/);
       expect(await guarded.broken(project)).toEqual([]);
-      await clear(scenario, project);
-      expect(await guarded.broken(project)).toEqual([]);
+      if (scenario.leaves !== undefined) {
+        await clear(scenario, project);
+        expect(await guarded.broken(project)).toEqual([]);
+      }
       if (hits === 0) return;
     }
   }
@@ -357,7 +360,8 @@ describe("DynamoDB on a bad day", () => {
     let deployed: Running;
     beforeAll(async () => {
       deployed = await guarded.newProject();
-      for (const text of ["one", "two"]) {
+      // Only an earlier build can be deployed again.
+      for (const text of name === "redeploy-build" ? ["one", "two"] : ["one"]) {
         const id = await begin(deployed, nodeApp(`res.end("${text}")`));
         expect((await finished(deployed, id)).status).toBe("ready");
       }
