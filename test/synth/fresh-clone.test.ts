@@ -1,6 +1,6 @@
 import { execFile } from "node:child_process";
-import { cpSync, existsSync, readFileSync, symlinkSync } from "node:fs";
-import { basename, join } from "node:path";
+import { existsSync, readdirSync, readFileSync, symlinkSync } from "node:fs";
+import { join } from "node:path";
 import { promisify } from "node:util";
 import { expect, it } from "vitest";
 import { temporaryFolder } from "../harness/temporary-folder.ts";
@@ -8,11 +8,11 @@ import { temporaryFolder } from "../harness/temporary-folder.ts";
 const root = join(import.meta.dirname, "../..");
 const run = promisify(execFile);
 
-/** A copy of the repository as after a clone and `npm ci`, without build output. */
-function freshClone(): string {
+/** A copy of the repository as after a clone and `npm ci`, without build output; `cp` takes half the processor time of `cpSync`. */
+async function freshClone(): Promise<string> {
   const clone = temporaryFolder("clone");
   const made = new Set(["node_modules", "dist", "cdk.out", ".git", ".slipway"]);
-  cpSync(root, clone, { recursive: true, filter: (path) => path === root || !made.has(basename(path)) });
+  await run("cp", ["-R", ...readdirSync(root).filter((name) => !made.has(name)), clone], { cwd: root });
   symlinkSync(join(root, "node_modules"), join(clone, "node_modules"));
   return clone;
 }
@@ -23,7 +23,7 @@ const timeout = 300_000;
 it("cdk synth works in a fresh clone, prints the template only, and CDK's own validation passes", {
   timeout,
 }, async () => {
-  const cwd = freshClone();
+  const cwd = await freshClone();
   const path = `${join(root, "node_modules", ".bin")}:${process.env.PATH}`;
   const args = ["synth", "--no-version-reporting", "--no-notices", "-c", "alarmEmail=alarms@example.com"];
   const { stdout } = await run("cdk", args, { cwd, env: { ...process.env, PATH: path }, maxBuffer: 64 * 1024 * 1024 });
