@@ -7,7 +7,8 @@ import { promisify } from "node:util";
 import { build } from "esbuild";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import { finished, upload, zipOf } from "../harness/app.ts";
-import { callAt, type Running, type Seed } from "../harness/service.ts";
+import { callAt } from "../harness/call.ts";
+import type { Running, Seed } from "../harness/service.ts";
 import { startTraffic } from "../harness/traffic.ts";
 
 const run = promisify(execFile);

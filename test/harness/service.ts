@@ -6,25 +6,12 @@ import * as z from "zod";
 import { requireEngine } from "../../local/containers/engine.ts";
 import { localFile } from "../../local/seed.ts";
 import { type LocalService, type ServiceOptions, startService } from "../../local/service.ts";
+import { type Answer, type CallOptions, callAt } from "./call.ts";
 import { invokeFunction } from "./signing.ts";
 
+export { type Answer, type CallOptions, callAt };
+
 export type Seed = z.infer<typeof localFile>;
-
-export interface Answer {
-  status: number;
-  headers: Headers;
-  // biome-ignore lint/suspicious/noExplicitAny: a test reads whatever the service answered
-  body: any;
-}
-
-export interface CallOptions {
-  body?: unknown;
-  /** The body as text or bytes, instead of JSON. */
-  text?: string | Uint8Array<ArrayBuffer>;
-  headers?: Record<string, string>;
-  /** `null` sends no credential. */
-  bearer?: string | null;
-}
 
 export interface Running {
   seed: Seed;
@@ -44,29 +31,6 @@ export interface RunningOptions
 }
 
 const operatorAnswer = z.object({ ok: z.boolean(), output: z.any().optional(), error: z.any().optional() });
-
-/** Sends one request to a service and parses the JSON body of its answer. */
-export async function callAt(
-  baseUrl: string,
-  bearer: string | null,
-  method: string,
-  path: string,
-  options: CallOptions = {},
-): Promise<Answer> {
-  const credential = options.bearer === undefined ? bearer : options.bearer;
-  const body = options.text ?? (options.body === undefined ? undefined : JSON.stringify(options.body));
-  const response = await fetch(baseUrl + path, {
-    method,
-    headers: {
-      ...(credential !== null && { authorization: `Bearer ${credential}` }),
-      ...(options.body !== undefined && { "content-type": "application/json" }),
-      ...options.headers,
-    },
-    ...(body !== undefined && { body: body }),
-  });
-  const text = await response.text();
-  return { status: response.status, headers: response.headers, body: text === "" ? undefined : JSON.parse(text) };
-}
 
 /** Like `callAt`, but repeats a call that is answered with a temporary 503, as its Retry-After says. */
 async function callPatiently(...call: Parameters<typeof callAt>): Promise<Answer> {
