@@ -44,12 +44,20 @@ export interface StoreOptions {
 
 const newVersionId = () => randomBytes(24).toString("base64url");
 
-/** Only one process can open the database; a second one gets "database is locked". */
+/**
+ * Only one process can open the database; a second one gets "database is locked". A file that cannot be opened is closed, so
+ * that it can be opened when it has been repaired.
+ */
 function openDatabase(path: string): DatabaseSync {
   const database = new DatabaseSync(path, { timeout: 0 });
-  // Write-ahead logging survives a SIGKILL at any instant without a sync for each write.
-  database.exec("PRAGMA locking_mode = EXCLUSIVE; PRAGMA journal_mode = WAL; PRAGMA synchronous = NORMAL");
-  return database;
+  try {
+    // Write-ahead logging survives a SIGKILL at any instant without a sync for each write.
+    database.exec("PRAGMA locking_mode = EXCLUSIVE; PRAGMA journal_mode = WAL; PRAGMA synchronous = NORMAL");
+    return database;
+  } catch (error) {
+    database.close();
+    throw error;
+  }
 }
 
 export async function openStore(options: StoreOptions): Promise<ObjectStore> {
