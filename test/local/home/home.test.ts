@@ -12,6 +12,7 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import { startService } from "../../../local/service.ts";
+import { StartRefused } from "../../../local/start-refused.ts";
 import { startServiceProcess } from "./service-process.ts";
 
 const folder = mkdtempSync(join(tmpdir(), "slipway-home-"));
@@ -25,8 +26,22 @@ function open(root: string): string[] {
     .filter((path) => (lstatSync(path).mode & 0o077) !== 0);
 }
 
-/** Starts a service that must refuse to start: one message, no stack trace, exit code 1. */
+/**
+ * The message with which a service refuses to start. It starts in this process, because another one would load the code for
+ * half a second; `printedRefusal` shows what a process makes of such an error.
+ */
 async function refusal(home: string): Promise<string> {
+  const error = await startService({ home, port: 0 }).then(
+    (service) => service.stop(),
+    (error: unknown) => error,
+  );
+  if (!(error instanceof StartRefused)) return expect.unreachable(`It was not refused: ${error}`);
+  expect(error.message.trim().split("\n")).toHaveLength(1);
+  return error.message;
+}
+
+/** Starts a process that must refuse to start: one message, no stack trace, exit code 1. */
+async function printedRefusal(home: string): Promise<string> {
   const service = startServiceProcess(home);
   const code = await service.ended;
   expect(service.stdout()).not.toContain("Slipway is ready");
@@ -72,41 +87,42 @@ describe("a data folder that was used before", () => {
     expect(service.stdout() + service.stderr()).not.toMatch(/"AKI|^\s+at /m);
   });
 
-  it.each(["", "[]"])(
-    "is refused if local.json holds %j: the message names the file, which is left unchanged",
-    async (content) => {
-      writeFileSync(join(home, "local.json"), content);
-      expect(await refusal(home)).toContain(`${join(home, "local.json")} is damaged.`);
-      expect(readFileSync(join(home, "local.json"), "utf8")).toBe(content);
-      writeFileSync(join(home, "local.json"), local);
-    },
-  );
+  it("is refused if local.json is damaged: the message names the file, which is left unchanged", async () => {
+    const path = join(home, "local.json");
+    for (const [content, refused] of [
+      ["", printedRefusal],
+      ["[]", refusal],
+    ] as const) {
+      writeFileSync(path, content);
+      expect(await refused(home)).toContain(`${path} is damaged.`);
+      expect(readFileSync(path, "utf8")).toBe(content);
+    }
+    writeFileSync(path, local);
+  });
 
-  it("is refused with the name of a database file that cannot be opened; with its good copy, and wrong ports, it starts", async () => {
-    for (const [file, named] of [
-      ["table.db", join(home, "table.db")],
-      ["s3/index.sqlite", home],
-      ["lock.db", home],
+  it("is refused with the name of a database file that cannot be opened", async () => {
+    for (const [file, named, refused] of [
+      // A program of its own opens this one, and would print to the same stderr.
+      ["table.db", join(home, "table.db"), printedRefusal],
+      ["s3/index.sqlite", home, refusal],
+      ["lock.db", home, refusal],
     ] as const) {
       const path = join(home, file);
       const good = readFileSync(path);
       writeFileSync(path, Buffer.alloc(8192, "not a database "));
-      expect(await refusal(home)).toContain(named);
+      expect(await refused(home)).toContain(named);
       writeFileSync(path, good);
     }
-    writeFileSync(join(home, "ports.json"), '{"s3":"x"}');
-    const service = startServiceProcess(home);
-    await service.ready;
-    expect(await service.stop()).toBe(0);
-    expect(ports()).toEqual({ s3: expect.any(Number) });
   }, 60_000);
 
-  it("can be started again in the same process after a stop, but not twice at the same time", async () => {
+  it("with good files again, and wrong ports, it can be started, and again after a stop, but not twice at the same time", async () => {
+    writeFileSync(join(home, "ports.json"), '{"s3":"x"}');
     const given = process.env.AWS_ENDPOINT_URL_DYNAMODB;
     delete process.env.AWS_ENDPOINT_URL_DYNAMODB;
     const first = await startService({ home, port: 0 });
     await expect(startService({ home, port: 0 })).rejects.toThrow(`${home} is in use by process ${process.pid}.`);
     await first.stop();
+    expect(ports()).toEqual({ s3: expect.any(Number) });
     const second = await startService({ home, port: 0 });
     const { accessKey, secretKey } = JSON.parse(local);
     const headers = { authorization: `Bearer ${accessKey}:${secretKey}` };
