@@ -48,7 +48,7 @@ it("the stack stays far from CloudFormation's limits of 500 resources and 1 MB",
   expect(JSON.stringify({ Resources: resources() }, null, 1).length).toBeLessThanOrEqual(900_000);
 });
 
-/** The contract's routes and as many invented ones as it takes to have 80. */
+/** The contract's routes, and if they are fewer than 80 as many invented ones as it takes to have 80. */
 function eightyRoutes(): ServedRoute[] {
   const like = routes.filter(({ definition }) => definition.uses.includes("table:write"));
   const more = Array.from({ length: Math.max(0, 80 - routes.length) }, (_, n): ServedRoute => {
@@ -59,7 +59,7 @@ function eightyRoutes(): ServedRoute[] {
   return [...routes, ...more];
 }
 
-it("a contract of 80 routes fits, with one function and one role for each, in one asset and 5 s of CPU time", () => {
+it("a contract of at least 80 routes fits, with one function and one role for each, in one asset and 5 s of CPU time", () => {
   const all = eightyRoutes();
   const before = process.cpuUsage();
   const { app, stack } = slipwayApp({}, { routes: all });
@@ -95,15 +95,6 @@ it("the template contains no account and no region, and synth needs none", () =>
 
 it("the stack has no custom resources", () => {
   expect(Object.values(resources()).filter(({ Type }) => /^Custom::|CustomResource/.test(Type))).toEqual([]);
-});
-
-it("synth takes less than 5 s of CPU time", () => {
-  const before = process.cpuUsage();
-  const assembly = slipwayApp().app.synth();
-  const { user, system } = process.cpuUsage(before);
-  expect((user + system) / 1e6).toBeLessThan(5);
-  const template = assembly.stacks[0]?.templateFullPath ?? "";
-  expect(statSync(template).size).toBeLessThanOrEqual(900_000);
 });
 
 it("all functions share one asset and differ in handler, role and environment only", () => {
