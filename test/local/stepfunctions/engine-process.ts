@@ -6,9 +6,10 @@ import { TaskError } from "../../../local/stepfunctions/interpreter/errors.ts";
 import { createStepFunctions } from "../../../local/stepfunctions/server.ts";
 import { testKeys } from "../../harness/signing.ts";
 
-/** A process that the crash tests kill: its functions record each call, then behave as the payload's mode says. */
-const [dir = "", mode = ""] = process.argv.slice(2);
-const note = (line: object) => appendFileSync(join(dir, "calls.jsonl"), `${JSON.stringify({ mode, ...line })}\n`);
+/** A process that the crash tests kill: its functions record each call, then behave as the mode of their execution says. */
+const [dir = "", modes = ""] = process.argv.slice(2);
+const modeOf: Record<string, string> = JSON.parse(modes);
+const note = (line: object) => appendFileSync(join(dir, "calls.jsonl"), `${JSON.stringify(line)}\n`);
 const stateMachines = JSON.parse(readFileSync(join(dir, "machines.json"), "utf8"));
 
 const sfn = createStepFunctions({
@@ -18,6 +19,7 @@ const sfn = createStepFunctions({
     async "arn:aws:states:::lambda:invoke"(args, { taskToken, executionArn }) {
       const { FunctionName, Payload } = args as { FunctionName: string; Payload: unknown };
       note({ FunctionName, Payload, taskToken, executionArn });
+      const mode = modeOf[executionArn.split(":").at(-1) ?? ""];
       if (mode === "hang" || mode === `hang-${FunctionName}`) await new Promise(() => {});
       if (mode === "fail") throw new TaskError("Flaky");
       await sleep(FunctionName === "slow" ? 30 : 0);
