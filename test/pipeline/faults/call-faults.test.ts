@@ -44,19 +44,19 @@ const stale: typeof single = [
 ];
 
 /** An app whose release command adds the id of its process as a line to this file. */
-const releases = (file: string) => ({
-  ...says("new"),
+const releases = (text: string, file: string) => ({
+  ...says(text),
   "slipway.json": JSON.stringify({ releaseCommand: `echo $$ >> ${file}` }),
 });
 
-/** The scenarios, each after a version that serves, unless it is the project's first deployment. */
+/** The scenarios, each after a version that serves, unless it is the project's first deployment. A good version says its text. */
 const scenarios = {
-  "a good version": { isFirst: false, files: says("new"), status: "ready" },
-  "a version that exits": { isFirst: false, files: exits, status: "error" },
-  "a first deployment": { isFirst: true, files: says("new"), status: "ready" },
-  "a first deployment that exits": { isFirst: true, files: exits, status: "error" },
-  "a rebuild": { isFirst: false, files: null, status: "ready" },
-  "a release command": { isFirst: false, files: releases, status: "ready" },
+  "a good version": { isFirst: false, filesOf: says, status: "ready" },
+  "a version that exits": { isFirst: false, filesOf: () => exits, status: "error" },
+  "a first deployment": { isFirst: true, filesOf: says, status: "ready" },
+  "a first deployment that exits": { isFirst: true, filesOf: () => exits, status: "error" },
+  "a rebuild": { isFirst: false, filesOf: null, status: "ready" },
+  "a release command": { isFirst: false, filesOf: releases, status: "ready" },
 } as const;
 type Scenario = keyof typeof scenarios;
 
@@ -161,9 +161,15 @@ function isChosen(one: Case): boolean {
 }
 const chosen = all.filter(isChosen);
 /** More projects at a time would wait for the processors. */
-const atATime = 8;
+const atATime = 6;
 
-/** Each case makes a project, and an organization holds 500. */
+/** A project, and what its serving version says. */
+interface Serving {
+  project: FaultyProject;
+  text: string;
+}
+
+/** A case may make a project, and an organization holds 500. */
 const casesOfService = 400;
 const parts = Array.from({ length: Math.ceil(chosen.length / casesOfService) }, (_, index) => ({
   part: chosen.slice(index * casesOfService, (index + 1) * casesOfService),
@@ -179,10 +185,14 @@ describe.each(parts)("each call of the pipeline refused, throttled, lost, late o
     for (const one of part) outcomes.set(one, Promise.withResolvers());
     const waiting = [...outcomes];
     const work = async () => {
+      let serving: Serving | undefined;
       for (let next = waiting.shift(); next; next = waiting.shift()) {
         const [one, { promise, resolve, reject }] = next;
         promise.catch(() => {});
-        await run(one).then(resolve, reject);
+        const left = run(one, serving);
+        await left.then(() => resolve(), reject);
+        // After a case that was wrong, the next one has a project of its own.
+        serving = await left.catch(() => undefined);
       }
     };
     for (let worker = 0; worker < atATime; worker += 1) void work();
@@ -192,29 +202,44 @@ describe.each(parts)("each call of the pipeline refused, throttled, lost, late o
     rmSync(folder, { recursive: true });
   });
 
-  async function run({ operation, fault, from, count, scenario }: Case): Promise<void> {
-    const { isFirst, files, status } = scenarios[scenario];
-    const project: FaultyProject = await service.newProject();
-    if (!isFirst) expect(await service.deploy(project, says("old"))).toMatchObject({ status: "ready" });
+  async function newServing(): Promise<Serving> {
+    const project = await service.newProject();
+    expect(await service.deploy(project, says("old"))).toMatchObject({ status: "ready" });
+    return { project, text: "old" };
+  }
+
+  /** Runs a case after the version that an earlier one left, because a deployment costs most; returns what serves after it. */
+  async function run(
+    { name, operation, fault, from, count, scenario }: Case,
+    left: Serving | undefined,
+  ): Promise<Serving | undefined> {
+    const { isFirst, filesOf, status } = scenarios[scenario];
+    const serving = isFirst ? undefined : (left ?? (await newServing()));
+    const project: FaultyProject = serving?.project ?? (await service.newProject());
+    const before = serving?.text ?? null;
+    const text = `new: ${name}`;
     project.calls.clear();
     project.faults = ({ service: name, operation: called }, index) =>
       `${name}.${called}` === operation && index >= from && index < from + count ? fault : undefined;
-    const check = await holdsInvariants(service, project, isFirst ? null : "old");
+    const check = await holdsInvariants(service, project, before);
     const released = join(folder, project.id);
-    const app = typeof files === "function" ? files(released) : files;
-    const build = await (app === null ? service.rebuild(project) : service.deploy(project, app));
+    rmSync(released, { force: true });
+    const build = await (filesOf === null
+      ? service.rebuild(project)
+      : service.deploy(project, filesOf(text, released)));
     project.faults = undefined;
     const mayFail = fault.kind === "refused" && !readAgain.includes(operation);
     expect(mayFail ? [status, "error"] : [status]).toContain(build.status);
-    const before = isFirst ? null : "old";
     // A good version that is taken back after the traffic has moved has served for a moment.
-    const takenBack = mayFail && status === "ready" ? "new" : undefined;
-    await check(build, build.status === "ready" && files !== null ? "new" : before, takenBack);
+    const takenBack = mayFail && status === "ready" ? text : undefined;
+    const after = build.status === "ready" && filesOf !== null ? text : before;
+    await check(build, after, takenBack);
     // A fault that meets no call would prove nothing.
     if (from === 0) expect(project.calls.get(operation)).toBeGreaterThan(0);
-    const definitions = typeof files === "function" ? 2 : 1;
+    const definitions = filesOf === releases ? 2 : 1;
     expect(project.calls.get("ECS.RegisterTaskDefinition") ?? 0).toBeLessThanOrEqual(count + 1 + definitions);
     if (definitions === 2 && build.status === "ready") expect(readFileSync(released, "utf8")).toMatch(/^\d+\n$/);
+    return after === null ? left : { project, text: after };
   }
 
   test.each(part.map((one) => [one.name, one] as const))("%s", { timeout: 240_000 }, async (_, one) => {

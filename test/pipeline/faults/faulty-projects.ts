@@ -23,6 +23,7 @@ export interface FaultyProject extends Running {
 
 export interface FaultyService {
   guarded: Guarded;
+  ecs: ECSClient;
   newProject(): Promise<FaultyProject>;
   /** The answer to the creation of a build, repeated while it is a 503. One project at a time: no other may create builds. */
   create(project: FaultyProject): Promise<Answer>;
@@ -98,8 +99,10 @@ export async function startFaulty(
       });
     return own;
   }
+  const ecs = new ECSClient({ ...runtimeOf(guarded.running.home), region: "us-east-1" });
   const service: FaultyService = {
     guarded,
+    ecs,
     create: createInTurn,
     async newProject() {
       const running = await guarded.newProject();
@@ -122,7 +125,10 @@ export async function startFaulty(
       return finished(project, created.body.build.id);
     },
     owns: (project, buildId) => void owners.set(buildId, project),
-    stop: () => guarded.stop(),
+    async stop() {
+      ecs.destroy();
+      await guarded.stop();
+    },
   };
   return service;
 }
@@ -138,17 +144,12 @@ export const textAt = async (url: string): Promise<string | null> => {
 };
 
 /** The build whose image ECS serves for a project; null if it serves none. */
-async function servedBuild(project: FaultyProject): Promise<string | null> {
-  const client = new ECSClient({ ...runtimeOf(project.home), region: "us-east-1" });
-  try {
-    const services = [serviceName(project.id)];
-    const { services: found } = await client.send(new DescribeServicesCommand({ cluster: "slipway", services }));
-    const [service] = found ?? [];
-    if (service?.status !== "ACTIVE" || !service.desiredCount) return null;
-    return /bld_[0-9a-z]{26}/.exec(service.taskDefinition ?? "")?.[0] ?? null;
-  } finally {
-    client.destroy();
-  }
+async function servedBuild(client: ECSClient, project: FaultyProject): Promise<string | null> {
+  const services = [serviceName(project.id)];
+  const { services: found } = await client.send(new DescribeServicesCommand({ cluster: "slipway", services }));
+  const [service] = found ?? [];
+  if (service?.status !== "ACTIVE" || !service.desiredCount) return null;
+  return /bld_[0-9a-z]{26}/.exec(service.taskDefinition ?? "")?.[0] ?? null;
 }
 
 /**
@@ -171,7 +172,8 @@ export async function holdsInvariants(
     const live = body.builds.filter(({ isLive }: { isLive: boolean }) => isLive);
     expect(live.map(({ status }: { status: string }) => status)).toEqual(serves === null ? [] : ["ready"]);
     // ECS may still describe the state before its last change.
-    await vi.waitFor(async () => expect(await servedBuild(project)).toBe(live[0]?.id ?? null), { timeout: 30_000 });
+    const isServed = async () => expect(await servedBuild(service.ecs, project)).toBe(live[0]?.id ?? null);
+    await vi.waitFor(isServed, { timeout: 30_000, interval: 200 });
     if (build) expect(live[0]?.id === build.id).toBe(build.status === "ready");
     // At most one lock, and it is released: the next build can be created at once.
     expect(await service.guarded.broken(project)).toEqual([]);

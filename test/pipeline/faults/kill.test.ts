@@ -76,10 +76,10 @@ describe("the service killed at a write to its table", () => {
     return ended(project, created.body.build.id);
   }
   async function ended(project: Project, id: string): Promise<Answer["body"]> {
-    for (;;) {
+    for (let pauseMs = 200; ; pauseMs = Math.min(pauseMs * 1.4, 1_000)) {
+      await sleep(pauseMs);
       const { body } = await service.call("GET", `${project.path}/builds/${id}`);
       if (["ready", "error"].includes(body.build.status) || body.build.canceledAt) return body.build;
-      await sleep(50);
     }
   }
 
@@ -110,7 +110,7 @@ describe("the service killed at a write to its table", () => {
       await service.call("POST", `${doomed}/environments`, { body: { name: "A", value: "b" } });
       await service.call("POST", `${doomed}/builds`);
       expect((await service.call("DELETE", `${doomed}?confirm=Doomed`)).status).toBe(200);
-      while (service.isAlive() && (await rowsOf(body.project.id)).length > 0) await sleep(50);
+      while (service.isAlive() && (await rowsOf(body.project.id)).length > 0) await sleep(250);
     },
     "keys and variables": async (turn, project) => {
       await service.call("POST", `${project.path}/credentials`);
@@ -135,7 +135,7 @@ describe("the service killed at a write to its table", () => {
     const { projects } = (await service.call("GET", `${organization()}/projects`)).body;
     const listed = new Set(projects.map(({ id }: { id: string }) => `PRJ#${id}`));
     const left = async () => (await table.direct.rows()).filter(({ pk }) => pk.startsWith("PRJ#") && !listed.has(pk));
-    for (const until = Date.now() + settleSeconds * 1000; (await left()).length > 0; await sleep(50)) {
+    for (const until = Date.now() + settleSeconds * 1000; (await left()).length > 0; await sleep(250)) {
       if (Date.now() > until) throw new Error(`Rows of deleted projects are left:\n${service.output()}`);
     }
   }
@@ -165,7 +165,7 @@ describe("the service killed at a write to its table", () => {
       }
       if (Date.now() > until)
         throw new Error(`The build ${newest.id} is still ${one.build.status}:\n${service.output()}`);
-      await sleep(200);
+      await sleep(500);
     }
   }
 
