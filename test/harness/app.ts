@@ -35,21 +35,21 @@ export async function uploadPatiently(url: string, bytes: Uint8Array<ArrayBuffer
 
 /** Polls until the build is finished; at longer and longer intervals, because each poll costs the service some work. */
 export async function finished(running: Running, buildId: string, project = running.project): Promise<Answer["body"]> {
-  for (let pauseMs = 50; ; pauseMs = Math.min(pauseMs * 1.4, 1_000)) {
+  for (let pauseMs = 200; ; pauseMs = Math.min(pauseMs * 1.4, 1_000)) {
+    await sleep(pauseMs);
     const { body } = await running.call("GET", `${project}/builds/${buildId}`);
     if (["ready", "error"].includes(body.build.status) || body.build.canceledAt) return body.build;
-    await sleep(pauseMs);
   }
 }
 
 /** Polls until the build has this status. */
 export async function reaches(running: Running, buildId: string, status: string): Promise<void> {
-  for (;;) {
+  for (let pauseMs = 20; ; pauseMs = Math.min(pauseMs * 1.4, 200)) {
     const { body } = await running.call("GET", `${running.project}/builds/${buildId}`);
     if (body.build.status === status) return;
     if (["ready", "error"].includes(body.build.status))
       throw new Error(`The build ended as ${body.build.status}: ${body.build.error}`);
-    await sleep(10);
+    await sleep(pauseMs);
   }
 }
 
