@@ -1,4 +1,4 @@
-import { mkdtempSync, readdirSync, readFileSync, rmSync } from "node:fs";
+import { mkdtempSync, readdirSync, readFileSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join, relative } from "node:path";
 import { afterAll, beforeAll, expect, test } from "vitest";
@@ -26,53 +26,51 @@ async function linesOf(id: string): Promise<{ stage: string; text: string }[]> {
   return (await running.call("GET", `${running.project}/builds/${id}/logs?limit=1000`)).body.lines;
 }
 
-test("a release command runs once in the new image, before the new version, with its output masked in the log", async () => {
+let released: { id: string };
+
+test("a release command runs once in the new image, before the new version, with its output masked in the log; while it runs the build is deploying and cannot be canceled", async () => {
   const ran = join(dir, "ran");
+  const go = join(dir, "go");
+  const releaseCommand = `node migrate.js && while [ ! -e ${go} ]; do sleep 0.05; done && echo released >> ${ran}`;
   const files = withSettings(
-    { releaseCommand: `node migrate.js && echo released >> ${ran}`, startCommand: "node server.js $PORT" },
+    { releaseCommand, startCommand: "node server.js $PORT" },
     {
       "package.json": "{}",
       "migrate.js": 'console.log("password", process.env.DATABASE_PASSWORD); console.log("migrated", process.cwd());',
       "server.js": `require("fs").appendFileSync("${ran}", "served\\n"); require("http").createServer((q, r) => r.end("released")).listen(process.argv[2]);`,
     },
   );
-  const build = await deploy(running, files);
+  const id = await begin(running, files);
+  await reaches(running, id, "deploying");
+  const refused = await running.call("POST", `${running.project}/builds/${id}/cancel`);
+  expect(refused).toMatchObject({ status: 409, body: { code: "build_deploying" } });
+  writeFileSync(go, "");
+  const build = await finished(running, id);
   expect(build).toMatchObject({ status: "ready", error: null });
   expect(readFileSync(ran, "utf8")).toBe("released\nserved\n");
-  const released = (await linesOf(build.id)).filter(({ stage }) => stage === "releasing").map(({ text }) => text);
-  expect(released).toEqual(["password [masked]", "migrated /app"]);
+  const output = (await linesOf(build.id)).filter(({ stage }) => stage === "releasing").map(({ text }) => text);
+  expect(output).toEqual(["password [masked]", "migrated /app"]);
   expect(build.detected).toMatchObject({ rootDirectory: "", packageManager: "npm", startCommand: "node server.js" });
   expect(build.findings.map(({ message }: { message: string }) => message)).toEqual([
     "startCommand comes from slipway.json.",
     "releaseCommand comes from slipway.json.",
   ]);
   expect(await (await fetch(await address(running))).text()).toBe("released");
+  released = build;
 });
 
 test("a release command that fails ends the build with its last output, and nothing was swapped", async () => {
-  const before = await deploy(running, nodeApp('res.end("before")'));
   const command = "echo cannot add column; echo $DATABASE_PASSWORD; exit 3";
   const build = await deploy(running, withSettings({ releaseCommand: command }));
   expect(build).toMatchObject({ status: "error", isLive: false });
   expect(build.error).toBe(
     "The release command ended with exit code 3, so the previous version keeps serving.\nLast output:\ncannot add column\n[masked]",
   );
-  expect(await (await fetch(await address(running))).text()).toBe("before");
-  const { body } = await running.call("GET", `${running.project}/builds/${before.id}`);
+  expect(await (await fetch(await address(running))).text()).toBe("released");
+  const { body } = await running.call("GET", `${running.project}/builds/${released.id}`);
   expect(body.build.isLive).toBe(true);
   const stages = new Set((await linesOf(build.id)).map(({ stage }) => stage));
   expect([...stages]).toEqual(["building", "releasing"]);
-});
-
-test("while a release command runs the build is deploying and cannot be canceled", async () => {
-  const go = join(dir, "go");
-  const command = `echo waiting; while [ ! -e ${go} ]; do sleep 0.05; done`;
-  const id = await begin(running, withSettings({ releaseCommand: command }));
-  await reaches(running, id, "deploying");
-  const refused = await running.call("POST", `${running.project}/builds/${id}/cancel`);
-  expect(refused).toMatchObject({ status: 409, body: { code: "build_deploying" } });
-  await import("node:fs/promises").then(({ writeFile }) => writeFile(go, ""));
-  expect(await finished(running, id)).toMatchObject({ status: "ready" });
 });
 
 test("several instances serve, at the health path that was set", async () => {
