@@ -1,6 +1,7 @@
-import { mkdtempSync, readdirSync, readFileSync, rmSync, writeFileSync } from "node:fs";
+import { existsSync, mkdtempSync, readdirSync, readFileSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join, relative } from "node:path";
+import { setTimeout as sleep } from "node:timers/promises";
 import { afterAll, beforeAll, expect, test } from "vitest";
 import { address, begin, deploy, finished, nodeApp, reaches } from "../harness/app.ts";
 import { type Running, startRunning } from "../harness/service.ts";
@@ -44,6 +45,9 @@ test("a release command runs once in the new image, before the new version, with
   await reaches(running, id, "deploying");
   const refused = await running.call("POST", `${running.project}/builds/${id}/cancel`);
   expect(refused).toMatchObject({ status: 409, body: { code: "build_deploying" } });
+  // Time in which a version that does not wait for the command would start.
+  await sleep(1_000);
+  expect(existsSync(ran)).toBe(false);
   writeFileSync(go, "");
   const build = await finished(running, id);
   expect(build).toMatchObject({ status: "ready", error: null });
