@@ -1,26 +1,7 @@
 import { join } from "node:path";
-import { configDefaults, defineConfig } from "vitest/config";
+import { defineConfig } from "vitest/config";
 import { chooseSeed } from "./test/harness/property-seed.ts";
 import { WaitingFirst } from "./test/harness/waiting-first.ts";
-
-/** Only `npm run test:all` has time for these files (docs/testing.md). */
-const long = [
-  "test/local/home/home.test.ts",
-  "test/local/rds/kill-while-starting.test.ts",
-  "test/local/stepfunctions/crash.test.ts",
-  "test/synth/validation-without-database.test.ts",
-];
-/** `npm test` leaves these files to CI, so that it takes five minutes. */
-const slow = [
-  "test/api/tables/schema.test.ts",
-  "test/console/**",
-  "test/pipeline/cloud.test.ts",
-  "test/pipeline/faults/call-faults.test.ts",
-  "test/pipeline/faults/kill.test.ts",
-  "test/synth/fresh-clone.test.ts",
-];
-/** vitest itself leaves out nothing, so that any file can be run by its name. */
-const left = { short: [...long, ...slow], ci: long }[process.env.SLIPWAY_TESTS ?? "all"] ?? [];
 
 /** V8 collects the memory of a short-lived object less often with more room: an eighth less processor time for 100 MB more. */
 const youngGeneration = ["--min-semi-space-size=16", "--max-semi-space-size=64"];
@@ -31,7 +12,6 @@ const project = (name: string, tiers: string[], options: Record<string, unknown>
   test: {
     name,
     include: tiers.map((tier) => `test/${tier}/**/*.test.ts`),
-    exclude: [...configDefaults.exclude, ...left],
     // The concurrent tests wait for pauses more than they compute.
     maxConcurrency: 10,
     // They end a test that hangs. A busy machine takes several times as long as an idle one.

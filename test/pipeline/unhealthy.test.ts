@@ -72,7 +72,7 @@ describe.concurrent("a version that does not become healthy", () => {
     const seen = await Promise.all(
       projects.map(async (project, index) => {
         await deploy(project, nodeApp("res.end('good')"));
-        const traffic = startTraffic(await address(project), 200);
+        const traffic = startTraffic(await address(project), 100);
         const build = await deploy(project, unhealthy[index]?.[1] ?? {});
         return { build, traffic: await traffic.stop() };
       }),
