@@ -235,7 +235,7 @@ export const appsProofs: Proofs = {
       [apiSettings, "%s may be %j"],
       [
         settings,
-        "a release command runs once in the new image, before the new version, with its output masked in the log",
+        "a release command runs once in the new image, before the new version, with its output masked in the log; meanwhile the build is deploying and cannot be canceled",
       ],
     ],
     "| `healthPath` |": [
@@ -259,23 +259,28 @@ export const appsProofs: Proofs = {
     "Runs once for": [
       [
         settings,
-        "a release command runs once in the new image, before the new version, with its output masked in the log",
+        "a release command runs once in the new image, before the new version, with its output masked in the log; meanwhile the build is deploying and cannot be canceled",
       ],
       [release, "on a slow and faulty AWS a release command runs once"],
     ],
     "It is the": [
       [
         settings,
-        "a release command runs once in the new image, before the new version, with its output masked in the log",
+        "a release command runs once in the new image, before the new version, with its output masked in the log; meanwhile the build is deploying and cannot be canceled",
       ],
     ],
     "Its output is": [
       [
         settings,
-        "a release command runs once in the new image, before the new version, with its output masked in the log",
+        "a release command runs once in the new image, before the new version, with its output masked in the log; meanwhile the build is deploying and cannot be canceled",
       ],
     ],
-    "The build's status": [[settings, "while a release command runs the build is deploying and cannot be canceled"]],
+    "The build's status": [
+      [
+        settings,
+        "a release command runs once in the new image, before the new version, with its output masked in the log; meanwhile the build is deploying and cannot be canceled",
+      ],
+    ],
     "With exit code": [
       [settings, "a release command that fails ends the build with its last output, and nothing was swapped"],
       [release, "a release command that does not end in time is stopped, and its build ends with the reason"],

@@ -223,7 +223,7 @@ export const buildsProofs: Proofs = {
       [transitions, "moves the build and its lock together, and forgets the upload's token"],
       [
         settings,
-        "a release command runs once in the new image, before the new version, with its output masked in the log",
+        "a release command runs once in the new image, before the new version, with its output masked in the log; meanwhile the build is deploying and cannot be canceled",
       ],
     ],
     "| `deploying` | healthy": [
@@ -329,7 +329,7 @@ export const buildsProofs: Proofs = {
       [deployment, "a failing build command ends the build with its last output in the error"],
       [
         settings,
-        "a release command runs once in the new image, before the new version, with its output masked in the log",
+        "a release command runs once in the new image, before the new version, with its output masked in the log; meanwhile the build is deploying and cannot be canceled",
       ],
       [cliCommandLine, "logs prints each line once while it follows, until the build is finished"],
     ],

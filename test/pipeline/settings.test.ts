@@ -29,7 +29,7 @@ async function linesOf(id: string): Promise<{ stage: string; text: string }[]> {
 
 let released: { id: string };
 
-test("a release command runs once in the new image, before the new version, with its output masked in the log; while it runs the build is deploying and cannot be canceled", async () => {
+test("a release command runs once in the new image, before the new version, with its output masked in the log; meanwhile the build is deploying and cannot be canceled", async () => {
   const ran = join(dir, "ran");
   const go = join(dir, "go");
   const releaseCommand = `node migrate.js && while [ ! -e ${go} ]; do sleep 0.05; done && echo released >> ${ran}`;

@@ -15,7 +15,7 @@ function acknowledgements(scope: IConstruct): [string, string][] {
   return [...own, ...scope.node.children.flatMap(acknowledgements)];
 }
 
-// CDK's own validation takes ten seconds: of the default deployment it is part of fresh-clone.test.ts.
+// CDK's own validation costs three seconds: of the default deployment it is part of fresh-clone.test.ts.
 it("a deployment without a database has no resource that the default one lacks", () => {
   const without = synthesized({ database: "none" }).resources;
   expect(Object.keys(without).length).toBeGreaterThan(100);

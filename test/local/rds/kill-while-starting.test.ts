@@ -73,7 +73,7 @@ function killPoints(trace: readonly string[]): number[] {
 }
 
 const isEverything = process.env.SLIPWAY_TESTS === "all";
-const sampledMax = 6;
+const sampledMax = 4;
 
 /** The pid file's writes, which come first, and a few of the others, or all with SLIPWAY_TESTS=all; a failed test names them. */
 function sample(points: readonly number[]): readonly number[] {
