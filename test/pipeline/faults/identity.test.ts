@@ -160,11 +160,8 @@ describe("a deployed app proves its identity", () => {
         return { ...(await proofOf(own)), headers: { ...bare, authorization, "x-slipway-host": host } };
       },
     ],
-    [
-      "signed with another secret",
-      (own) => proofOf({ ...own, SecretAccessKey: `${own.SecretAccessKey.slice(0, -1)}x` }),
-    ],
-    ["with another session's token", (own) => proofOf({ ...own, Token: `${own.Token.slice(0, -2)}xx` })],
+    ["signed with another secret", (own) => proofOf({ ...own, SecretAccessKey: `${own.SecretAccessKey}x` })],
+    ["with another session's token", (own) => proofOf({ ...own, Token: `${own.Token}x` })],
     ["that is an hour old", (own) => proofOf(own, { at: new Date(Date.now() - hour) })],
     ["from an hour ahead", (own) => proofOf(own, { at: new Date(Date.now() + hour) })],
     ["with one more signed header", (own) => proofOf(own, { headers: { "x-amz-more": "1" } })],
