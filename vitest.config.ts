@@ -3,7 +3,7 @@ import { defineConfig } from "vitest/config";
 import { chooseSeed } from "./test/harness/property-seed.ts";
 import { WaitingFirst } from "./test/harness/waiting-first.ts";
 
-/** V8 collects the memory of a short-lived object less often with more room: an eighth less processor time for 100 MB more. */
+/** A larger young generation makes V8's garbage collections rarer, which saves an eighth of the processor time. */
 const youngGeneration = ["--min-semi-space-size=16", "--max-semi-space-size=64"];
 /** The files of a worker share its process: loading the service and the AWS SDK for each one would double what most cost. */
 const shared = { isolate: false, setupFiles: ["test/harness/shared-process.ts"], execArgv: youngGeneration };
@@ -31,7 +31,7 @@ process.env.NODE_COMPILE_CACHE ??= join(import.meta.dirname, "node_modules", ".c
 // esbuild and tsc, which are written in Go, end soon: to collect their memory seldom saves a fifth of their processor time.
 process.env.GOGC ??= "400";
 
-/** V8's helper threads take half of the processor time of a synthesis; this takes a sixth less. CDK's validation is WebAssembly. */
+/** These save a sixth of a synthesis: less garbage collection, and one compiler for the WebAssembly of CDK's validation. */
 const synthesis = ["--single-threaded-gc", "--min-semi-space-size=32", "--max-semi-space-size=64", "--liftoff-only"];
 
 export default defineConfig({

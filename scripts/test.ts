@@ -1,4 +1,5 @@
-import { execFile, spawnSync } from "node:child_process";
+import { execFile, spawn, spawnSync } from "node:child_process";
+import { once } from "node:events";
 import { existsSync, mkdtempSync, readFileSync, rmSync, statfsSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
@@ -71,31 +72,42 @@ function remove(folder: string): void {
   }
 }
 
-/** The run's own folder: in memory where there is room, because creating and deleting files on a disk costs a tenth of the processor time. */
-function runFolder(): string {
-  const folderIn = (parent: string) => mkdtempSync(join(parent, "slipway-run-"));
-  const memory = "/dev/shm";
-  if (process.env.TMPDIR || !existsSync(memory)) return folderIn(tmpdir());
+/** Tells whether files can be made in memory here. The tests also start apps from there, which containers often forbid. */
+function isUsable(memory: string): boolean {
+  if (!existsSync(memory)) return false;
   const { bavail, bsize } = statfsSync(memory);
-  if (Math.min(bavail * bsize, process.availableMemory()) < roomInMemory) return folderIn(tmpdir());
-  const folder = folderIn(memory);
-  // The tests start apps there, which containers often forbid.
-  const program = join(folder, "program");
-  writeFileSync(program, "#!/bin/sh\n", { mode: 0o755 });
-  if (spawnSync(program).status === 0) return folder;
-  rmSync(folder, { recursive: true });
-  return folderIn(tmpdir());
+  if (Math.min(bavail * bsize, process.availableMemory()) < roomInMemory) return false;
+  const program = join(memory, `slipway-run-${process.pid}.sh`);
+  try {
+    writeFileSync(program, "#!/bin/sh\n", { mode: 0o755 });
+    return spawnSync(program).status === 0;
+  } catch {
+    return false;
+  } finally {
+    rmSync(program, { force: true });
+  }
+}
+
+/** Creates the run's own folder. Files in memory save a tenth of the processor time, most of it for their creation and deletion. */
+function runFolder(): string {
+  const memory = "/dev/shm";
+  const parent = process.env.TMPDIR === undefined && isUsable(memory) ? memory : tmpdir();
+  return mkdtempSync(join(parent, "slipway-run-"));
 }
 
 /** Runs vitest with this folder as the system's temporary folder, so that all files of the tests are deleted with it. */
-function runTests(folder: string, args: string[]): { passed: boolean; files: TestFile[] } {
+async function runTests(folder: string, args: string[]): Promise<{ passed: boolean; files: TestFile[] }> {
   const file = join(folder, "report.json");
   const reporters = ["--reporter=default", "--reporter=json", `--outputFile.json=${file}`];
-  const run = spawnSync("vitest", ["run", ...reporters, ...args], {
+  const vitest = spawn("vitest", ["run", ...reporters, ...args], {
     stdio: "inherit",
     env: { ...process.env, TMPDIR: folder },
   });
-  return { passed: run.status === 0, files: reportIn(file) };
+  // This process outlives the signal, so that it can delete the folder. A terminal sends SIGINT to vitest itself.
+  process.on("SIGINT", () => {});
+  process.on("SIGTERM", () => vitest.kill());
+  const [status] = await once(vitest, "exit");
+  return { passed: status === 0, files: reportIn(file) };
 }
 
 /** Everything that CI runs: checks and tests, with one line at the end that counts them. */
@@ -104,7 +116,7 @@ async function main(): Promise<never> {
   const folder = runFolder();
   const [checked] = await Promise.all([runChecks(), cacheDatabase(folder)]);
   for (const passed of checked) counts[passed ? "passed" : "failed"] += 1;
-  const { passed, files } = runTests(folder, process.argv.slice(2));
+  const { passed, files } = await runTests(folder, process.argv.slice(2));
   remove(folder);
   for (const { status } of files.flatMap(({ assertionResults }) => assertionResults)) {
     counts[status === "passed" || status === "failed" ? status : "skipped"] += 1;

@@ -282,7 +282,7 @@ describe.skipIf(!chromiumFile)("builds in the console", () => {
     const made = await running.call("POST", `${running.project}/builds`, { body: { title: "Waits for its archive" } });
     page = await visit(`${project}/builds`, { sameDocument: true });
     await page.getByText("Waits for its archive", { exact: true }).waitFor();
-    // The dot of a build that runs does not move, because the person has asked for less motion.
+    // The dot of a running build does not move, because the browser asks for less motion.
     await expect.poll(() => page.evaluate("document.getAnimations().length")).toBe(0);
     await expectFitsPhone(page);
     await button("Rebuild").click();

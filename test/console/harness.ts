@@ -30,7 +30,7 @@ export interface Console {
 interface VisitOptions {
   /** Runs before the page is loaded. */
   prepare?: (page: Page) => Promise<void>;
-  /** Stays in the document of the visit before with all it remembers: a new one and axe's first run in it cost half a second of work. */
+  /** Changes the page within the loaded document, which keeps its state. A new document costs half a second of processor time with axe. */
   sameDocument?: boolean;
 }
 
@@ -199,7 +199,7 @@ const wide = 1280;
 const phone = 360;
 const size = (width: number) => ({ width, height: 800 });
 
-/** Lays the page out for a window of this width. Playwright would also resize Chromium's own window, which costs twice as much. */
+/** Sets the width of the page's layout. `setViewportSize` also resizes Chromium's window, which costs twice as much. */
 async function setWidth(page: Page, width: number): Promise<void> {
   const screen = {
     screenWidth: width,

@@ -34,7 +34,11 @@ export async function uploadPatiently(url: string, bytes: Uint8Array<ArrayBuffer
 }
 
 /** Polls until the build is finished; at longer and longer intervals, because each poll costs the service some work. */
-export async function finished(running: Running, buildId: string, project = running.project): Promise<Answer["body"]> {
+export async function finished(
+  running: Pick<Running, "call" | "project">,
+  buildId: string,
+  project = running.project,
+): Promise<Answer["body"]> {
   for (let pauseMs = 200; ; pauseMs = Math.min(pauseMs * 1.4, 2_000)) {
     await sleep(pauseMs);
     const { body } = await running.call("GET", `${project}/builds/${buildId}`);

@@ -1,4 +1,4 @@
-/** Without the code of the service, which takes a second to load: tests of a service in another process import this file. */
+/** Calls of the API. Tests whose service is another process import this file, because service.ts takes a second to load. */
 
 export interface Answer {
   status: number;

@@ -13,7 +13,7 @@ let running: Running;
 let dir: string;
 beforeAll(async () => {
   dir = mkdtempSync(join(tmpdir(), "release-"));
-  // Longer than a slow machine needs to stop the execution of a command that has started.
+  // A slow machine can stop the execution of a command before the command reaches this limit.
   running = await startRunning(undefined, { behavior: "cloud", releaseTimeoutSeconds: 5 });
 });
 afterAll(async () => {

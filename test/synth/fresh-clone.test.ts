@@ -8,7 +8,7 @@ import { temporaryFolder } from "../harness/temporary-folder.ts";
 const root = join(import.meta.dirname, "../..");
 const run = promisify(execFile);
 
-/** A copy of the repository as after a clone and `npm ci`, without build output; `cp` takes half the processor time of `cpSync`. */
+/** Copies the repository without build output, as after a clone and `npm ci`. `cp` takes half the processor time of `cpSync`. */
 async function freshClone(): Promise<string> {
   const clone = temporaryFolder("clone");
   const made = new Set(["node_modules", "dist", "cdk.out", ".git", ".slipway"]);

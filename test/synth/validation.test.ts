@@ -15,7 +15,7 @@ function acknowledgements(scope: IConstruct): [string, string][] {
   return [...own, ...scope.node.children.flatMap(acknowledgements)];
 }
 
-// CDK's own validation costs three seconds: of the default deployment it is part of fresh-clone.test.ts.
+// CDK's own validation costs three seconds. fresh-clone.test.ts runs it for the default deployment.
 it("a deployment without a database has no resource that the default one lacks", () => {
   const without = synthesized({ database: "none" }).resources;
   expect(Object.keys(without).length).toBeGreaterThan(100);
@@ -48,7 +48,7 @@ it("the stack stays far from CloudFormation's limits of 500 resources and 1 MB",
   expect(JSON.stringify({ Resources: resources() }, null, 1).length).toBeLessThanOrEqual(900_000);
 });
 
-/** The contract's routes, and if they are fewer than 80 as many invented ones as it takes to have 80. */
+/** The contract's routes, with invented ones added until there are 80. */
 function eightyRoutes(): ServedRoute[] {
   const like = routes.filter(({ definition }) => definition.uses.includes("table:write"));
   const more = Array.from({ length: Math.max(0, 80 - routes.length) }, (_, n): ServedRoute => {

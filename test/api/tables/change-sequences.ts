@@ -110,7 +110,7 @@ async function compare(t: Tables, table: string, model: Model): Promise<void> {
 }
 
 const isEverything = process.env.SLIPWAY_TESTS === "all";
-/** SLIPWAY_TESTS=all tries many sequences; otherwise a few keep the test short enough for each change. */
+/** SLIPWAY_TESTS=all tries many sequences. Otherwise the test tries a few, so that it is short. */
 const runs = isEverything ? 40 : 8;
 const kinds: (keyof Change)[] = ["drop", "rename", "modify", "add", "order", "comment"];
 const isEmpty = (part: Change[keyof Change]) => part === undefined || (Array.isArray(part) && part.length === 0);

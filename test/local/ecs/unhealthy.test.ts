@@ -57,7 +57,7 @@ describe.concurrent("a bad version never gets traffic", () => {
       const lines = cluster.lines.filter((line) => line.logStream === logStream).map(({ message }) => message);
       expect(lines.sort()).toEqual(["no newline at the end", "starting x", "to stderr"]);
     }
-    // The service counts an exit when its last health check has ended, a moment after the task is stopped.
+    // The service counts an exit after the last health check has ended, a moment after the task has stopped.
     await until(async () => ((await cluster.describe("exits")).deployments?.[0]?.failedTasks ?? 0) >= 2);
     await giveUp("exits");
     const count = (await cluster.tasks("exits", "STOPPED")).length;

@@ -40,7 +40,7 @@ async function refusal(home: string): Promise<string> {
   return error.message;
 }
 
-/** Starts a process that must refuse to start: one message, no stack trace, exit code 1. */
+/** Starts a process that must refuse to start. It prints one message without a stack trace and exits with code 1. */
 async function printedRefusal(home: string): Promise<string> {
   const service = startServiceProcess(home);
   const code = await service.ended;

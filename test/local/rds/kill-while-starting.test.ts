@@ -24,7 +24,7 @@ function executeRequest(sql: string) {
   return { method: "POST", path: "/Execute", query: new URLSearchParams(), headers: {}, body };
 }
 
-/** Opens the folder as the next service would, and returns the answer to this statement. */
+/** Opens the folder as the next service would. Returns the response to this statement. */
 async function nextService(folder: string, sql: string) {
   const data = createRdsData({ dir: folder, cacheDir: cacheFolder, startWaitMs });
   const answer = await data.service(executeRequest(sql));
@@ -32,7 +32,7 @@ async function nextService(folder: string, sql: string) {
   return answer;
 }
 
-/** Opens the folder by a PostgreSQL that copies it after each of these writes; returns the writes before its first answer. */
+/** Starts PostgreSQL on the folder and copies the folder after each of these writes. Returns all writes until the first response. */
 async function watched(folder: string, copies: string, copyAt: readonly number[]): Promise<string[]> {
   const trace = join(copies, "trace");
   vi.stubEnv("NODE_OPTIONS", `--require ${JSON.stringify(join(import.meta.dirname, "kill-at-write.cjs"))}`);
@@ -75,7 +75,7 @@ function killPoints(trace: readonly string[]): number[] {
 const isEverything = process.env.SLIPWAY_TESTS === "all";
 const sampledMax = 4;
 
-/** The pid file's writes, which come first, and a few of the others, or all with SLIPWAY_TESTS=all; a failed test names them. */
+/** Chooses the writes of the pid file, which come first, and a few others. SLIPWAY_TESTS=all takes every write. */
 function sample(points: readonly number[]): readonly number[] {
   if (isEverything) return points;
   const rest = points.slice(2);
@@ -94,7 +94,7 @@ describe("a database whose service was killed while PostgreSQL started", () => {
   it("starts again, regardless of which file was being written", async () => {
     const same = join(home, "same");
     cpSync(dir, same, { recursive: true });
-    // Each of these starts costs half a second of work, so it also tries a pid file that was left empty or half written.
+    // A start costs half a second, so these two also try a pid file that is empty and one that is half written.
     writeFileSync(join(dir, "postmaster.pid"), "");
     const trace = await watched(dir, home, []);
     expect(trace).toContain("create postmaster.pid");

@@ -35,7 +35,7 @@ const callSchema = z.object({
 const machineArn = (name: string) => MACHINE_ARN.replace(/[^:]+$/, name);
 const arnOf = (name: string, of = name) => `${machineArn(of).replace("stateMachine", "execution")}:${name}`;
 
-/** A folder whose engine can be killed and started again. An execution has the name of its machine, unless `of` names that. */
+/** Creates a folder whose engine can be killed and started again. `of` names an execution's machine, by default as the execution. */
 function openEngine(definitions: Record<string, unknown>) {
   const dir = mkdtempSync(join(tmpdir(), "stepfunctions-"));
   const define = (changed: Record<string, unknown>) => {
@@ -55,35 +55,30 @@ function openEngine(definitions: Record<string, unknown>) {
       const args = [script, dir, JSON.stringify(modes)];
       const child: ChildProcess = spawn(process.execPath, args, { stdio: ["pipe", "pipe", "inherit"] });
       const kill = async () => {
-        client?.destroy();
         if (child.exitCode !== null || child.signalCode !== null) return;
         child.kill("SIGKILL");
         await once(child, "exit");
       };
-      let client: SFNClient | undefined;
       kills.push(kill);
       if (!child.stdout) throw new Error("no standard output");
       const [endpoint] = await once(createInterface(child.stdout), "line");
-      const opened = new SFNClient({
+      const client = new SFNClient({
         region: REGION,
         endpoint: String(endpoint),
         credentials: testKey,
         maxAttempts: 1,
       });
-      client = opened;
-      const describeExecution = (name: string, of?: string) =>
-        opened.send(new DescribeExecutionCommand({ executionArn: arnOf(name, of) }));
       return {
-        client: opened,
+        client,
         kill,
         start: (name: string, input: unknown = {}, of = name) =>
-          opened.send(
+          client.send(
             new StartExecutionCommand({ stateMachineArn: machineArn(of), name, input: JSON.stringify(input) }),
           ),
         /** The description of an execution when it has ended. */
         async ended(name: string, of?: string) {
           return vi.waitFor(async () => {
-            const execution = await describeExecution(name, of);
+            const execution = await client.send(new DescribeExecutionCommand({ executionArn: arnOf(name, of) }));
             expect(execution.status).not.toBe("RUNNING");
             return execution;
           }, soon);
@@ -170,7 +165,7 @@ const machines = {
   }),
 };
 
-/** One kill meets an execution of each machine, because a start costs more than an execution. */
+/** A start costs more than an execution, so one kill meets an execution of each machine. */
 describe("when the process dies and another one starts", () => {
   const engine = openEngine(machines);
   let after: Awaited<ReturnType<typeof engine.launch>>;

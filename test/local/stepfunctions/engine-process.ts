@@ -6,7 +6,7 @@ import { TaskError } from "../../../local/stepfunctions/interpreter/errors.ts";
 import { createStepFunctions } from "../../../local/stepfunctions/server.ts";
 import { testKeys } from "../../harness/signing.ts";
 
-/** A process that the crash tests kill: its functions record each call, then behave as the mode of their execution says. */
+/** The process that the crash tests kill. Its functions record each call, then do what the mode of their execution says. */
 const [dir = "", modes = ""] = process.argv.slice(2);
 const modeOf: Record<string, string> = JSON.parse(modes);
 const note = (line: object) => appendFileSync(join(dir, "calls.jsonl"), `${JSON.stringify(line)}\n`);

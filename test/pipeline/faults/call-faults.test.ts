@@ -49,7 +49,7 @@ const releases = (text: string, file: string) => ({
   "slipway.json": JSON.stringify({ releaseCommand: `echo $$ >> ${file}` }),
 });
 
-/** The scenarios, each after a version that serves, unless it is the project's first deployment. A good version says its text. */
+/** Each scenario follows a version that serves, unless it is the project's first deployment. A good version responds with its text. */
 const scenarios = {
   "a good version": { isFirst: false, filesOf: says, status: "ready" },
   "a version that exits": { isFirst: false, filesOf: () => exits, status: "error" },
@@ -208,7 +208,7 @@ describe.each(parts)("each call of the pipeline refused, throttled, lost, late o
     return { project, text: "old" };
   }
 
-  /** Runs a case after the version that an earlier one left, because a deployment costs most; returns what serves after it. */
+  /** Runs a case and returns what serves after it. The case follows the version that an earlier one left, which saves a deployment. */
   async function run(
     { name, operation, fault, from, count, scenario }: Case,
     left: Serving | undefined,

@@ -6,7 +6,7 @@ import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import { openTable } from "../../api/faults/guarded-service.ts";
 import { brokenRules } from "../../api/faults/invariants.ts";
 import type { TableCall } from "../../api/faults/table-gate.ts";
-import { nodeApp, upload, zipOf } from "../../harness/app.ts";
+import { finished, nodeApp, upload, zipOf } from "../../harness/app.ts";
 import type { Answer } from "../../harness/service.ts";
 import { appThatLeaves, first, sleepers, until } from "../leftovers.ts";
 import { type MortalService, startMortal } from "./mortal-service.ts";
@@ -75,13 +75,7 @@ describe("the service killed at a write to its table", () => {
     project.uploaded = created.body.build.id;
     return ended(project, created.body.build.id);
   }
-  async function ended(project: Project, id: string): Promise<Answer["body"]> {
-    for (let pauseMs = 200; ; pauseMs = Math.min(pauseMs * 1.4, 1_000)) {
-      await sleep(pauseMs);
-      const { body } = await service.call("GET", `${project.path}/builds/${id}`);
-      if (["ready", "error"].includes(body.build.status) || body.build.canceledAt) return body.build;
-    }
-  }
+  const ended = (project: Project, id: string) => finished({ call: service.call, project: project.path }, id);
 
   const scenarios: Record<string, (turn: number, project: Project) => Promise<unknown>> = {
     "a good deployment": async (turn, project) =>
