@@ -80,6 +80,7 @@ const resuming = () =>
 export function createEngine({ dir, template, statementMs, startWaitMs }: EngineOptions): Engine {
   const waiting = new Map<number, Waiting>();
   let starting: Promise<PostgresThread> | undefined;
+  let started: PostgresThread | undefined;
   let making: Promise<void> | undefined;
   let current: StartingThread | undefined;
   let inTransaction = false;
@@ -96,6 +97,7 @@ export function createEngine({ dir, template, statementMs, startWaitMs }: Engine
 
   function ended(): void {
     starting = undefined;
+    started = undefined;
     inTransaction = false;
     const error = new AwsError("InternalServerErrorException", "The database has stopped and will restart", 500);
     for (const statement of waiting.values()) statement.reject(error);
@@ -104,11 +106,11 @@ export function createEngine({ dir, template, statementMs, startWaitMs }: Engine
 
   async function thread(folder: string): Promise<PostgresThread> {
     if (closed) throw new Error("The database is shutting down");
-    const started = startPostgresThread(folder);
-    current = started;
-    const timer = setTimeout(() => started.close(0), startMsMax);
+    const thread = startPostgresThread(folder);
+    current = thread;
+    const timer = setTimeout(() => thread.close(0), startMsMax);
     try {
-      return await started.ready;
+      return await thread.ready;
     } finally {
       clearTimeout(timer);
     }
@@ -137,7 +139,7 @@ export function createEngine({ dir, template, statementMs, startWaitMs }: Engine
 
   async function start(): Promise<PostgresThread> {
     await made();
-    const started = await thread(dir);
+    started = await thread(dir);
     started.worker.on("message", onAnswer);
     void started.ended.then(ended);
     return started;
@@ -145,6 +147,7 @@ export function createEngine({ dir, template, statementMs, startWaitMs }: Engine
 
   /** The running PostgreSQL. After a failed start, the next statement tries again. */
   async function running(): Promise<PostgresThread> {
+    if (started) return started;
     starting ??= start().catch((error: unknown) => {
       starting = undefined;
       throw new AwsError("InternalServerErrorException", `The database could not be started: ${error}`, 500);
