@@ -31,7 +31,15 @@ const whole = { ...files, ...folders, empty: "/", "bin/main.ts": "-> ../src/inde
 const linkFollowed = { ...whole, "bin/main.ts": source };
 const withoutModes = { ...linkFollowed, "bin/start": "#!/bin/sh\n" };
 
-const has = (program: string) => spawnSync(program, ["--version"], { stdio: "ignore" }).error === undefined;
+const programs = new Map<string, boolean>();
+/** Whether a program is installed; each is asked once. */
+function has(program: string): boolean {
+  const isKnown = programs.get(program);
+  if (isKnown !== undefined) return isKnown;
+  const isInstalled = spawnSync(program, ["--version"], { stdio: "ignore" }).error === undefined;
+  programs.set(program, isInstalled);
+  return isInstalled;
+}
 const missing = (program: string) => `${program} is not installed here: its archives are not tried`;
 
 function itWith(program: string, sentence: string, test: () => Promise<void> | void): void {
