@@ -302,6 +302,7 @@ describe.skipIf(!chromiumFile)("builds in the console", () => {
     const { visit, project, running } = get();
     const build = { ...listedBuild, id: "bld_1", title: "Some build", status: "ready" };
     page = await visit(`${project}/builds`, {
+      sameDocument: true,
       prepare: async (unloaded) => {
         await unloaded.route(`**${running.project}/builds?*`, (route) =>
           route.fulfill({
@@ -324,6 +325,7 @@ describe.skipIf(!chromiumFile)("builds in the console", () => {
     let logReads = 0;
     const one = { ...listedBuild, id: "bld_1000", warning: null, canceledAt: null, findings: [], detected: null };
     page = await visit(`${project}/builds`, {
+      sameDocument: true,
       prepare: async (unloaded) => {
         await answerWithBuilds(unloaded, 1_000);
         await unloaded.route(`**${running.project}/builds/bld_1000`, (route) =>

@@ -1,15 +1,15 @@
 import { brotliDecompressSync, gzipSync } from "node:zlib";
-import { afterAll, beforeAll, describe, expect, test } from "vitest";
+import { beforeAll, describe, expect, test } from "vitest";
 import { bundleConsole, type ConsoleFile } from "../../console/bundle.ts";
-import { type Running, startRunning } from "../harness/service.ts";
+import type { Running } from "../harness/service.ts";
+import { runningConsole } from "./harness.ts";
 
 describe("the files of the console", () => {
   let files: ConsoleFile[];
   let running: Running;
   beforeAll(async () => {
-    [files, running] = await Promise.all([bundleConsole("quick"), startRunning()]);
+    [files, running] = await Promise.all([bundleConsole("quick"), runningConsole()]);
   }, 60_000);
-  afterAll(() => running?.stop());
 
   const get = (path: string, headers: Record<string, string> = {}) =>
     fetch(running.seed.baseUrl + path, { headers: { "accept-encoding": "identity", ...headers } });

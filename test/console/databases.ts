@@ -8,7 +8,7 @@ describe.skipIf(!chromiumFile)("databases, tables and rows", () => {
   const get = useConsole();
   let page: Page;
   beforeAll(async () => {
-    if (chromiumFile) page = await get().visit(`${get().organization}/databases`);
+    if (chromiumFile) page = await get().visit(`${get().organization}/databases`, { sameDocument: true });
   });
   const { button, row, dialog, dialogButton, dialogField, field } = partsOf(() => page);
   const call = (method: string, path: string, body?: unknown) => {

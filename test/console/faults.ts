@@ -27,7 +27,7 @@ describe.skipIf(!chromiumFile)("sessions and faults in the console", () => {
 
   test("a session that ends while somebody types asks to sign in, and then makes what was typed", async () => {
     const { visit, organization, signInCode } = get();
-    page = await visit(organization);
+    page = await visit(organization, { sameDocument: true });
     await fillNewProject("Typed before");
     // The same as "Sign out everywhere" on another device.
     await page.evaluate(`fetch("/console/session").then((answer) => answer.json()).then(({ session }) =>
@@ -39,6 +39,20 @@ describe.skipIf(!chromiumFile)("sessions and faults in the console", () => {
     await button("Sign in with the link").click();
     await page.getByRole("heading", { name: "Typed before", level: 1 }).waitFor();
     expect((await names()).filter((name: string) => name === "Typed before")).toHaveLength(1);
+  });
+
+  test("a page is shown also when its code arrives before the effects of its first drawing run", async () => {
+    const { visit, project } = get();
+    page = await visit(`${project}/keys?late`, {
+      prepare: async (unloaded) => {
+        await unloaded.addInitScript(`if (location.search === "?late") {
+          const soon = setTimeout;
+          window.setTimeout = (work, ms = 0, ...rest) => soon(work, ms + 700, ...rest);
+          window.requestAnimationFrame = (work) => setTimeout(work);
+        }`);
+      },
+    });
+    await page.getByRole("heading", { name: "Keys", exact: true }).waitFor();
   });
 
   test("a bearer that is refused in the middle is renewed once for all callers, and the page goes on", async () => {
@@ -62,23 +76,9 @@ describe.skipIf(!chromiumFile)("sessions and faults in the console", () => {
     expect([refusals, renewals]).toEqual([2, 2]);
   });
 
-  test("a page is shown also when its code arrives before the effects of its first drawing run", async () => {
-    const { visit, project } = get();
-    page = await visit(`${project}/keys?late`, {
-      prepare: async (unloaded) => {
-        await unloaded.addInitScript(`if (location.search === "?late") {
-          const soon = setTimeout;
-          window.setTimeout = (work, ms = 0, ...rest) => soon(work, ms + 700, ...rest);
-          window.requestAnimationFrame = (work) => setTimeout(work);
-        }`);
-      },
-    });
-    await page.getByRole("heading", { name: "Keys", exact: true }).waitFor();
-  });
-
   test("after 429, 503 and 500 the change can be made again, and counts once", async () => {
     const { visit, organization } = get();
-    page = await visit(organization);
+    page = await visit(organization, { sameDocument: true });
     const faults = [
       {
         answer: refusal(429, "too_many_requests", {}, { "retry-after": "60" }),
@@ -163,6 +163,7 @@ describe.skipIf(!chromiumFile)("sessions and faults in the console", () => {
     const id = made.body.build.id;
     const line = { at: "2026-11-20T10:00:00.000Z", stage: "building", text: `\u001b[31m${hostile}` };
     page = await visit(`${project}/builds/${id}`, {
+      sameDocument: true,
       prepare: async (unloaded) => {
         await unloaded.route(`**/organizations/**/builds/${id}/logs?*`, (route) =>
           route.fulfill({ json: { lines: [line], nextCursor: null } }),
@@ -226,7 +227,7 @@ describe.skipIf(!chromiumFile)("sessions and faults in the console", () => {
   });
 
   test("a passkey is added, signs in, and is deleted by its name; signing out everywhere ends the session", async () => {
-    page = await get().visit("/console/account");
+    page = await get().visit("/console/account", { sameDocument: true });
     const devtools = await page.context().newCDPSession(page);
     await devtools.send("WebAuthn.enable");
     await devtools.send("WebAuthn.addVirtualAuthenticator", {

@@ -1,7 +1,7 @@
 import { readFileSync } from "node:fs";
 import { join } from "node:path";
 import type { Result } from "axe-core";
-import { type CDPSession, chromium, type Locator, type Page, type Route } from "playwright-core";
+import { type CDPSession, chromium, type Locator, type Page } from "playwright-core";
 import { beforeAll, expect } from "vitest";
 import { userOfToken } from "../../local/seed.ts";
 import { findChromium } from "../harness/browser.ts";
@@ -20,8 +20,8 @@ export interface Console {
   readonly project: string;
   /** The one page of all parts, loaded at this path of the console and signed in as the seeded user. Nothing of an earlier visit is left. */
   visit(path: string, options?: VisitOptions): Promise<Page>;
-  /** A page of a new browser context without a session. Close its context. */
-  newPage(): Promise<Page>;
+  /** The same page without a session, as it was left: load it. */
+  visitSignedOut(): Promise<Page>;
   /** The code of a new one-time link, for the seeded user or another. */
   signInCode(userId?: string): Promise<string>;
   readonly userId: string;
@@ -40,9 +40,17 @@ const windows = new WeakMap<Page, CDPSession>();
 /** Errors that a page of the console must never log: broken code and refusals of the content security policy. */
 const pageErrors = new WeakMap<Page, string[]>();
 
+let service: Promise<Running> | undefined;
+
+/** The service of all parts, which runs without the browser too. */
+export function runningConsole(): Promise<Running> {
+  service ??= startRunning();
+  return service;
+}
+
 async function startConsole(): Promise<Console & { stop(): Promise<void> }> {
   const [running, browser] = await Promise.all([
-    startRunning(),
+    runningConsole(),
     chromium.launch({ executablePath: String(chromiumFile), args: ["--no-sandbox"] }),
   ]);
   const { baseUrl, organizationId, projectId, token } = running.seed;
@@ -66,7 +74,18 @@ async function startConsole(): Promise<Console & { stop(): Promise<void> }> {
     return page;
   }
   // One page for all tests: a new context costs a second of processor time.
-  let own: Page | undefined;
+  let own: Promise<Page> | undefined;
+  let isLoaded = false;
+  /** Leaves nothing of an earlier visit but the document and the session. */
+  async function clean(): Promise<Page> {
+    own ??= newPage();
+    const page = await own;
+    pageErrors.get(page)?.splice(0);
+    await page.unrouteAll({ behavior: "ignoreErrors" });
+    await page.context().setOffline(false);
+    await setWidth(page, wide);
+    return page;
+  }
   return {
     running,
     origin,
@@ -74,29 +93,25 @@ async function startConsole(): Promise<Console & { stop(): Promise<void> }> {
     project: `/console/orgs/${organizationId}/projects/${projectId}`,
     userId: seededUser,
     signInCode,
-    newPage,
+    async visitSignedOut() {
+      const page = await clean();
+      await page.context().clearCookies();
+      return page;
+    },
     async visit(path, { prepare, sameDocument = false } = {}) {
-      const isFirst = own === undefined;
-      const page = own ?? (await newPage());
-      own = page;
+      const page = await clean();
       const { request } = page.context();
-      pageErrors.get(page)?.splice(0);
-      await page.unrouteAll({ behavior: "ignoreErrors" });
-      await page.context().setOffline(false);
-      await setWidth(page, wide);
       if ((await request.get(`${origin}/console/session`)).status() !== 200) {
         const answer = await request.post(`${origin}/console/session`, { data: { code: await signInCode() } });
         expect(answer.status()).toBe(201);
       }
       await prepare?.(page);
-      if (sameDocument && !isFirst) await goWithin(page, path);
+      if (sameDocument && isLoaded) await goWithin(page, path);
       else await page.goto(origin + path);
+      isLoaded = true;
       return page;
     },
-    async stop() {
-      await browser.close();
-      await running.stop();
-    },
+    stop: () => browser.close(),
   };
 }
 
@@ -119,6 +134,7 @@ export function useConsole(): () => Console {
 /** Ends the service and the browser of all parts. */
 export async function stopConsole(): Promise<void> {
   await (await started)?.stop();
+  await (await service)?.stop();
 }
 
 /** How tests name what is on the page: by role and by the whole text, so that "Second" is not found in "11 seconds ago". */
@@ -152,23 +168,28 @@ export async function dropOn(target: Locator, files: string[]): Promise<void> {
   await devtools.detach();
 }
 
-const isCall = ({ pathname }: URL) => /^\/(organizations|me|console)(\/|$)/.test(pathname);
+/**
+ * Runs in the page: the next change that it asks the service for is answered with 503. Within the page, because the
+ * interception of requests costs several messages for each one, and stops the browser's cache.
+ */
+const refuseNextChange = `{
+  const { fetch } = window;
+  window.fetch = (address, options) => {
+    const isCall = /^\\/(organizations|me|console)(\\/|$)/.test(new URL(address, location.href).pathname);
+    if (!isCall || (options?.method ?? "GET") === "GET") return fetch(address, options);
+    window.fetch = fetch;
+    const answer = { status: "Unavailable", message: "Later.", code: "unavailable", requestId: "req_1" };
+    return Promise.resolve(Response.json(answer, { status: 503, headers: { "retry-after": "40" } }));
+  };
+}`;
 
 /** Makes a change whose first call is answered with 503: the page says so where the change was made, and makes it again when it is asked. */
 export async function despiteFault(page: Page, change: () => Promise<unknown>): Promise<void> {
-  let isFirst = true;
-  const refuse = (route: Route) => {
-    if (route.request().method() === "GET" || !isFirst) return route.fallback();
-    isFirst = false;
-    const json = { status: "Unavailable", message: "Later.", code: "unavailable", requestId: "req_1" };
-    return route.fulfill({ status: 503, headers: { "retry-after": "40" }, json });
-  };
-  await page.route(isCall, refuse);
+  await page.evaluate(refuseNextChange);
   await change();
   const alert = page
     .getByRole("alert")
     .filter({ hasText: "The service is busy for a moment. Try again in 40 seconds." });
-  // The handler stays: a request that is on its way while it is removed can remain without an answer.
   await alert.getByRole("button", { name: "Try again" }).click();
 }
 
@@ -183,9 +204,12 @@ export function expectAccessible(page: Page): Promise<void> {
 /** Audits the page with axe's options. Without its preload, axe does not load the style sheets again. */
 async function audit(page: Page, options: string): Promise<void> {
   // Through the debugger, because the page's own policy refuses foreign scripts.
-  if (!(await page.evaluate("'axe' in window"))) await page.evaluate(axeSource);
-  const run = `axe.run({ resultTypes: ['violations'], preload: false, ...${options} }).then((result) => result.violations)`;
-  const findings = (await page.evaluate(run)) as Result[];
+  const run = `window.axe?.run({ resultTypes: ['violations'], preload: false, ...${options} }).then((result) => result.violations)`;
+  let findings: Result[] | undefined = await page.evaluate(run);
+  if (!findings) {
+    await page.evaluate(axeSource);
+    findings = (await page.evaluate(run)) as Result[];
+  }
   const shown = findings.map(({ id, help, nodes }) => ({
     id,
     help,

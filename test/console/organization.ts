@@ -22,10 +22,9 @@ describe.skipIf(!chromiumFile)("the organization's pages", () => {
   let token: string;
   beforeAll(async () => {
     if (!chromiumFile) return;
-    page = await get().visit(`${get().organization}/members`);
+    page = await get().visit(`${get().organization}/members`, { sameDocument: true });
     token = get().running.seed.token;
   });
-  const show = (path: string) => page.goto(get().origin + path);
   const { button, row, dialog, dialogButton, dialogField, field } = partsOf(() => page);
   const call = (method: string, path: string, body?: unknown) =>
     get().running.call(method, path, { bearer: token, ...(body !== undefined && { body }) });
@@ -115,6 +114,12 @@ describe.skipIf(!chromiumFile)("the organization's pages", () => {
   const challenge = createHash("sha256").update(verifier).digest("base64url");
   const connect = (more: Record<string, string>) =>
     `/console/connect?${new URLSearchParams({ tool: "Test tool", challenge, access: "deploy", ...more })}`;
+  /** Another page is between the two, because this one reads its address once. */
+  const connectAgain = async (address: string) => {
+    await goWithin(page, "/console/no/such/page");
+    await page.getByRole("heading", { name: "There is no such page" }).waitFor();
+    await goWithin(page, address);
+  };
   const exchange = async (code: string) =>
     get().running.call("POST", "/console/connect/token", { bearer: null, body: { code, verifier } });
 
@@ -131,7 +136,7 @@ describe.skipIf(!chromiumFile)("the organization's pages", () => {
     await expectAccessible(page);
     await expectFitsPhone(page);
     expect((await exchange(code)).body.token).toMatchObject({ access: "read", description: "Test tool" });
-    await show("/console/connect?tool=x");
+    await connectAgain("/console/connect?tool=x");
     await page.getByText("This address is not complete.", { exact: false }).waitFor();
   });
 
@@ -143,7 +148,7 @@ describe.skipIf(!chromiumFile)("the organization's pages", () => {
     }).listen(0, "127.0.0.1");
     await once(server, "listening");
     const redirect = `http://127.0.0.1:${(server.address() as AddressInfo).port}/`;
-    await show(connect({ redirect, state: "s-1" }));
+    await connectAgain(connect({ redirect, state: "s-1" }));
     await button("Agree").click();
     await page.getByText("You can close this tab.").waitFor();
     const query = new URL(seen[0] ?? "", redirect).searchParams;
@@ -153,7 +158,7 @@ describe.skipIf(!chromiumFile)("the organization's pages", () => {
       organizationIds: null,
     });
     seen.length = 0;
-    await show(connect({ redirect, state: "s-2" }));
+    await page.goto(get().origin + connect({ redirect, state: "s-2" }));
     await button("Refuse").click();
     await expect.poll(() => seen[0]).toBe("/?error=access_denied&state=s-2");
     server.close();

@@ -1,15 +1,13 @@
 import type { Page } from "playwright-core";
-import { afterAll, beforeAll, beforeEach, describe, expect, test } from "vitest";
+import { beforeEach, describe, expect, test } from "vitest";
 import { chromiumFile, despiteFault, expectAccessible, useConsole } from "./harness.ts";
 
 describe.skipIf(!chromiumFile)("signing in to the console", () => {
   const get = useConsole();
   let page: Page;
-  beforeAll(async () => {
-    if (chromiumFile) page = await get().newPage();
+  beforeEach(async () => {
+    page = await get().visitSignedOut();
   });
-  beforeEach(() => page.context().clearCookies());
-  afterAll(() => page?.context().close());
 
   test("a one-time link signs in, leaves no code in the address, and leads to the projects", async () => {
     const { origin, signInCode } = get();
@@ -35,7 +33,6 @@ describe.skipIf(!chromiumFile)("signing in to the console", () => {
   test("a user without an organization makes the first one", async () => {
     const { origin, signInCode, running } = get();
     const { user } = await running.operator("create-user", { email: "new@example.com", name: "New" });
-    await page.goto("about:blank");
     await page.goto(`${origin}/console/sign-in#code=${await signInCode(user?.id)}`);
     await page.getByRole("heading", { name: "Welcome to Slipway" }).waitFor();
     await expectAccessible(page);
@@ -54,8 +51,6 @@ describe.skipIf(!chromiumFile)("signing in to the console", () => {
       body: JSON.stringify({ code }),
     });
     expect(used.status).toBe(201);
-    // The document is a new one: a change of the fragment alone would not load the page again.
-    await page.goto("about:blank");
     await page.goto(`${origin}/console/sign-in#code=${code}`);
     await expect.poll(() => page.getByRole("alert").textContent()).toContain("This link does not work any more");
   });
