@@ -47,7 +47,7 @@ describe("who may call", () => {
     return (await running.call("GET", "/me/sessions", { bearer: tokens.read ?? "" })).body.sessions[0].id;
   }
 
-  /** Through the API, a passkey takes an authenticator: test/api/passkeys.test.ts. */
+  /** Through the API, a passkey takes an authenticator: test/console/passkeys.ts. */
   async function aPasskey(userId: string): Promise<string> {
     const id = passkeyIdOf("credential");
     const createdAt = new Date().toISOString();

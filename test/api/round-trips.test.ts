@@ -295,7 +295,7 @@ const budgets = {
       headers: await aConsoleBearer(running),
     }),
   },
-  // The successes of these three take an authenticator: test/api/passkeys.test.ts.
+  // The successes of these three take an authenticator: test/console/passkeys.ts.
   "create-passkey": {
     ...read,
     status: 400,

@@ -9,6 +9,7 @@ import "./files.ts";
 import "./databases.ts";
 import "./builds.ts";
 import "./faults.ts";
+import "./passkeys.ts";
 import "./project-pages.ts";
 import "./organization.ts";
 

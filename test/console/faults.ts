@@ -270,6 +270,7 @@ describe.skipIf(!chromiumFile)("sessions and faults in the console", () => {
     await button("Sign out An old browser").waitFor({ state: "detached" });
     await despiteFault(page, () => button("Sign out everywhere").click());
     await page.getByRole("heading", { name: "Sign in to Slipway" }).waitFor();
+    await devtools.detach();
     await page.reload();
     await page.getByRole("heading", { name: "Sign in to Slipway" }).waitFor();
   });

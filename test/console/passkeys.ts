@@ -1,19 +1,12 @@
-import { mkdtempSync } from "node:fs";
-import { tmpdir } from "node:os";
-import { join } from "node:path";
-import { type Browser, type CDPSession, chromium, type Page } from "playwright-core";
+import type { CDPSession, Page } from "playwright-core";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import { Passkey } from "../../lambdas/sign-in/model/passkeys.ts";
 import { documentClient } from "../../lambdas/table/client.ts";
 import { tableWriter } from "../../lambdas/table/writer.ts";
-import { type DynamoDb, startDynamoDb } from "../../local/dynamodb/server.ts";
-import { userOfToken } from "../../local/seed.ts";
 import { browserBundle } from "../../scripts/package/sdk.ts";
 import { zipOf } from "../harness/app.ts";
-import { findChromium } from "../harness/browser.ts";
-import { type Running, startRunning } from "../harness/service.ts";
-
-const executablePath = findChromium();
+import type { Running } from "../harness/service.ts";
+import { chromiumFile, useConsole } from "./harness.ts";
 
 interface Sent {
   status: number;
@@ -34,10 +27,9 @@ const getInPage = `async (options) => (await navigator.credentials.get({
   publicKey: PublicKeyCredential.parseRequestOptionsFromJSON(options),
 })).toJSON()`;
 
-describe.skipIf(!executablePath)("in a real browser with a virtual authenticator", () => {
+describe.skipIf(!chromiumFile)("in a real browser with a virtual authenticator", () => {
+  const get = useConsole();
   let running: Running;
-  let database: DynamoDb;
-  let browser: Browser;
   let page: Page;
   let devtools: CDPSession;
   let authenticatorId: string;
@@ -48,15 +40,10 @@ describe.skipIf(!executablePath)("in a real browser with a virtual authenticator
     (await inPage(fetchInPage, { method, path, body, bearer })) as Sent;
 
   beforeAll(async () => {
-    const home = mkdtempSync(join(tmpdir(), "slipway-passkeys-"));
-    database = await startDynamoDb({ file: join(home, "table.db"), tableName: "slipway" });
-    process.env.AWS_ENDPOINT_URL_DYNAMODB = database.endpoint;
-    running = await startRunning();
-    userId = userOfToken(running.seed.token) ?? "";
-    browser = await chromium.launch({ executablePath: String(executablePath), args: ["--no-sandbox"] });
-    page = await browser.newPage();
-    const port = new URL(running.seed.baseUrl).port;
-    await page.goto(`http://localhost:${port}/docs`);
+    if (!chromiumFile) return;
+    ({ running, userId } = get());
+    page = await get().visitSignedOut();
+    await page.goto(`${get().origin}/docs`);
     devtools = await page.context().newCDPSession(page);
     await devtools.send("WebAuthn.enable");
     const added = await devtools.send("WebAuthn.addVirtualAuthenticator", {
@@ -71,11 +58,7 @@ describe.skipIf(!executablePath)("in a real browser with a virtual authenticator
     });
     authenticatorId = added.authenticatorId;
   }, 120_000);
-  afterAll(async () => {
-    await browser?.close();
-    await running?.stop();
-    await database?.close();
-  });
+  afterAll(() => devtools?.detach());
 
   async function signInWithLink(): Promise<string> {
     const { url } = await running.operator("create-sign-in-link", { userId });
@@ -225,7 +208,7 @@ describe.skipIf(!executablePath)("in a real browser with a virtual authenticator
     const { baseUrl: _, organizationId: orgId, projectId, storageId, token } = running.seed;
     const archive = (await zipOf({ "notes.txt": "no app" })).toString("base64");
     // The service's own pages have policies that allow no further module; its answer for an unknown path has none.
-    const other = await browser.newPage();
+    const other = await page.context().newPage();
     const body = await browserBundle({ minify: true });
     await other.route("**/sdk.js", (route) => route.fulfill({ contentType: "text/javascript", body }));
     await other.goto(new URL("/nothing", page.url()).href);
