@@ -41,11 +41,11 @@ export const direct = { strategy: "BLUE_GREEN", bakeTimeInMinutes: 0 } satisfies
 const nodeFolder = join(import.meta.dirname, "../../../node_modules/.bin");
 export const searchPath = `${nodeFolder}:${process.env.PATH ?? "/usr/bin:/bin"}`;
 
-/** Images of the tests: `app` runs app.mjs, `sh:<script>` and `py:<script>` run the script, others cannot be pulled. */
+/** Images of the tests: `app` runs app.cjs, `sh:<script>` and `py:<script>` run the script, others cannot be pulled. */
 async function resolveImage(image: string) {
   const env = { PATH: searchPath };
   const cwd = join(import.meta.dirname, "fixtures");
-  if (image === "app") return { cwd, env, command: ["node", "app.mjs"] };
+  if (image === "app") return { cwd, env, command: ["node", "app.cjs"] };
   if (image.startsWith("sh:")) return { cwd, env, command: ["sh", "-c", image.slice(3)] };
   if (image.startsWith("py:")) return { cwd, env, command: ["python3", "-c", image.slice(3)] };
   if (image === "nothing") return { cwd, env, command: ["no-such-command"] };

@@ -125,7 +125,7 @@ test("a first deployment that is rolled back leaves nothing running", async () =
 test("traffic never shifts to a version that exits at the hook", async () => {
   const { url } = await live("died");
   const flag = join(cluster.dir, "flag");
-  const once = `sh:[ -e ${flag} ] && exit 1; touch ${flag}; exec node app.mjs`;
+  const once = `sh:[ -e ${flag} ] && exit 1; touch ${flag}; exec node app.cjs`;
   await cluster.update("died", await cluster.register({ VERSION: "2" }, once));
   const { deployment, hook } = await cluster.untilPaused("died");
   await fetch(`${url}/exit`, { headers: asTest });

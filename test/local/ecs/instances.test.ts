@@ -73,7 +73,7 @@ test("traffic moves only when all tasks are healthy, and a rollback restores all
   const before = await pidsAt(url, 2);
   // The second task to start finds the marker of the first and hangs.
   const marker = `${cluster.dir}/first-${Date.now()}`;
-  const script = `mkdir ${marker} && exec node app.mjs; MODE=hang exec node app.mjs`;
+  const script = `mkdir ${marker} && exec node app.cjs; MODE=hang exec node app.cjs`;
   const half = await cluster.register({ VERSION: "2" }, `sh:${script}`);
   await cluster.update("all", half, { desiredCount: 2, deploymentConfiguration: paused });
   await until(async () =>
