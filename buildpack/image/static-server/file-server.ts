@@ -1,9 +1,12 @@
 import { existsSync } from "node:fs";
-import { createServer, type IncomingMessage, type Server, ServerResponse } from "node:http";
+import type { IncomingMessage, Server, ServerResponse } from "node:http";
 import { extname, join } from "node:path";
 import sirv from "sirv";
 import { isHashed, keepOnlyOwnTags, narrowRange } from "./caching.ts";
 import { acceptsPage, loadsAsFile } from "./navigation.ts";
+
+// An ES module import reads every property of `node:http`, one of which loads undici: that is half of this program's start.
+const http = process.getBuiltinModule("node:http");
 
 type FileServer = Server<typeof IncomingMessage, typeof FileResponse>;
 type Files = ReturnType<typeof sirv>;
@@ -18,7 +21,7 @@ interface Site {
 const notFoundPage = "404.html";
 
 /** A response with a file: sirv writes its status and headers, and this class adds the other headers that HTTP requires. */
-class FileResponse extends ServerResponse {
+class FileResponse extends http.ServerResponse {
   /** Set if a not-found page is sent. */
   isMissing = false;
 
@@ -59,7 +62,7 @@ export function fileServer(folder: string, fallback: string): FileServer {
     },
   });
   const page = existsSync(join(folder, notFoundPage)) ? notFoundPage : fallback;
-  return createServer({ ServerResponse: FileResponse }, (request, response) => {
+  return http.createServer({ ServerResponse: FileResponse }, (request, response) => {
     endWithClient(request, response);
     answer({ files, folder, page }, request, response);
   });
