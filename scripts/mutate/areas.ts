@@ -147,6 +147,6 @@ export const areas: Record<string, Area> = {
 
 /** The tests that read the synthesized template. The permissions are most of the parts, so their tests come first. */
 export const templateTests = [
-  "test/synth/iam.test.ts",
-  "test/synth/{deployment,events,network,removal,routes,stateful}.test.ts",
+  "test/synth/iam.ts",
+  "test/synth/{deployment,events,network,removal,routes,stateful}.ts",
 ];

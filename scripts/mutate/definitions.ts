@@ -39,7 +39,7 @@ function tryAll(all: Removal[], every: number, notices: (removal: Removal) => bo
 
 const machineFile = "statemachines/deployment.asl.json";
 const fastTests = [["test/unit/statemachines"]];
-const slowTests = [["test/synth/deployment.test.ts"], ["test/pipeline"]];
+const slowTests = [["test/synth/template.test.ts"], ["test/pipeline"]];
 
 /** Takes each rule out of the state machine, in a copy of the project. `fast` leaves out the tests that deploy apps, `every` takes a sample. */
 export function mutateMachine(options: { fast: boolean; every: number }): Outcome {

@@ -1,5 +1,5 @@
 import { expect, it } from "vitest";
-import { ofType, synthesized } from "./assembly.ts";
+import { ofType, withoutDatabase } from "./assembly.ts";
 import { functions, trustOf, written } from "./policies.ts";
 
 it("the network has no idle costs: no NAT gateway, address, load balancer or endpoint", () => {
@@ -60,7 +60,7 @@ it("the image build has no VPC, a time-out, and runs on ARM", () => {
 });
 
 it("without databases there is no cluster, no route that would need one, and nothing else is missing", () => {
-  const found = Object.values(synthesized({ database: "none" }).resources);
+  const found = Object.values(withoutDatabase().resources);
   const ofOneType = (type: string) => found.filter(({ Type }) => Type === type);
   expect(ofOneType("AWS::RDS::DBCluster")).toHaveLength(0);
   expect(ofOneType("AWS::DynamoDB::Table")).toHaveLength(1);

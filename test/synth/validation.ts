@@ -1,11 +1,11 @@
-import { statSync } from "node:fs";
+import { readFileSync, statSync } from "node:fs";
+import { join } from "node:path";
 import { Validations } from "aws-cdk-lib";
 import { AwsSolutionsChecks } from "cdk-nag";
 import type { IConstruct } from "constructs";
 import { expect, it } from "vitest";
 import { routes } from "../../api/index.ts";
-import type { ServedRoute } from "../../lib/http-api.ts";
-import { ofType, type Resource, resources, slipwayApp, slipwayStack, synthesized } from "./assembly.ts";
+import { largest, ofType, resources, slipwayApp, slipwayStack, synthesized, withoutDatabase } from "./assembly.ts";
 import { written } from "./policies.ts";
 
 function acknowledgements(scope: IConstruct): [string, string][] {
@@ -15,15 +15,21 @@ function acknowledgements(scope: IConstruct): [string, string][] {
   return [...own, ...scope.node.children.flatMap(acknowledgements)];
 }
 
-// CDK's own validation costs three seconds. fresh-clone.test.ts runs it for the default deployment.
+it("CDK's own validation passes without a database too, its findings being errors", () => {
+  const { app, assembly } = withoutDatabase();
+  expect(app.node.tryGetContext("@aws-cdk/core:validateAgainstDefaultRules")).toBe(true);
+  const report = JSON.parse(readFileSync(join(assembly.directory, "validation-report.json"), "utf8"));
+  expect(report.pluginReports).toEqual([]);
+});
+
 it("a deployment without a database has no resource that the default one lacks", () => {
-  const without = synthesized({ database: "none" }).resources;
+  const without = withoutDatabase().resources;
   expect(Object.keys(without).length).toBeGreaterThan(100);
   expect(Object.entries(without).filter(([id, { Type }]) => resources()[id]?.Type !== Type)).toEqual([]);
 });
 
 it.each(["aurora", "none"])("AwsSolutions finds nothing that is not acknowledged (database=%s)", (database) => {
-  const { app } = synthesized(database === "none" ? { database } : {});
+  const { app } = database === "none" ? withoutDatabase() : synthesized();
   const { violations } = new AwsSolutionsChecks().validateScope(app);
   expect(violations.map(({ ruleName, violatingResources }) => [ruleName, violatingResources[0]])).toEqual([]);
 });
@@ -48,26 +54,9 @@ it("the stack stays far from CloudFormation's limits of 500 resources and 1 MB",
   expect(JSON.stringify({ Resources: resources() }, null, 1).length).toBeLessThanOrEqual(900_000);
 });
 
-/** The contract's routes, with invented ones added until there are 80. */
-function eightyRoutes(): ServedRoute[] {
-  const like = routes.filter(({ definition }) => definition.uses.includes("table:write"));
-  const more = Array.from({ length: Math.max(0, 80 - routes.length) }, (_, n): ServedRoute => {
-    const { definition, resource } = like[n % like.length] ?? expect.unreachable();
-    const path = `/organizations/{orgId}/projects/{projectId}/invented-${n}/{inventedId}`;
-    return { id: `invented-${n}-for-the-test`, method: "PUT", path, definition, resource };
-  });
-  return [...routes, ...more];
-}
-
 it("a contract of at least 80 routes fits, with one function and one role for each, in one asset and 5 s of CPU time", () => {
-  const all = eightyRoutes();
-  const before = process.cpuUsage();
-  const { app, stack } = slipwayApp({}, { routes: all });
-  const assembly = app.synth();
-  const { user, system } = process.cpuUsage(before);
-  expect((user + system) / 1e6).toBeLessThan(5);
-  const artifact = assembly.getStackArtifact(stack.artifactId);
-  const grown: Record<string, Resource> = artifact.template.Resources;
+  const { routes: all, resources: grown, assembly, cpuSeconds } = largest();
+  expect(cpuSeconds).toBeLessThan(5);
   expect(Object.keys(grown).length - Object.keys(resources()).length).toBe(2 * (all.length - routes.length));
   expect(Object.keys(grown).length).toBeLessThanOrEqual(400);
   expect(statSync(assembly.stacks[0]?.templateFullPath ?? "").size).toBeLessThanOrEqual(900_000);
