@@ -146,7 +146,4 @@ export const areas: Record<string, Area> = {
 };
 
 /** The tests that read the synthesized template. The permissions are most of the parts, so their tests come first. */
-export const templateTests = [
-  "test/synth/iam.ts",
-  "test/synth/{deployment,events,network,removal,routes,stateful}.ts",
-];
+export const templateTests = ["test/synth/iam.ts", "test/synth/{deployment,events,network,removal,routes,stateful}.ts"];

@@ -31,6 +31,9 @@ interface Options {
   routes?: readonly ServedRoute[];
 }
 
+/** Constructs without the stack trace of their creation, which only the output of a failed validation would show. */
+const untraced = { "aws:cdk:disable-creation-stack-traces": true };
+
 /** The app as in `cdk synth`, with the feature flags of cdk.json, which `new App()` does not read. */
 export function slipwayApp(
   context: Record<string, unknown> = {},
@@ -38,7 +41,8 @@ export function slipwayApp(
 ): { app: App; stack: SlipwayStack } {
   const app = new App({
     builtinCloudFormationValidation: options.validate ?? false,
-    context: { ...cdkJson.context, alarmEmail: "alarms@example.com", ...context },
+    context: { ...cdkJson.context, ...untraced, alarmEmail: "alarms@example.com", ...context },
+    treeMetadata: false,
     outdir: temporaryFolder("assembly"),
   });
   const settings = readSettings(app.node);
