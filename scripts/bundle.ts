@@ -7,14 +7,16 @@ const dist = join(import.meta.dirname, "..", "dist");
 
 /**
  * The build command of cdk.json, which the CDK runs before every synth, diff and deploy. It writes dist/lambdas, the asset
- * of all functions, and the buildspec of image builds. It prints to stderr, because stdout of `cdk synth` is the template.
+ * of all functions, what is in each of its files (esbuild's metafile), and the buildspec of image builds. It prints to stderr, because stdout of `cdk synth` is the template.
  */
 try {
   const startedMs = performance.now();
-  const { outputs } = await bundleLambdas(join(dist, "lambdas"));
+  const metafile = await bundleLambdas(join(dist, "lambdas"));
+  await writeFile(join(dist, "lambdas.metafile.json"), JSON.stringify(metafile));
   await writeFile(join(dist, "image-build.buildspec.json"), JSON.stringify(renderBuildspec(), null, 2));
-  const bytes = Object.values(outputs).reduce((sum, output) => sum + output.bytes, 0);
-  const entries = Object.values(outputs).filter(
+  const outputs = Object.values(metafile.outputs);
+  const bytes = outputs.reduce((sum, output) => sum + output.bytes, 0);
+  const entries = outputs.filter(
     (output) => output.entryPoint?.startsWith("lambdas/") && output.exports.includes("handler"),
   );
   const seconds = ((performance.now() - startedMs) / 1000).toFixed(1);

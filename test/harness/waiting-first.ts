@@ -24,6 +24,9 @@ const waiting = [
 /** As many files stand between two of them, so that at each time some workers compute while others wait. */
 const between = 7;
 
+/** The longest files of `synth`, which begin first there: each takes longer than all the others together. */
+const longest = ["test/synth/template.test.ts", "test/synth/bundle.test.ts"];
+
 /** The base images of these may still be in the making when the others run. */
 const inContainers =
   /test\/(pipeline\/(containers|lanes|lane-switch)|local\/ecs\/(containers|container-recovery))\.test\.ts$/;
@@ -36,14 +39,18 @@ function projectRank({ moduleId, project }: TestSpecification): number {
   return projects.indexOf(isLate ? "images" : project.name);
 }
 
+const isLongest = ({ moduleId }: TestSpecification) => longest.some((file) => moduleId.endsWith(file));
+
 const waitingRank = ({ moduleId }: TestSpecification) => waiting.findIndex((file) => moduleId.endsWith(file));
 
-/** The order of the whole run: by project; those that wait are spread over the first part of theirs, the rest is as vitest orders it. */
+/** The order of the whole run: by project, its longest files first; those that wait are spread over the first part of theirs, the rest is as vitest orders it. */
 export class WaitingFirst extends BaseSequencer {
   override async sort(files: TestSpecification[]): Promise<TestSpecification[]> {
     const sorted = await super.sort(files);
     const order = sorted.filter((file) => waitingRank(file) < 0);
-    order.sort((one, other) => projectRank(one) - projectRank(other));
+    order.sort(
+      (one, other) => projectRank(one) - projectRank(other) || Number(isLongest(other)) - Number(isLongest(one)),
+    );
     const waiters = sorted.filter((file) => waitingRank(file) >= 0);
     waiters.sort((one, other) => waitingRank(one) - waitingRank(other));
     for (const [index, file] of waiters.entries()) order.splice(index * (between + 1), 0, file);

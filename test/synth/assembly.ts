@@ -89,7 +89,7 @@ export function synthesized(context: Record<string, unknown> = {}, options: Opti
   return made;
 }
 
-/** The deployment without a database. CDK validates it; fresh-clone.test.ts lets it validate the default deployment. */
+/** The deployment without a database. CDK validates it; bundle.test.ts lets it validate the default deployment. */
 export const withoutDatabase = (): Synthesized => synthesized({ database: "none" }, { validate: true });
 
 /** The contract's routes, with invented ones added until there are 80. */
