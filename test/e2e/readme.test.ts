@@ -107,6 +107,9 @@ describe("the steps of the README", () => {
       outfile: join(folder, "server.js"),
       alias: { "slipway-sdk": join(root, "sdk/node.ts") },
       bundle: true,
+      // As small as bundlers of apps make it: the service reads all of it, and so does the app's process.
+      minify: true,
+      mainFields: ["module", "main"],
       platform: "node",
       format: "esm",
     });
