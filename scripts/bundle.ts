@@ -7,7 +7,8 @@ const dist = join(import.meta.dirname, "..", "dist");
 
 /**
  * The build command of cdk.json, which the CDK runs before every synth, diff and deploy. It writes dist/lambdas, the asset
- * of all functions, what is in each of its files (esbuild's metafile), and the buildspec of image builds. It prints to stderr, because stdout of `cdk synth` is the template.
+ * of all functions, esbuild's metafile of it, and the buildspec of image builds. It prints to stderr, because stdout of
+ * `cdk synth` is the template.
  */
 try {
   const startedMs = performance.now();

@@ -43,7 +43,10 @@ const isLongest = ({ moduleId }: TestSpecification) => longest.some((file) => mo
 
 const waitingRank = ({ moduleId }: TestSpecification) => waiting.findIndex((file) => moduleId.endsWith(file));
 
-/** The order of the whole run: by project, its longest files first; those that wait are spread over the first part of theirs, the rest is as vitest orders it. */
+/**
+ * The order of the whole run: by project, its longest files first. Those that wait are spread over the first part of theirs,
+ * the rest is as vitest orders it.
+ */
 export class WaitingFirst extends BaseSequencer {
   override async sort(files: TestSpecification[]): Promise<TestSpecification[]> {
     const sorted = await super.sort(files);
