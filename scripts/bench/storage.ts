@@ -222,10 +222,3 @@ export async function benchStorage(): Promise<Measured[]> {
     rmSync(service.home, { recursive: true, force: true });
   }
 }
-
-if (import.meta.main) {
-  for (const { name, ratio, bound, detail } of await benchStorage()) {
-    console.log(`${name}: ${ratio.toFixed(2)} (at most ${bound}): ${detail}`);
-    if (bound !== null && ratio > bound) process.exitCode = 1;
-  }
-}

@@ -87,10 +87,3 @@ export async function benchZip(): Promise<BenchResult[]> {
     await rm(folder, { recursive: true, force: true });
   }
 }
-
-if (import.meta.main) {
-  for (const { name, ratio, bound, detail } of await benchZip()) {
-    console.log(`${name}: ${ratio.toFixed(2)} (at most ${bound}): ${detail}`);
-    if (ratio > bound) process.exitCode = 1;
-  }
-}
