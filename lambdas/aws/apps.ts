@@ -71,8 +71,8 @@ export interface AppDeployer {
   apply(projectId: string, taskDefinition: string, run: Pick<RunOptions, "healthPath" | "instances">): Promise<void>;
   /** Changes how many tasks of the live version run. */
   scale(projectId: string, instances: number): Promise<void>;
-  /** Deletes the project's service in any state; succeeds if it does not exist. */
-  remove(projectId: string): Promise<void>;
+  /** Deletes the project's service in any state; false if there is none. */
+  remove(projectId: string): Promise<boolean>;
 }
 
 export interface AppSwitch {
@@ -278,8 +278,10 @@ export function appDeployer(environment: DeployEnvironment): AppDeployer {
     async remove(projectId) {
       try {
         await ecs.send(new DeleteServiceCommand({ cluster, service: serviceName(projectId), force: true }));
+        return true;
       } catch (error) {
-        if (!isNamed(error, "ServiceNotFoundException", "ServiceNotActiveException")) throw error;
+        if (isNamed(error, "ServiceNotFoundException", "ServiceNotActiveException")) return false;
+        throw error;
       }
     },
   };

@@ -22,7 +22,9 @@ export async function endOrphanedBuild(
   if (build?.canceledAt !== undefined) return free(key, tools.table);
   if (build?.status !== "deploying") return endError(tools.table, key, reason, new Date());
   const previous = build.previous ?? null;
-  if (!(await restoreRevision(build, tools))) throw new Error("The previous version is not confirmed yet");
+  // Lambda does not end a function when its execution is aborted.
+  if (!(await restoreRevision(build, tools, { mayBeStarting: true })))
+    throw new Error("The previous version is not confirmed yet");
   const live = { buildId: previous?.buildId ?? null };
   return endError(tools.table, key, `${rollbackSentence(previous !== null)} ${reason}`, new Date(), live);
 }

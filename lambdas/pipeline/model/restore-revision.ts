@@ -15,7 +15,7 @@ export interface RestoreTools {
 }
 
 const lookSeconds = 20;
-/** A deployment that ECS has not listed for this long was never started. */
+/** A deployment that ECS has not listed, or a service that has not appeared, for this long was never started. */
 const listedWithinSeconds = 10;
 /** The clocks of ECS and of a function may differ by this much. */
 const clockSkewMs = 60_000;
@@ -72,31 +72,43 @@ async function restorePrevious(
   return mayBeUnlisted || deployments.some(isOfBuild);
 }
 
-/** A first deployment has no earlier version, and ECS refuses its rollback, so the service is deleted. */
-async function removeService({ projectId }: BuildRow, { apps, deployer, table }: RestoreTools): Promise<boolean> {
-  await deployer.remove(projectId);
-  if ((await apps.live(projectId)) !== null) return false;
-  // A new service may get another address.
-  await table.write({ addresses: Addresses.update({ projectId }, { remove: ["url"] }) });
-  return true;
+/**
+ * A first deployment has no earlier version, and ECS refuses its rollback, so the service is deleted. If the build may still
+ * be starting, its service must have been found, or not have appeared within ten seconds.
+ */
+function serviceRemoval({ projectId }: BuildRow, mayBeStarting: boolean, { apps, deployer, table }: RestoreTools) {
+  let wasFound = !mayBeStarting;
+  return async (secondsGone: number): Promise<boolean> => {
+    wasFound = (await deployer.remove(projectId)) || wasFound;
+    if ((await apps.live(projectId)) !== null) return false;
+    if (!wasFound && secondsGone <= listedWithinSeconds) return false;
+    // A new service may get another address.
+    await table.write({ addresses: Addresses.update({ projectId }, { remove: ["url"] }) });
+    return true;
+  };
 }
 
 /**
  * Restores the version that served before a build; without one, nothing runs afterwards. It is called again until it returns
  * true. If the build no longer holds the project's lock, it changes nothing, because a late or repeated call must not undo
- * the deployment of a later build.
+ * the deployment of a later build. `mayBeStarting` says that a step of the build may still run, as after an aborted execution.
  */
-export async function restoreRevision(build: BuildRow, tools: RestoreTools): Promise<boolean> {
+export async function restoreRevision(
+  build: BuildRow,
+  tools: RestoreTools,
+  { mayBeStarting = false } = {},
+): Promise<boolean> {
   const { projectId, id } = build;
   const previous = build.previous ?? null;
   const start = Date.now();
   const secondsGone = () => (Date.now() - start) / 1000;
+  const removal = serviceRemoval(build, mayBeStarting, tools);
   for (let pauseMs = 20; secondsGone() < lookSeconds; pauseMs = Math.min(pauseMs * 2, 1_000)) {
     const { lock } = await tools.table.read({ lock: Lock.at({ projectId }) });
     if (lock?.buildId !== id) return true;
     const isRestored =
       previous === null
-        ? await removeService(build, tools)
+        ? await removal(secondsGone())
         : await restorePrevious(build, previous, secondsGone() > listedWithinSeconds, tools);
     if (isRestored) return true;
     await sleep(pauseMs);

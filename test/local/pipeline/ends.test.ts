@@ -368,6 +368,39 @@ describe("an execution that ended by itself", () => {
     }
   });
 
+  test("while its first version deployed removes the service that the aborted step starts only then", async () => {
+    const project = await steps.newProject({ status: "deploying", previous: null });
+    let deletions = 0;
+    aws.before = async (operation) => {
+      if (operation !== "DeleteService") return;
+      deletions += 1;
+      // Lambda does not end the function that calls ECS.
+      if (deletions === 3) aws.live = definitionOf("slipway-new");
+      if (aws.live === null) throw new AwsError("ServiceNotFoundException", "There is no such service.");
+    };
+    await ended(project);
+    expect([deletions, aws.live]).toEqual([3, null]);
+    expect(await project.rows()).toMatchObject({
+      build: { status: "error" },
+      lock: undefined,
+      live: { buildId: null },
+    });
+  });
+
+  test("before its first version was started frees the project after ten seconds", async () => {
+    const project = await steps.newProject({ status: "deploying", previous: null });
+    aws.refused.DeleteService = "ServiceNotFoundException";
+    await ended(project);
+    const seconds = (Date.now() - begin.getTime()) / 1000;
+    expect(seconds).toBeGreaterThan(10);
+    expect(seconds).toBeLessThan(11.1);
+    expect(await project.rows()).toMatchObject({
+      build: { status: "error" },
+      lock: undefined,
+      live: { buildId: null },
+    });
+  });
+
   test("keeps the project's lock until the previous version is confirmed, and the event is delivered again", async () => {
     const project = await rolledBack();
     aws.live = definitionOf("slipway-new");
