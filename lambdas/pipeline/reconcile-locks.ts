@@ -6,6 +6,7 @@ import { errorFields, log } from "../http/log.ts";
 import { listener } from "../http/step.ts";
 import type { Tools } from "../http/tools.ts";
 import { Removal, removalLease } from "../removals/model/removal.ts";
+import { endLeftovers } from "./model/end-leftovers.ts";
 import { endOrphanedBuild } from "./model/end-orphaned-build.ts";
 
 type RemovalTools = Tools<"table:read" | "table:write" | "removals:start">;
@@ -31,7 +32,8 @@ async function reconcileRemovals(before: string, now: Date, { table, removals }:
 
 /**
  * Looks at every lock whose lease ended: an execution that was never started is started (its name makes that
- * idempotent), one that runs gets a new lease, and one that is over has its build ended and its lock released.
+ * idempotent), one that runs gets a new lease and nothing left in its way, and one that is over has its build ended and its
+ * lock released.
  */
 export const handler = listener(
   "reconcile-locks",
@@ -45,10 +47,11 @@ export const handler = listener(
       try {
         const state = await tools.deployments.start({ organizationId, projectId, buildId, source });
         if (state === "ended") await endOrphanedBuild(lock, tools);
-        else
-          await tools.table.write({
-            lock: Lock.update({ projectId }, { set: { leaseUntil: leaseUntil(now) } }, { buildId }),
-          });
+        else {
+          const set = { leaseUntil: leaseUntil(now) };
+          await tools.table.write({ lock: Lock.update({ projectId }, { set }, { buildId }) });
+          await endLeftovers(lock, tools);
+        }
       } catch (error) {
         log("error", "A lock could not be reconciled", { buildId, ...errorFields(error) });
       }

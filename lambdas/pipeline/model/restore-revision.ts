@@ -24,7 +24,11 @@ const clockSkewMs = 60_000;
  * Moves a deployment that is not over towards the wanted task definition; false when it only drains. A deployment that ends
  * the tasks of the version before it is not rolled back, because nothing would serve until they run again.
  */
-async function steer(arn: string, isWanted: boolean, { rollouts, traffic }: RestoreTools): Promise<boolean> {
+export async function steer(
+  arn: string,
+  isWanted: boolean,
+  { rollouts, traffic }: Pick<RestoreTools, "rollouts" | "traffic">,
+): Promise<boolean> {
   const state = await rollouts.deployment(arn);
   if (state?.stage === "CLEAN_UP") return !isWanted;
   // A deployment that ECS does not describe yet, or that is already ending, is read again.

@@ -14,6 +14,8 @@ const previous = { taskDefinition: definitionOf(`slipway-${previousId}`), buildI
 interface Aws {
   /** The task definition that the project's service runs; null if there is no service. */
   live: string | null;
+  /** The hook that opened in the deployments. */
+  hook: string | undefined;
   deployments: { serviceDeploymentArn: string; status: string; targetServiceRevisionArn: string; createdAt: number }[];
   /** The tasks of release commands, by family. */
   releases: Record<string, string[]>;
@@ -36,6 +38,7 @@ beforeEach(() => {
   aws = {
     live: null,
     deployments: [],
+    hook: undefined,
     releases: {},
     logs: {},
     emptyPages: 0,
@@ -55,6 +58,16 @@ const answers: Answers = {
   DescribeServiceRevisions: ({ serviceRevisionArns }) => ({
     serviceRevisions: serviceRevisionArns.map((arn: string) => ({ serviceRevisionArn: arn, taskDefinition: arn })),
   }),
+  DescribeServiceDeployments: ({ serviceDeploymentArns: [arn] }) => ({
+    serviceDeployments: aws.deployments
+      .filter(({ serviceDeploymentArn }) => serviceDeploymentArn === arn)
+      .map(({ status }) => ({
+        status,
+        lifecycleHookDetails: aws.hook && [{ hookId: aws.hook, status: "AWAITING_ACTION" }],
+      })),
+  }),
+  ContinueServiceDeployment: () => ({}),
+  StopServiceDeployment: () => ({}),
   UpdateService: () => ({}),
   DeleteService() {
     aws.live = null;
@@ -464,6 +477,54 @@ describe("the reconciliation of locks", () => {
     aws.executions[project.buildId] = status;
     await reconcile();
     expect(await project.rows()).toMatchObject({ build: { status: "building" }, lock: { leaseUntil: later(15) } });
+  });
+
+  describe("for a build that waits", () => {
+    /** A build that waits for a deployment of another build of its project. */
+    async function waiting(other: Partial<BuildRow>, change: Partial<BuildRow> = {}) {
+      const project = await locked(-1, { status: "building", waitedAt: at, ...change });
+      aws.executions[project.buildId] = "RUNNING";
+      const failed = await project.addBuild(other);
+      const targetServiceRevisionArn = definitionOf(`slipway-${failed}`);
+      const createdAt = begin.getTime() / 1000;
+      aws.deployments = [{ serviceDeploymentArn: "arn:d", status: "IN_PROGRESS", targetServiceRevisionArn, createdAt }];
+      return project;
+    }
+    const changes = () =>
+      ["DeleteService", "ContinueServiceDeployment", "StopServiceDeployment"].flatMap((one) =>
+        steps.inputs(one).map((input) => [one, input]),
+      );
+
+    test("rolls back what an aborted step of a failed build has started", async () => {
+      const project = await waiting({ status: "error", previous });
+      aws.hook = "hook-1";
+      await reconcile();
+      const serviceDeploymentArn = "arn:d";
+      const answered = ["ContinueServiceDeployment", { serviceDeploymentArn, hookId: "hook-1", action: "ROLLBACK" }];
+      expect(changes()).toEqual([answered]);
+      expect(await project.lock()).toMatchObject({ leaseUntil: later(15) });
+      // An app that never becomes healthy opens no hook.
+      await waiting({ status: "error", previous });
+      aws.hook = undefined;
+      await reconcile();
+      expect(changes()).toEqual([answered, ["StopServiceDeployment", { serviceDeploymentArn, stopType: "ROLLBACK" }]]);
+    });
+
+    test("deletes the service that an aborted step of a failed first build has started", async () => {
+      await waiting({ status: "error", previous: null });
+      await reconcile();
+      expect(changes()).toEqual([["DeleteService", { cluster: "apps", service: expect.any(String), force: true }]]);
+    });
+
+    test.each<[string, Partial<BuildRow>, Partial<BuildRow>]>([
+      ["whose service may be its own", { status: "error", previous: null }, { status: "deploying" }],
+      ["for a deployment of a build that is ready", { status: "ready", previous }, {}],
+      ["no more, because it does not wait at all", { status: "error", previous }, { waitedAt: undefined }],
+    ])("leaves ECS alone %s", async (_, other, change) => {
+      await waiting(other, change);
+      await reconcile();
+      expect(changes()).toEqual([]);
+    });
   });
 
   test("ends the build of an execution that is over, and frees its project", async () => {
