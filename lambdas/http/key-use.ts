@@ -1,3 +1,4 @@
+import { present } from "../table/entity.ts";
 import type { RowUpdater } from "../table/updater.ts";
 import { AccessKey, ProjectKeys, Token } from "./model/credentials.ts";
 import type { PresentedCredential } from "./presented-credential.ts";
@@ -32,7 +33,7 @@ async function recordKeyUse(keyUses: RowUpdater, access: string, hash: string, m
   if (!key?.manual) return;
   const entry = `key_${key.credentialId}`;
   const set = { [`${entry}.lastUsedAt`]: minute };
-  await keyUses.updateBestEffort(
-    ProjectKeys.update({ projectId: key.projectId }, { set }, { [entry]: { is: "present" } }),
-  );
+  // A function that Lambda has frozen between the two updates continues when others have recorded later minutes.
+  const condition = { [entry]: present, [`${entry}.lastUsedAt`]: { is: "absentOrBelow", value: minute } as const };
+  await keyUses.updateBestEffort(ProjectKeys.update({ projectId: key.projectId }, { set }, condition));
 }

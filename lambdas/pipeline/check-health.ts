@@ -102,7 +102,9 @@ async function unhealthy(
 
 /** A process that exits fails at once (docs/api.md, Health check). */
 async function checkExit(watch: Watch, tools: Tools): Promise<Verdict> {
-  const [stopped] = await tools.traffic.tasks(watch.build.id, "STOPPED");
+  const tasks = await tools.traffic.tasks(watch.build.id, "STOPPED");
+  // The first that ended: ECS documents no order.
+  const [stopped] = tasks.toSorted((one, other) => (one.stoppedAt?.getTime() ?? 0) - (other.stoppedAt?.getTime() ?? 0));
   if (!stopped) return waiting;
   const { startedAt, stoppedAt, exitCode: code, reason, isOutOfMemory } = stopped;
   const memory = isOutOfMemory ? runOptions(watch.build.settings).memory : undefined;

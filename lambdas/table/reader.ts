@@ -23,7 +23,9 @@ export interface TableReader {
   ): Promise<R[]>;
 }
 
+/** How often keys of one BatchGetItem are asked for, and how many one can name (the limit of DynamoDB). */
 const attemptsMax = 6;
+const keysMax = 100;
 
 /** DynamoDB refuses longer keys (2,048 and 1,024 bytes), so no row has one. */
 function isPossible({ pk, sk }: Key): boolean {
@@ -38,14 +40,17 @@ export function tableReader(client: TableConnection, tableName: string): TableRe
     const found = new Map<string, Item>();
     const distinct = new Map(keys.filter(isPossible).map(({ pk, sk }) => [nameOf({ pk, sk }), { pk, sk }]));
     let pending: Item[] = [...distinct.values()];
-    for (let attempt = 0; pending.length > 0; attempt += 1) {
+    let attempt = 0;
+    while (pending.length > 0) {
       if (attempt === attemptsMax) throw new RetriesExhausted("Some keys stayed unprocessed");
       if (attempt > 0) await sleep(20 * 2 ** attempt * Math.random());
-      const Keys = pending.slice(0, 100);
+      const Keys = pending.slice(0, keysMax);
       const command = new BatchGetCommand({ RequestItems: { [tableName]: { Keys, ConsistentRead: true } } });
       const output = await client.send(command).catch(rethrowWithoutQuotes);
       for (const item of output.Responses?.[tableName] ?? []) found.set(nameOf(item), item);
-      pending = [...(output.UnprocessedKeys?.[tableName]?.Keys ?? []), ...pending.slice(100)];
+      const unprocessed = output.UnprocessedKeys?.[tableName]?.Keys ?? [];
+      attempt = unprocessed.length === 0 ? 0 : attempt + 1;
+      pending = [...unprocessed, ...pending.slice(keysMax)];
     }
     return found;
   }

@@ -11,7 +11,7 @@ const harmless = /^(?:true|false|production|development|\d{1,8})$/;
 
 /** Patterns of secrets, each with a cheap test that a text must pass before it is searched. */
 const secretShapes: readonly { holds: RegExp; shape: RegExp }[] = [
-  { holds: /sl[kspt]_/, shape: /\bsl[kspt]_[0-9a-z]{40,}\b/g },
+  { holds: /sl[bcklpstw]_/, shape: /\bsl[bcklpstw]_[0-9a-z]{40,}\b/g },
   { holds: /A[KS]IA/, shape: /\b(?:AKIA|ASIA)[0-9A-Z]{16}\b/g },
   { holds: /AIza/, shape: /\bAIza[0-9A-Za-z_-]{35}\b/g },
   { holds: /gh[pousr]_/, shape: /\bgh[pousr]_[0-9A-Za-z]{36,}\b/g },

@@ -466,6 +466,28 @@ describe("the use of a credential", () => {
     expect(await usesOf(own)).toEqual({ ...none, token: later });
   });
 
+  test("moves forward only in the project's list too", async () => {
+    const own = await organization();
+    await use(own, "key");
+    await expect.poll(() => usesOf(own)).toEqual({ ...none, key: minute, listed: minute });
+    // Another instance records a later minute between the two updates of this one.
+    const recorded = vi.fn(async (...args: Parameters<typeof table.updateBestEffort>) => {
+      const row = await table.updateBestEffort(...args);
+      if (recorded.mock.calls.length === 1) {
+        const entry = `key_${(row as { credentialId: string }).credentialId}`;
+        const set = { [`${entry}.lastUsedAt`]: "2026-11-20T02:00:00.000Z" };
+        await table.update(ProjectKeys.update({ projectId: own.projectId }, { set }));
+      }
+      return row;
+    });
+    const keyUses = { ...table, updateBestEffort: recorded as typeof table.updateBestEffort };
+    const call = { credential: own.credentials.key, now: new Date(later), orgId: own.orgId, rule: openRule };
+    await accessFor(call, { ...tools(), keyUses }).read();
+    await expect.poll(() => recorded.mock.calls.length).toBe(2);
+    await Promise.allSettled(recorded.mock.results.map(({ value }) => value as Promise<Item>));
+    expect(await usesOf(own)).toMatchObject({ key: later, listed: "2026-11-20T02:00:00.000Z" });
+  });
+
   test("is remembered for each of 10,000 names, so that the memory of a function is bounded", async () => {
     const own = await organization();
     const updateBestEffort = vi.fn(async () => undefined);

@@ -254,6 +254,14 @@ describe("a version is unhealthy", () => {
     expect(Date.now()).toBe(begin.getTime());
   });
 
+  test("as its first instance did, in whatever order ECS lists them", async () => {
+    const build = await deploying();
+    build.ours.running = 0;
+    build.task({ id: "t2", status: "STOPPED", exitCode: 2, startedAt: ago(5), stoppedAt: ago(1) });
+    build.task({ status: "STOPPED", exitCode: 1, startedAt: ago(5), stoppedAt: ago(2) });
+    expect(await build.reason()).toContain("The app exited with code 1 after 3.0 s before it was healthy.");
+  });
+
   test.each<[string, Partial<Task>, string]>([
     ["without a time, if ECS does not know when it started", { stoppedAt: begin }, "code 1 before it was healthy."],
     ["without a time, if ECS does not know when it ended", { startedAt: begin }, "code 1 before it was healthy."],

@@ -215,7 +215,11 @@ describe("the work grows with the text and the values, not with their product", 
 describe("text in the format of a secret", () => {
   const letters = (count: number) => "a1".repeat(count).slice(0, count);
   test.each([
-    ...["slk_", "sls_", "slp_", "slt_"].map((prefix) => [prefix, letters(40), letters(39)]),
+    ...["slk_", "sls_", "slp_", "slt_", "slb_", "slc_", "sll_", "slw_"].map((prefix) => [
+      prefix,
+      letters(40),
+      letters(39),
+    ]),
     ...["AKIA", "ASIA"].map((prefix) => [prefix, "A1".repeat(8), "A1".repeat(7)]),
     ["AIza", `${letters(33)}-_`, letters(34)],
     ...["ghp_", "gho_", "ghu_", "ghs_", "ghr_"].map((prefix) => [prefix, letters(36), letters(35)]),

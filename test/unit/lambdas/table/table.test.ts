@@ -126,6 +126,12 @@ test.each([
   expect(received.at(-1)?.body.ClientRequestToken).not.toBe(tokens[0]);
 });
 
+test("rows of any number are read, a hundred at a time", async () => {
+  const ids = Array.from({ length: 1_001 }, (_, n) => String(n));
+  await table.read(Object.fromEntries(ids.map((id) => [id, Thing.at({ id })])));
+  expect(received.map(({ body }) => body.RequestItems?.rows?.Keys.length)).toEqual([...Array(10).fill(100), 1]);
+});
+
 test("keys that stay unprocessed are asked for again, alone", async () => {
   const places = { one: Thing.at({ id: "b" }), other: Thing.at({ id: "c" }) };
   const left = { rows: { Keys: [{ pk: { S: "THINGS" }, sk: { S: "THING#c" } }] } };
