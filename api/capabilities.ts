@@ -11,6 +11,8 @@ export const capabilities = [
   "table:scan",
   /** Record when a key was last used: UpdateItem alone. Every route that proves its caller has it (`capabilitiesOf`). */
   "keys:record-use",
+  /** Record the event of a change in a write of its own: UpdateItem alone. Every route that proves its caller and records events has it. */
+  "events:record",
   /** Record what serves a project, as just read from ECS: UpdateItem alone. */
   "live-build:cache",
   /** Update a file's entry to what S3 holds: UpdateItem alone. */
@@ -79,8 +81,10 @@ export const capabilities = [
   "domains:route",
   /** Sign upload and download addresses of stored files. */
   "files:sign",
-  /** Look at and delete stored files. */
-  "files:manage",
+  /** Look at stored files. */
+  "files:look",
+  /** Delete stored files. */
+  "files:remove",
   /** Run statements in the organization's databases. */
   "databases:run",
   /** Look up a running image build, create its project's repository, and give the build access to its inputs and that repository. */

@@ -87,9 +87,16 @@ export interface Route<
 /** What proving a caller needs, whatever the route does. */
 export const callerCapabilities = ["table:read", "keys:record-use"] as const satisfies readonly Capability[];
 
-/** What the function behind a route may touch: what the route declares, and what proving its caller needs. */
-export function capabilitiesOf({ definition }: Route): readonly Capability[] {
-  return [...new Set([...definition.uses, ...(definition.credential === "none" ? [] : callerCapabilities)])];
+/** Whether the route's changes are recorded as events. */
+export function recordsEvents({ definition: { event } }: Pick<Route, "definition">): boolean {
+  return event === "commit" || event === "around";
+}
+
+/** What the function behind a route may touch: what the route declares, and what proving its caller and its events need. */
+export function capabilitiesOf(route: Route): readonly Capability[] {
+  const { uses, credential } = route.definition;
+  if (credential === "none") return [...new Set(uses)];
+  return [...new Set([...uses, ...callerCapabilities, ...(recordsEvents(route) ? (["events:record"] as const) : [])])];
 }
 
 /** What a personal access token was made for (docs/api.md, Personal access tokens). */

@@ -113,7 +113,7 @@ export const getFile = route("get-file", `GET ${files}/{fileId}`, {
   reply: () => z.object({ file: file.extend({ url: z.string() }) }),
   status: 200,
   errors: [],
-  uses: ["table:read", "files:follow", "files:sign", "files:manage"],
+  uses: ["table:read", "files:follow", "files:sign", "files:look"],
 });
 
 export const deleteFile = route("delete-file", `DELETE ${files}/{fileId}`, {
@@ -122,7 +122,7 @@ export const deleteFile = route("delete-file", `DELETE ${files}/{fileId}`, {
   reply: () => z.object({ file: z.string() }),
   status: 200,
   errors: [],
-  uses: ["table:read", "table:write", "files:manage"],
+  uses: ["table:read", "table:write", "files:remove"],
 });
 
 export const deleteStorage = route("delete-storage", `DELETE ${storages}/{storageId}`, {

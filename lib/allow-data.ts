@@ -81,15 +81,20 @@ export const buildValuesRead: (r: Resources) => Allowance[] = (r) => [
   throughService(r, "s3", ["kms:Decrypt"]),
 ];
 
-/** Checks and deletes stored files; clients read and write their content with presigned addresses. */
-export const filesManage: (r: Resources) => Allowance[] = (r) => [
-  {
-    actions: ["s3:DeleteObject", "s3:GetObject"],
-    resources: [r.data.files.arnForObjects("*")],
-    because: "The objects are named after organizations and files.",
-  },
+const storedFile = (r: Resources, action: string): Allowance => ({
+  actions: [action],
+  resources: [r.data.files.arnForObjects("*")],
+  because: "The objects are named after organizations and files.",
+});
+
+/** Checks stored files; clients read and write their content with presigned addresses. */
+export const filesLook: (r: Resources) => Allowance[] = (r) => [
+  storedFile(r, "s3:GetObject"),
   listing(r.data.files.bucketArn),
 ];
+
+/** Deletes stored files. */
+export const filesRemove: (r: Resources) => Allowance[] = (r) => [storedFile(r, "s3:DeleteObject")];
 
 /** Runs statements through the Data API; empty if the stack has no databases. */
 export const databasesRun: (r: Resources) => Allowance[] = (r) =>

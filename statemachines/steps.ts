@@ -134,7 +134,7 @@ export const listeners = {
   },
   /** "Object Created" events of the files bucket. */
   "file-uploaded": {
-    uses: ["table:read", "files:follow", "files:manage"],
+    uses: ["table:read", "files:follow", "files:look", "files:remove"],
     timeoutSeconds: 30,
     memory: 512,
   },

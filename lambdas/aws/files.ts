@@ -12,18 +12,24 @@ export interface SeenObject {
 export interface StoredFiles {
   /** The object stored at this key; `undefined` if there is none. */
   find(key: string): Promise<SeenObject | undefined>;
+}
+
+export interface FileRemover {
   /** Deletes the object at this key; succeeds if there is none. */
   remove(key: string): Promise<void>;
 }
 
-export function storedFiles(environment: { FILES_BUCKET: string }): StoredFiles {
-  const s3 = new S3Client({
+function s3Client(): S3Client {
+  return new S3Client({
     ...clientDefaults({ requestTimeout: 3_000 }),
     requestChecksumCalculation: "WHEN_REQUIRED",
     responseChecksumValidation: "WHEN_REQUIRED",
     forcePathStyle: process.env.AWS_ENDPOINT_URL_S3 !== undefined,
   });
-  const Bucket = environment.FILES_BUCKET;
+}
+
+export function storedFiles({ FILES_BUCKET: Bucket }: { FILES_BUCKET: string }): StoredFiles {
+  const s3 = s3Client();
   return {
     async find(key) {
       try {
@@ -40,6 +46,12 @@ export function storedFiles(environment: { FILES_BUCKET: string }): StoredFiles 
         throw error;
       }
     },
+  };
+}
+
+export function fileRemover({ FILES_BUCKET: Bucket }: { FILES_BUCKET: string }): FileRemover {
+  const s3 = s3Client();
+  return {
     async remove(key) {
       await s3.send(new DeleteObjectCommand({ Bucket, Key: key }));
     },

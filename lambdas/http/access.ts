@@ -55,11 +55,12 @@ export interface AccessRequest extends ProofRequest {
   idempotencyKey?: IdempotencyKey | undefined;
 }
 
-/** What proving a caller needs, and `commit` if the route may write. */
+/** What proving a caller needs, `commit` if the route may write, and its events if it records them. */
 export interface AccessTools {
   reader: TableReader;
   keyUses: RowUpdater;
   writer?: TableWriter | undefined;
+  events?: RowUpdater | undefined;
 }
 
 /** Whether the row does not exist or belongs to another organization. */
@@ -95,14 +96,15 @@ export function accessFor(request: AccessRequest, tools: AccessTools): Access & 
   /** Records an event in a write of its own, because the transaction is full or the work is outside the table. */
   async function record(event: EventRow): Promise<void> {
     const { id, ownerId } = event;
-    await tools.keyUses.update(Event.update({ ownerId, id }, { set: event }));
+    if (!tools.events) throw new Error("The route declares no event");
+    await tools.events.update(Event.update({ ownerId, id }, { set: event }));
     recorded = event;
   }
 
   async function conclude(outcome: EventRow["outcome"]): Promise<void> {
     if (!recorded) return;
     const { id, ownerId } = recorded;
-    await tools.keyUses.update(Event.update({ ownerId, id }, { set: { outcome } }, { id: present }));
+    await tools.events?.update(Event.update({ ownerId, id }, { set: { outcome } }, { id: present }));
   }
 
   /** An event that cannot be completed says that its outcome is unknown; the change itself was made. */

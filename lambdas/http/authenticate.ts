@@ -1,6 +1,6 @@
 import type middy from "@middy/core";
 import type { APIGatewayProxyEventV2 } from "aws-lambda";
-import { callerCapabilities, type Route } from "../../api/route.ts";
+import { callerCapabilities, type Route, recordsEvents } from "../../api/route.ts";
 import type { Places } from "../table/reader.ts";
 import { type Access, accessFor } from "./access.ts";
 import { changeOf } from "./events.ts";
@@ -32,12 +32,13 @@ export function authenticate(
   const rule = ruleOf(route);
   const callerTools = prepareTools(callerCapabilities, client);
   const writerTools = uses.includes("table:write") ? prepareTools(["table:write"], client) : undefined;
+  const eventTools = recordsEvents(route) ? prepareTools(["events:record"], client) : undefined;
   return {
     async before({ context }) {
       const { input, idempotencyKey } = context;
       const { credential, params, now } = input;
       if (!credential) throw unauthorized();
-      const [caller, writer] = await Promise.all([callerTools(), writerTools?.()]);
+      const [caller, writer, recorder] = await Promise.all([callerTools(), writerTools?.(), eventTools?.()]);
       const request = {
         credential,
         now,
@@ -50,7 +51,8 @@ export function authenticate(
         change: changeOf(route, params),
         idempotencyKey,
       };
-      context.access = accessFor(request, { reader: caller.table, keyUses: caller.keyUses, writer: writer?.table });
+      const { table: reader, keyUses } = caller;
+      context.access = accessFor(request, { reader, keyUses, writer: writer?.table, events: recorder?.events });
     },
     after({ context }) {
       if (!context.access?.proved()) throw new Error(`${route.id} answered without proving its caller`);

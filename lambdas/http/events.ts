@@ -1,5 +1,5 @@
 import { limits } from "../../api/limits.ts";
-import type { Route } from "../../api/route.ts";
+import { type Route, recordsEvents } from "../../api/route.ts";
 import { newId } from "../table/ids.ts";
 import type { EventRow } from "./model/event.ts";
 import type { PresentedCredential } from "./presented-credential.ts";
@@ -14,8 +14,7 @@ export interface Change {
 
 /** The change that a route makes, if it declares that its events are recorded. */
 export function changeOf(route: Route, ids: Change["ids"]): Change | undefined {
-  const { event } = route.definition;
-  return event === "commit" || event === "around" ? { action: route.id, ids } : undefined;
+  return recordsEvents(route) ? { action: route.id, ids } : undefined;
 }
 
 /** A caller, named by ids only. */

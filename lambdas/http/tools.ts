@@ -16,7 +16,7 @@ import type { BuildValues } from "../aws/build-values.ts";
 import type { DatabaseRunner } from "../aws/databases.ts";
 import type { DeploymentResumer, DeploymentStarter } from "../aws/deployments.ts";
 import type { FileAddresses } from "../aws/file-addresses.ts";
-import type { StoredFiles } from "../aws/files.ts";
+import type { FileRemover, StoredFiles } from "../aws/files.ts";
 import type { IdentityProver } from "../aws/identity.ts";
 import type { BuildAccessGranter } from "../aws/image-builds.ts";
 import type { ImageRemover } from "../aws/image-removal.ts";
@@ -52,6 +52,7 @@ interface ToolsOf {
   "table:write": { table: TableWriter };
   "table:scan": { scanner: TableScanner };
   "keys:record-use": { keyUses: RowUpdater };
+  "events:record": { events: RowUpdater };
   "live-build:cache": { liveCache: RowUpdater };
   "files:follow": { entries: RowUpdater };
   "archives:upload": { uploads: ArchiveUploads };
@@ -86,7 +87,8 @@ interface ToolsOf {
   "uploads:locate": { uploadOrigins: readonly string[] };
   "domains:route": { customDomains: CustomDomains };
   "files:sign": { addresses: FileAddresses };
-  "files:manage": { files: StoredFiles };
+  "files:look": { files: StoredFiles };
+  "files:remove": { fileRemover: FileRemover };
   "databases:run": { databases: DatabaseRunner };
   "image-builds:grant": { imageBuilds: BuildAccessGranter };
   "images:expire": { images: ImageRetention };
@@ -110,6 +112,9 @@ export class TableClient {
 
 type Loader<C extends Capability> = (environment: Environment, table: TableClient) => Promise<ToolsOf[C]>;
 
+const updater = async (e: Environment, table: TableClient) =>
+  (await import("../table/updater.ts")).rowUpdater(await table.get(), e.TABLE_NAME);
+
 /** Each capability's module is loaded only where it is named, so that a Lambda starts without clients it never calls. */
 const loaders: { [C in Capability]: Loader<C> } = {
   "table:read": async (e, table) => ({
@@ -121,15 +126,10 @@ const loaders: { [C in Capability]: Loader<C> } = {
   "table:scan": async (e, table) => ({
     scanner: (await import("../table/scanner.ts")).tableScanner(await table.get(), e.TABLE_NAME),
   }),
-  "keys:record-use": async (e, table) => ({
-    keyUses: (await import("../table/updater.ts")).rowUpdater(await table.get(), e.TABLE_NAME),
-  }),
-  "live-build:cache": async (e, table) => ({
-    liveCache: (await import("../table/updater.ts")).rowUpdater(await table.get(), e.TABLE_NAME),
-  }),
-  "files:follow": async (e, table) => ({
-    entries: (await import("../table/updater.ts")).rowUpdater(await table.get(), e.TABLE_NAME),
-  }),
+  "keys:record-use": async (e, table) => ({ keyUses: await updater(e, table) }),
+  "events:record": async (e, table) => ({ events: await updater(e, table) }),
+  "live-build:cache": async (e, table) => ({ liveCache: await updater(e, table) }),
+  "files:follow": async (e, table) => ({ entries: await updater(e, table) }),
   "archives:upload": async (e) => ({ uploads: (await import("../aws/archive-uploads.ts")).archiveUploads(e) }),
   "archives:read": async (e) => ({ archives: (await import("../aws/archives.ts")).archiveReader(e) }),
   "archives:copy": async (e) => ({ copies: (await import("../aws/archives.ts")).archiveCopier(e) }),
@@ -162,15 +162,14 @@ const loaders: { [C in Capability]: Loader<C> } = {
   "identity:prove": async (e) => ({ identity: (await import("../aws/identity.ts")).identityProver(e) }),
   "uploads:locate": async (e) => ({ uploadOrigins: (await import("../aws/bucket-address.ts")).uploadOrigins(e) }),
   "domains:route": async (e) => ({ customDomains: { routed: e.CUSTOM_DOMAINS === "routed" } }),
-  "console-sessions:renew": async (e, table) => ({
-    consoleSessions: (await import("../table/updater.ts")).rowUpdater(await table.get(), e.TABLE_NAME),
-  }),
+  "console-sessions:renew": async (e, table) => ({ consoleSessions: await updater(e, table) }),
   "service:call": async (e) => ({ service: { url: serviceUrl(e.SERVICE_HOST) } }),
   "console:locate": async (e) => ({
     console: { origin: e.CONSOLE_ORIGIN, address: `${e.CONSOLE_ORIGIN}/console` },
   }),
   "files:sign": async (e) => ({ addresses: (await import("../aws/file-addresses.ts")).fileAddresses(e) }),
-  "files:manage": async (e) => ({ files: (await import("../aws/files.ts")).storedFiles(e) }),
+  "files:look": async (e) => ({ files: (await import("../aws/files.ts")).storedFiles(e) }),
+  "files:remove": async (e) => ({ fileRemover: (await import("../aws/files.ts")).fileRemover(e) }),
   "databases:run": async (e) => ({ databases: (await import("../aws/databases.ts")).databaseRunner(e) }),
   "images:expire": async (e) => ({ images: (await import("../aws/image-retention.ts")).imageRetention(e) }),
   "image-builds:grant": async (e) => ({ imageBuilds: (await import("../aws/image-builds.ts")).buildAccessGranter(e) }),

@@ -10,10 +10,10 @@ const objectCreated = z.object({ detail: z.object({ object: z.object({ key: z.st
  * Updates a file's entry to what S3 holds. An object without an entry was uploaded to the address of a deleted file and
  * is deleted: ids are never reused, so it cannot belong to a newer file.
  */
-export const handler = listener("file-uploaded", objectCreated, async ({ detail }, { table, entries, files }) => {
+export const handler = listener("file-uploaded", objectCreated, async ({ detail }, tools) => {
   const owner = objectOwner(detail.object.key);
   if (!owner) return;
-  const { stored } = await table.read({ stored: File.at({ storageId: owner.storageId, id: owner.fileId }) });
-  const row = await followObject({ owner, row: stored, always: true, now: new Date() }, { entries, files });
-  if (!row) await files.remove(objectKey(owner));
+  const { stored } = await tools.table.read({ stored: File.at({ storageId: owner.storageId, id: owner.fileId }) });
+  const row = await followObject({ owner, row: stored, always: true, now: new Date() }, tools);
+  if (!row) await tools.fileRemover.remove(objectKey(owner));
 });

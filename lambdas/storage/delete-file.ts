@@ -13,12 +13,12 @@ import { File } from "./model/rows.ts";
  */
 export const handler = endpoint(
   deleteFile,
-  async ({ params, access }, { files }) => {
+  async ({ params, access }, { fileRemover }) => {
     const { orgId: organizationId, storageId, fileId } = params;
     return retryConflicts("The file", async () => {
       const { storage, file } = await access.read({ storage: storageAt(params), file: fileAt(params) });
       if (!storage || !file) throw notFound();
-      await files.remove(objectKey({ organizationId, storageId, fileId }));
+      await fileRemover.remove(objectKey({ organizationId, storageId, fileId }));
       const outcome = await access.commit({
         file: File.delete({ storageId, id: fileId }, { revision: file.revision }),
       });

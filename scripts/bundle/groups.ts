@@ -10,6 +10,7 @@ const ofTheTable: ReadonlySet<Capability> = new Set([
   "table:write",
   "table:scan",
   "keys:record-use",
+  "events:record",
   "live-build:cache",
   "files:follow",
   "console-sessions:renew",

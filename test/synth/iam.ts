@@ -69,6 +69,14 @@ it("a GET can neither put nor delete a row", () => {
   }
 });
 
+it("a GET changes no file", () => {
+  const roles = new Map(functions().map(({ id, roleId }) => [id, roleId]));
+  for (const { id } of routes.filter(({ method }) => method === "GET")) {
+    const held = grantsOf(roles.get(id) ?? "").map(({ action }) => action);
+    expect([id, held.filter((action) => /^s3:(?!Get|List)/.test(action))]).toEqual([id, []]);
+  }
+});
+
 it("the capabilities of each function", () => {
   const projection = functions().map(({ id }) => `${id}: ${[...(usesOf.get(id) ?? [])].sort().join(" ")}`);
   expect(projection.sort().join("\n")).toMatchInlineSnapshot(`
@@ -77,51 +85,51 @@ it("the capabilities of each function", () => {
     await-upload: archives:read deployments:resume table:read table:write
     begin-passkey-sign-in: console:locate table:write
     begin-passkey: console:locate keys:record-use table:read table:write
-    cancel-build: keys:record-use table:read table:write
+    cancel-build: events:record keys:record-use table:read table:write
     check-health: apps:read apps:switch apps:watch build-values:read logs:read table:read table:write
     connect-tool: table:read table:write
     copy-archive: archives:copy archives:read table:read table:write
-    create-build: archives:upload deployments:start keys:record-use table:read table:write
+    create-build: archives:upload deployments:start events:record keys:record-use table:read table:write
     create-connection-code: keys:record-use table:read table:write
     create-console-session: console:locate table:read table:write
-    create-credential: keys:record-use table:read table:write
-    create-database: keys:record-use table:read table:write
-    create-domain: keys:record-use table:read table:write
-    create-environment: keys:record-use table:read table:write
-    create-files: files:sign keys:record-use table:read table:write
-    create-member: console:locate keys:record-use table:read table:write
-    create-organization: keys:record-use table:read table:write
-    create-passkey: console:locate keys:record-use table:read table:write
-    create-project: keys:record-use table:read table:write
+    create-credential: events:record keys:record-use table:read table:write
+    create-database: events:record keys:record-use table:read table:write
+    create-domain: events:record keys:record-use table:read table:write
+    create-environment: events:record keys:record-use table:read table:write
+    create-files: events:record files:sign keys:record-use table:read table:write
+    create-member: console:locate events:record keys:record-use table:read table:write
+    create-organization: events:record keys:record-use table:read table:write
+    create-passkey: console:locate events:record keys:record-use table:read table:write
+    create-project: events:record keys:record-use table:read table:write
     create-row: databases:run keys:record-use table:read table:write
     create-session: apps:identify identity:prove keys:record-use table:read table:write
-    create-storage: keys:record-use table:read table:write
-    create-table: databases:run keys:record-use table:read table:write
-    create-token: keys:record-use table:read table:write
+    create-storage: events:record keys:record-use table:read table:write
+    create-table: databases:run events:record keys:record-use table:read table:write
+    create-token: events:record keys:record-use table:read table:write
     delete-console-session: console:locate table:read table:write
-    delete-console-sessions: keys:record-use table:read table:write
-    delete-credential: keys:record-use table:read table:write
-    delete-database: keys:record-use removals:start table:read table:write
-    delete-domain: keys:record-use table:read table:write
-    delete-environment: keys:record-use table:read table:write
-    delete-file: files:manage keys:record-use table:read table:write
-    delete-member: keys:record-use table:read table:write
-    delete-passkey: keys:record-use table:read table:write
-    delete-project: apps:remove keys:record-use removals:start table:read table:write
+    delete-console-sessions: events:record keys:record-use table:read table:write
+    delete-credential: events:record keys:record-use table:read table:write
+    delete-database: events:record keys:record-use removals:start table:read table:write
+    delete-domain: events:record keys:record-use table:read table:write
+    delete-environment: events:record keys:record-use table:read table:write
+    delete-file: events:record files:remove keys:record-use table:read table:write
+    delete-member: events:record keys:record-use table:read table:write
+    delete-passkey: events:record keys:record-use table:read table:write
+    delete-project: apps:remove events:record keys:record-use removals:start table:read table:write
     delete-row: databases:run keys:record-use table:read
-    delete-storage: keys:record-use table:read table:write
-    delete-table: databases:run keys:record-use table:read
-    delete-token: keys:record-use table:read table:write
+    delete-storage: events:record keys:record-use table:read table:write
+    delete-table: databases:run events:record keys:record-use table:read
+    delete-token: events:record keys:record-use table:read table:write
     deploy: apps:deploy apps:read apps:watch table:read table:write
-    end-console-session: keys:record-use table:read table:write
+    end-console-session: events:record keys:record-use table:read table:write
     execution-ended: apps:deploy apps:read apps:switch apps:watch releases:stop table:read table:write
     fail-build: build-values:read logs:read releases:stop table:read table:write
-    file-uploaded: files:follow files:manage table:read
+    file-uploaded: files:follow files:look files:remove table:read
     finish: table:read table:write
     get-build: apps:exits apps:read build-values:read keys:record-use live-build:cache logs:read table:read
     get-console-session: console-sessions:renew console:locate table:read
     get-docs: 
-    get-file: files:follow files:manage files:sign keys:record-use table:read
+    get-file: files:follow files:look files:sign keys:record-use table:read
     get-llms: 
     get-me: keys:record-use table:read
     get-metrics: app-metrics:read keys:record-use table:read
@@ -153,24 +161,24 @@ it("the capabilities of each function", () => {
     not-found: 
     operator: console:locate domains:route table:read table:scan table:write
     ping: keys:record-use table:read
-    rebuild: apps:read archives:read deployments:start keys:record-use live-build:cache table:read table:write
+    rebuild: apps:read archives:read deployments:start events:record keys:record-use live-build:cache table:read table:write
     reconcile-locks: apps:deploy apps:read apps:switch apps:watch deployments:start releases:stop removals:start table:read table:write
-    redeploy-build: apps:read archives:read deployments:start keys:record-use live-build:cache table:read table:write
+    redeploy-build: apps:read archives:read deployments:start events:record keys:record-use live-build:cache table:read table:write
     release: apps:deploy apps:read apps:run build-values:read logs:read table:read table:write
     remove: apps:remove archives:remove databases:run deployments:stop images:remove output:remove table:read table:write task-definitions:remove
     roll-back: apps:deploy apps:read apps:switch apps:watch table:read table:write
     serve-console: 
     serve-mcp: 
-    set-managers: keys:record-use table:read table:write
+    set-managers: events:record keys:record-use table:read table:write
     sign-in-with-passkey: console:locate table:read table:write
-    update-database: keys:record-use table:read table:write
-    update-environment: keys:record-use table:read table:write
-    update-member: keys:record-use table:read table:write
-    update-organization: keys:record-use table:read table:write
-    update-project: keys:record-use table:read table:write
+    update-database: events:record keys:record-use table:read table:write
+    update-environment: events:record keys:record-use table:read table:write
+    update-member: events:record keys:record-use table:read table:write
+    update-organization: events:record keys:record-use table:read table:write
+    update-project: events:record keys:record-use table:read table:write
     update-row: databases:run keys:record-use table:read
-    update-storage: keys:record-use table:read table:write
-    update-table: databases:run keys:record-use table:read"
+    update-storage: events:record keys:record-use table:read table:write
+    update-table: databases:run events:record keys:record-use table:read"
   `);
 });
 
@@ -199,6 +207,14 @@ it("the permissions of each capability", () => {
       kms:Decrypt <DataKey> if StringEquals kms:ViaService dynamodb.<Region>.amazonaws.com
       kms:DescribeKey <DataKey> if StringEquals kms:ViaService dynamodb.<Region>.amazonaws.com
     keys:record-use
+      dynamodb:UpdateItem <DataTable>
+      kms:Decrypt <DataKey> if StringEquals kms:ViaService dynamodb.<Region>.amazonaws.com
+      kms:DescribeKey <DataKey> if StringEquals kms:ViaService dynamodb.<Region>.amazonaws.com
+      kms:Encrypt <DataKey> if StringEquals kms:ViaService dynamodb.<Region>.amazonaws.com
+      kms:GenerateDataKey <DataKey> if StringEquals kms:ViaService dynamodb.<Region>.amazonaws.com
+      kms:ReEncryptFrom <DataKey> if StringEquals kms:ViaService dynamodb.<Region>.amazonaws.com
+      kms:ReEncryptTo <DataKey> if StringEquals kms:ViaService dynamodb.<Region>.amazonaws.com
+    events:record
       dynamodb:UpdateItem <DataTable>
       kms:Decrypt <DataKey> if StringEquals kms:ViaService dynamodb.<Region>.amazonaws.com
       kms:DescribeKey <DataKey> if StringEquals kms:ViaService dynamodb.<Region>.amazonaws.com
@@ -333,10 +349,11 @@ it("the permissions of each capability", () => {
     domains:route
     files:sign
       sts:AssumeRole <SignersFiles>
-    files:manage
-      s3:DeleteObject <DataFiles>/*
+    files:look
       s3:GetObject <DataFiles>/*
       s3:ListBucket <DataFiles>
+    files:remove
+      s3:DeleteObject <DataFiles>/*
     databases:run
       kms:Decrypt <DataKey> if StringEquals kms:ViaService secretsmanager.<Region>.amazonaws.com
       rds-data:BeginTransaction arn:<Partition>:rds:<Region>:<AccountId>:cluster:<DatabaseCluster>

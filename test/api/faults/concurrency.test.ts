@@ -177,6 +177,20 @@ describe("fifty requests at once", () => {
     }
   });
 
+  test("a database that is renamed while it is deleted stays, because the deletion confirms its former name", async () => {
+    const list = `/organizations/${guarded.running.seed.organizationId}/databases`;
+    const { id } = (await project.call("POST", list, { body: { name: "Doomed" } })).body.database;
+    guarded.gate.before = async ({ operation, body }) => {
+      if (operation !== "TransactWriteItems" || !body.includes(id)) return undefined;
+      guarded.gate.before = undefined;
+      expect((await project.call("PUT", `${list}/${id}`, { body: { name: "Renamed" } })).status).toBe(200);
+      return undefined;
+    };
+    const refused = await project.call("DELETE", `${list}/${id}?confirm=Doomed`);
+    expect([refused.status, refused.body.code]).toEqual([400, "invalid_request"]);
+    expect((await project.call("DELETE", `${list}/${id}?confirm=Renamed`)).status).toBe(200);
+  });
+
   test("the 501st variable is refused, however many are sent at once", { timeout: 40_000 }, async () => {
     const full = await guarded.newProject();
     const pk = `PRJ#${full.project.split("/").at(-1)}`;

@@ -70,7 +70,7 @@ const openRule = {
   orSelf: false,
   managed: false,
 } as const;
-const tools = () => ({ reader: table, writer: table, keyUses: table });
+const tools = () => ({ reader: table, writer: table, keyUses: table, events: table });
 const accessOf = (
   { orgId, projectId }: Organization,
   credential: PresentedCredential,
@@ -280,7 +280,8 @@ describe("the event of a change", () => {
       {
         reader: { ...table, read: read as typeof table.read },
         writer: table,
-        keyUses: { ...table, update: update as typeof table.update },
+        keyUses: table,
+        events: { ...table, update: update as typeof table.update },
       },
     );
     const events = async () =>
