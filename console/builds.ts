@@ -28,7 +28,7 @@ export function isRunning(build: Pick<ListedBuildReply, "status" | "redeployBloc
 /** Whether a running build can still be canceled. */
 export const canCancel = (status: string): boolean => unfinished.has(status) && status !== "deploying";
 
-/** What a list says of a build's serving: with an unreadable ECS it says nothing at all. */
+/** Whether a listed build is live; `unknown` if ECS could not be read and the build may be live. */
 export type LiveMark = "live" | "not_live" | "unknown";
 
 export function liveMark(build: Pick<ListedBuildReply, "isLive" | "status">, isLiveKnown: boolean): LiveMark {

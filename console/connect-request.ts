@@ -15,7 +15,7 @@ export interface ConnectRequest {
 /** The accesses from the least to the most. */
 export const accesses = ["read", "deploy", "all"] as const satisfies readonly TokenAccess[];
 
-/** A program that listens on this computer: the code must reach no other. */
+/** Reads the redirect. It must be on this computer: the code must not reach another host. */
 function loopbackAddress(text: string | null): URL | undefined {
   if (text === null || !URL.canParse(text)) return undefined;
   const url = new URL(text);

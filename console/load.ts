@@ -79,7 +79,7 @@ export function useLoad<T>(
         return seconds;
       } catch (error) {
         if (!signal.aborted) set({ error, loading: false });
-        // What is watched goes on after a fault.
+        // Polling continues after an error.
         return seconds && Math.max(seconds, secondsAfterFault);
       }
     });

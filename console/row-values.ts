@@ -33,7 +33,7 @@ export function roundedNumber(json: string): string | undefined {
   );
 }
 
-/** The value that a text means in a column, or why it is none. What only the service knows, it checks itself. */
+/** Parses a text as a column's value, or says why it is invalid. Rules that need stored data are checked by the service. */
 export function cellValue(type: ColumnType, draft: CellDraft): { value: unknown } | { message: string } {
   if (draft === null) return { value: null };
   switch (type) {

@@ -54,7 +54,7 @@ export function tableDraft(table: TableReply): TableDraft {
   return { columns: ownColumns(table).map(draftOf), comment: table.comment ?? "" };
 }
 
-/** A text as a default of its type; what is none is sent as it is, and the service explains the rule. */
+/** Parses a default; an invalid text is sent unchanged, so that the service's error explains the rule. */
 function defaultOf({ type, default: text }: ColumnDraft): Scalar {
   if (text === undefined) return null;
   switch (type) {

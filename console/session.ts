@@ -14,7 +14,7 @@ interface Bearer {
   endsAtMs: number;
 }
 
-/** Who is signed in: undefined until it is known, null for nobody. */
+/** Who is signed in: undefined until it is known, null if the user is not signed in. */
 export const user = signal<User | null | undefined>(undefined);
 /** Whether the session ended while somebody worked; the dialog then asks to sign in again, and the page stays as it is. */
 export const interrupted = signal(false);
@@ -96,7 +96,7 @@ export async function signedIn(): Promise<void> {
   await renewal;
 }
 
-/** The bearer for the client; rejects when nobody is signed in. */
+/** The bearer for the client; throws if no user is signed in. */
 export function currentToken(): string {
   if (!bearer) throw notSignedIn();
   return bearer.token;

@@ -192,7 +192,7 @@ interface PageProps {
 
 let focusesTitle = false;
 
-/** The next page takes the focus: who follows a link with the keyboard or a screen reader goes on at its title. */
+/** Focus moves to the next page's title, so that keyboard and screen reader users continue there. */
 export function focusNextTitle(): void {
   focusesTitle = true;
   // A page that stays, with another id, is not mounted again.

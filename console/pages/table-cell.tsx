@@ -24,7 +24,7 @@ function Shown({ value }: { value: unknown }) {
   return <UserText>{line.length > shownLengthMax ? `${line.slice(0, shownLengthMax)}…` : line}</UserText>;
 }
 
-/** Edits one value where it stands. Only this column is sent, so that nobody's change of another one is lost. */
+/** Edits one value in the table. Sends only this column, so that changes to other columns are not overwritten. */
 function CellEditor({ ids, column, row, onClose }: CellProps & { onClose: () => void }) {
   const [draft, setDraft] = useState<CellDraft>(() => cellText(row[column.name]));
   const [broken, setBroken] = useState<string | undefined>(undefined);

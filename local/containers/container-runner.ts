@@ -46,7 +46,7 @@ function projectOfImage(reference: string): string {
   return repository.slice(repository.lastIndexOf("/") + 1);
 }
 
-/** Without the words of the runtime around the cause. */
+/** Reduces the runtime's error message to its cause. */
 function shortened(error: unknown): unknown {
   if (!(error instanceof EngineRefused)) return error;
   const cause = /exec: .*?(?=: unknown|$)/s.exec(error.message)?.[0];

@@ -215,7 +215,7 @@ describe("every endpoint", () => {
   });
 
   it.each(["{", "[]", '{"proof":"x"}'])(
-    "create-session asks for the credential before it judges the body %s",
+    "create-session checks the credential before it validates the body %s",
     async (text) => {
       const { accessKey } = running.seed;
       const { secret } = newKeyPair(running.seed.organizationId);
