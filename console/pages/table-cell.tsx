@@ -34,7 +34,7 @@ function CellEditor({ ids, column, row, onClose }: CellProps & { onClose: () => 
       client.updateRow({ ...ids, rowId: String(row.id), row: { [column.name]: value.value } }),
     { refreshes: rowsKey(ids), onDone: onClose },
   );
-  // Before the browser handles the next key: what is typed after the press belongs to the editor.
+  // Runs before the browser handles the next key, so that keys typed right after the click go to the editor.
   useLayoutEffect(() => {
     form.current?.querySelector<HTMLElement>("input, select, textarea")?.focus();
   }, []);

@@ -131,7 +131,7 @@ describe("every endpoint", () => {
     outsiders.session = body.session.token;
     for (const [name, isMember] of [
       ["token of a member", true],
-      ["token of nobody's member", false],
+      ["token of a user without an organization", false],
     ] as const) {
       const { user } = await running.operator("create-user", { email: `${isMember}@example.com`, name });
       const userId = String(user?.id);
