@@ -8,7 +8,7 @@ export function lengthOf(text: string): number {
   return length;
 }
 
-/** Whether a text can be stored: a lone surrogate has no UTF-8, and NUL ends a text elsewhere. */
+/** Whether a text can be stored: a lone surrogate cannot be encoded in UTF-8, and PostgreSQL and environment variables cannot hold NUL. */
 export function isStorableText(text: string): boolean {
   return !text.includes("\u0000") && text.isWellFormed();
 }

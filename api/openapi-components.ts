@@ -64,7 +64,7 @@ export function hoistRepeated(document: Record<string, Json>): {
   }
   const names = new Map<string, string>();
   const schemas: Json = {};
-  // The shorter ones first, so that Build is what all builds have, and Build2 what some have beyond it.
+  // Shortest first: the fields common to all builds become Build, the larger variant Build2.
   const shortestFirst = [...seen].sort(([one], [other]) => one.length - other.length);
   for (const [text, { count, property, schema }] of shortestFirst) {
     const base = baseNameOf(property, schema);
@@ -163,7 +163,7 @@ function hoistResponses(paths: unknown): Json {
   return responses;
 }
 
-/** An object as what it has beyond a named schema. */
+/** Writes an object as a named schema plus its additional fields. */
 function extension({ name, schema }: { name: string; schema: Json }, value: Json): Json {
   const known: Json = Object(schema.properties);
   const { properties, required, ...rest } = value;

@@ -23,13 +23,13 @@ function schemaOf(schema: z.ZodType, io: "input" | "output"): Json {
     unrepresentable: "any",
     override: ({ jsonSchema }) => {
       orNull(jsonSchema);
-      // The format says it; zod's pattern also lists the days of leap years.
+      // `format` is enough; zod's pattern would also spell out leap years.
       if (jsonSchema.format === "date-time") delete jsonSchema.pattern;
       // Later versions may add fields to an answer.
       if (io === "output" && jsonSchema.additionalProperties === false) delete jsonSchema.additionalProperties;
-      // An answer has every field; what is set for an absent one matters to the service alone.
+      // Answers contain every field, so a default tells clients nothing.
       if (io === "output") delete jsonSchema.default;
-      // The bounds of JavaScript's exact integers say nothing about the field.
+      // zod's default bounds are JavaScript's safe integers, not rules of the field.
       if (jsonSchema.minimum === Number.MIN_SAFE_INTEGER) delete jsonSchema.minimum;
       if (jsonSchema.maximum === Number.MAX_SAFE_INTEGER) delete jsonSchema.maximum;
     },

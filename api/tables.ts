@@ -62,7 +62,7 @@ export type Scalar = z.infer<typeof scalar>;
 
 const flag = z.boolean({ error: "must be true or false" });
 
-/** The message for an unknown field, and for a value that is no object. A misspelt field must not silently change a schema (docs/api.md, Requests and answers). */
+/** The message for an unknown field, and for a value that is no object. A misspelled field must not silently change a schema (docs/api.md, Requests and answers). */
 function strictly(known: string) {
   return (issue: { code?: string | undefined; keys?: readonly string[] }) =>
     issue.code === "unrecognized_keys"

@@ -67,7 +67,7 @@ function unreachable(error: SlipwayError, baseUrl: string): string | undefined {
   return `${error.message} ${advice}`;
 }
 
-/** What answered is no service of this version, and perhaps none at all. */
+/** The address answered, but not as a Slipway service of this version. */
 const isStranger = ({ code, status = 0 }: SlipwayError) =>
   code === "unexpected_reply" || (code === "unexplained" && status < 500);
 

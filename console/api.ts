@@ -3,12 +3,12 @@ import { currentToken, knownToken, refused, signedIn } from "./session.ts";
 
 const raw = new Slipway({ token: currentToken });
 
-/** Several calls in one: they must not start again from the beginning. */
+/** Methods that make several calls: they must not be repeated from the beginning. */
 const compositions: ReadonlySet<PropertyKey> = new Set(["deploy", "waitForBuild", "uploadFile", "downloadFile"]);
 
 type Call = (...input: unknown[]) => Promise<unknown>;
 
-/** Renews the session when it is needed, also when the service refuses the bearer in the middle, and then calls again. */
+/** Renews the session before the call if needed. If the service refuses the bearer, renews it and repeats the call. */
 async function inSession(call: () => Promise<unknown>, isRepeatable: boolean): Promise<unknown> {
   await signedIn();
   const token = knownToken();
@@ -22,11 +22,11 @@ async function inSession(call: () => Promise<unknown>, isRepeatable: boolean): P
   }
 }
 
-/** The service, as the user who is signed in. A call waits while the person signs in again. */
+/** The client of the signed-in user. A call waits while the user signs in again. */
 export const client: Slipway = new Proxy(raw, {
   get(target, name) {
     const method: unknown = Reflect.get(target, name);
-    // `iterate` is a generator: each of its pages asks for the bearer.
+    // `iterate` is a generator; the call of each page gets the bearer itself.
     if (typeof method !== "function" || name === "iterate") return method;
     const call = method as Call;
     return (...input: unknown[]) => inSession(() => call.apply(target, input), !compositions.has(name));

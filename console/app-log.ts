@@ -14,7 +14,7 @@ export interface AppLog {
   error: unknown;
   isLoading: boolean;
   reload(): void;
-  /** Reads the lines before; undefined if there are none. */
+  /** Reads earlier lines; undefined if there are none. */
   earlier: (() => Promise<void>) | undefined;
 }
 
@@ -24,7 +24,7 @@ type Page = Awaited<ReturnType<typeof client.listAppLogs>>;
 const shown = ({ lines }: Page): LogLine[] =>
   lines.map(({ at, instance, text }) => ({ at, source: instance.slice(-6), text }));
 
-/** What a project's apps wrote: the newest lines first, and then those that they write, every second. */
+/** The output of a project's app: loads the newest lines, then polls for new ones every second. */
 export function useAppLog(ids: ProjectIds, { text, buildId }: Filters): AppLog {
   const [lines, setLines] = useState<readonly LogLine[]>([]);
   const [error, setError] = useState<unknown>(undefined);

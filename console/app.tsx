@@ -12,12 +12,12 @@ import { SignInPage } from "./pages/sign-in.tsx";
 import { pageRoutes } from "./routes.ts";
 import { signedIn, user } from "./session.ts";
 
-// What was loaded belongs to the user who was signed in.
+// Loaded data belongs to the user who was signed in.
 effect(() => {
   if (user.value === null) forgetLoaded();
 });
 
-/** The page of the address. An error in a page's code leaves the navigation usable. */
+/** The page of the address. After an error in a page's code, the navigation still works. */
 function Pages() {
   const [error, reset] = useErrorBoundary();
   if (error !== undefined) {
@@ -39,10 +39,10 @@ function Pages() {
   );
 }
 
-/** Finds out who is signed in, and shows the page or the sign-in. The address stays, so that the page follows the sign-in. */
+/** Reads the session, and shows the page or the sign-in. The address stays the same, so that the page is shown after signing in. */
 export function App() {
   const [error, setError] = useState<unknown>(undefined);
-  // The link's code signs in, whoever was signed in before.
+  // The link's code replaces any earlier session.
   const isLink = location.pathname === "/console/sign-in" && location.hash.startsWith("#code=");
   const start = () => {
     setError(undefined);

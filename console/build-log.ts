@@ -4,7 +4,7 @@ import type { ProjectIds } from "./builds.ts";
 import type { LogLine } from "./components/log-view.tsx";
 import { repeatWhileSeen } from "./repeat.ts";
 
-/** A log as far as it has been read. */
+/** The part of a log that has been read. */
 export interface ReadLog {
   lines: readonly LogLine[];
   error: unknown;
@@ -12,7 +12,7 @@ export interface ReadLog {
   reload(): void;
 }
 
-/** Reads a build's output to its end, and again every second while the build runs. The last page may have grown. */
+/** Reads a build's output to its end. While the build runs, reads the last page again every second, because it may have grown. */
 export function useBuildLog(ids: ProjectIds, buildId: string, isRunning: boolean): ReadLog {
   const [lines, setLines] = useState<readonly LogLine[]>([]);
   const [error, setError] = useState<unknown>(undefined);

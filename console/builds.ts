@@ -7,12 +7,12 @@ export interface ProjectIds {
   projectId: string;
 }
 
-/** A project's newest builds, in the words of the console. */
+/** A project's newest builds. */
 export interface BuildsSummary {
   builds: readonly ListedBuildReply[];
-  /** False if the service could not tell what serves: then nothing is known of `live`. */
+  /** False if the service could not read which build is live; then `live` may be missing. */
   isLiveKnown: boolean;
-  /** The build that serves, if it is among the newest. */
+  /** The live build, if it is among the newest. */
   live: ListedBuildReply | undefined;
   newest: ListedBuildReply | undefined;
   running: ListedBuildReply | undefined;
@@ -20,7 +20,7 @@ export interface BuildsSummary {
 
 const unfinished: ReadonlySet<string> = new Set(["pending", "analyzing", "building", "deploying"]);
 
-/** Whether a build of a list goes on. A canceled one keeps the status in which it stopped. */
+/** Whether a listed build is still running. A canceled build keeps the status in which it stopped. */
 export function isRunning(build: Pick<ListedBuildReply, "status" | "redeployBlockedBy">): boolean {
   return unfinished.has(build.status) && build.redeployBlockedBy !== "canceled";
 }
@@ -28,7 +28,7 @@ export function isRunning(build: Pick<ListedBuildReply, "status" | "redeployBloc
 /** Whether a running build can still be canceled. */
 export const canCancel = (status: string): boolean => unfinished.has(status) && status !== "deploying";
 
-/** What a list says of a build's serving: with an unreadable ECS it says nothing at all. */
+/** Whether a listed build is live; `unknown` if ECS could not be read and the build may be live. */
 export type LiveMark = "live" | "not_live" | "unknown";
 
 export function liveMark(build: Pick<ListedBuildReply, "isLive" | "status">, isLiveKnown: boolean): LiveMark {
@@ -43,7 +43,7 @@ export const redeployReasons: Readonly<Record<RedeployBlock, string>> = {
   outside_window: "Only the ten most recent successful builds can be deployed again.",
 };
 
-/** The newest builds of a project, again every few seconds while one is running, and now and then for the builds of others. */
+/** Loads the newest builds of a project: every two seconds while one is running, otherwise less often, to show other users' builds. */
 export function useBuildsSummary(ids: ProjectIds, isWanted = true) {
   const key = isWanted && ids.projectId ? `builds/${ids.projectId}/newest` : undefined;
   return useLoad(

@@ -7,7 +7,7 @@ import type { OutputFile, Plugin } from "esbuild";
 import { withEsbuild } from "../reference/esbuild.ts";
 import { plainRouteTable } from "../sdk/plain-route-table.ts";
 
-/** A file of the console. `index.html` is the page; all others are below /console/assets/, with a hash in their name. */
+/** A file of the console. `index.html` is the page; all others are below /console/assets/ and have a hash in their names. */
 export interface ConsoleFile {
   name: string;
   contentType: string;
@@ -34,7 +34,7 @@ async function fileOf(name: string, contents: Uint8Array | string, quality: numb
 
 /**
  * Puts everything that `app.tsx` imports into one file. esbuild makes a file for each set of entry points that share a module;
- * with this, every group of pages shares all of it.
+ * with this plug-in, every group of pages imports all of `app.tsx`, so there is one set.
  */
 const oneFileForApp: Plugin = {
   name: "one-file-for-app",
@@ -54,7 +54,7 @@ interface FirstFiles {
   icon: string;
 }
 
-/** The page. Its preloads start at the same time as the script: what the script imports, and the request for the session. */
+/** The page. Its preloads start at the same time as the script: the script's imports, and the request for the session. */
 function indexOf({ script, imports, style, icon }: FirstFiles): string {
   return `<!doctype html>
 <html lang="en">
@@ -77,7 +77,7 @@ ${imports.map((name) => `<link rel="modulepreload" href="/console/assets/${name}
 
 const path = (file: string) => fileURLToPath(new URL(file, import.meta.url));
 
-/** All files of the console for browsers. `quick` compresses less, for a service that bundles when it is asked. */
+/** All files of the console for browsers. `quick` compresses less, for a service that bundles on the first request. */
 export async function bundleConsole(effort: "quick" | "small"): Promise<ConsoleFile[]> {
   const { outputFiles, metafile } = await withEsbuild(({ build }) =>
     build({

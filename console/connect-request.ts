@@ -12,10 +12,10 @@ export interface ConnectRequest {
   state: string | null;
 }
 
-/** The accesses from the least to the most. */
+/** The levels of access, lowest first. */
 export const accesses = ["read", "deploy", "all"] as const satisfies readonly TokenAccess[];
 
-/** A program that listens on this computer: the code must reach no other. */
+/** Reads the redirect. It must be on this computer: the code must not reach another host. */
 function loopbackAddress(text: string | null): URL | undefined {
   if (text === null || !URL.canParse(text)) return undefined;
   const url = new URL(text);
@@ -41,7 +41,7 @@ export function readConnectRequest(search: string): ConnectRequest | undefined {
   };
 }
 
-/** The address that brings the answer to the waiting tool. */
+/** The address to which the browser goes, to give the answer to the waiting tool. */
 export function answerAddress(
   redirect: URL,
   state: string | null,

@@ -6,13 +6,13 @@ import { zip } from "./archive/zip.ts";
 import type { ProjectIds } from "./builds.ts";
 import { refresh } from "./load.ts";
 
-/** A deployment from this tab, until its archive is sent; then the build's page shows the rest. */
+/** A deployment from this tab until its archive has arrived; after that, the build's page shows its progress. */
 export type Deployment =
   | { step: "packing"; files: number; of: number }
   | { step: "sending"; sentBytes: number; totalBytes: number }
   | { step: "failed"; error: unknown };
 
-/** The deployments of this tab by project; they go on while other pages are shown. */
+/** The deployments of this tab by project. They continue while other pages are shown. */
 export const deployments = signal<Readonly<Record<string, Deployment>>>({});
 
 const stops = new Map<string, AbortController>();
@@ -58,7 +58,7 @@ export function deploy(ids: ProjectIds, source: Source, title: string): Promise<
     };
     run()
       .catch((error: unknown) => {
-        // The build's page shows how it ended; it also notices the end of the session.
+        // The build's page shows how the build ended, and that the session ended.
         if (error instanceof DeploymentError || (error instanceof AuthenticationError && !stops.has(projectId))) return;
         show(projectId, stop.signal.aborted ? undefined : { step: "failed", error });
         resolve(undefined);

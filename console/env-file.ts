@@ -1,13 +1,13 @@
 import type { EnvLine } from "../sdk/env-file.ts";
 
-/** What storing a file's variables would do to one of them. */
+/** A variable of a file, and the effect of storing it. */
 export interface PlannedVariable extends EnvLine {
   effect: "add" | "change" | "keep";
-  /** The id of the variable that exists. */
+  /** The id of the existing variable. */
   id?: string;
 }
 
-/** What storing the variables would do, compared with those that exist; other variables stay. */
+/** Compares the variables of a file with the existing ones. Existing variables that are not in the file are kept. */
 export function planVariables(
   file: readonly EnvLine[],
   existing: readonly { id: string; name: string; value: string }[],

@@ -12,7 +12,7 @@ interface Actor {
   projectId?: string | undefined;
 }
 
-/** Who made a change; `members` are those whose names are known. */
+/** Who made a change; `members` has the known names by user id. */
 export function actorText(actor: Actor, members: ReadonlyMap<string, string>): string {
   switch (actor.kind) {
     case "user": {

@@ -9,7 +9,7 @@ export interface Evidence {
   exitCode: string | undefined;
 }
 
-/** Takes the error of a build apart (docs/api.md, Health check). */
+/** Splits the error of a build into its parts (docs/api.md, Health check). */
 export function evidenceOf(error: string): Evidence {
   const [reason = "", output] = error.split(/\n(?:Last output|Output):\n/, 2);
   return {
@@ -24,7 +24,7 @@ export function evidenceOf(error: string): Evidence {
 
 export type StageName = "pending" | "analyzing" | "building" | "releasing" | "deploying";
 
-/** A stage of a build's timeline. Times are known from the build and from its log. */
+/** A stage of a build's timeline. Its times come from the build and its log. */
 export interface Stage {
   name: StageName;
   state: "done" | "current" | "failed" | "canceled" | "ahead";
@@ -34,7 +34,7 @@ export interface Stage {
 
 const order: readonly StageName[] = ["pending", "analyzing", "building", "releasing", "deploying"];
 
-/** The stage in which a build failed: as its error says, or else as far as its log goes. */
+/** The stage in which a build failed: the one that its error names, else the last one in its log. */
 function failedIn(build: SingleBuildReply, lastLogged: string | undefined): StageName {
   const reason = build.error ?? "";
   if (/did not become healthy|before it was healthy/.test(reason)) return "deploying";
@@ -59,7 +59,7 @@ export function stagesOf(build: SingleBuildReply, lines: readonly { at: string; 
           : (build.status as StageName);
   const stopIndex = stop === undefined ? order.length : order.indexOf(stop);
   const stopState = build.canceledAt !== null ? "canceled" : build.status === "error" ? "failed" : "current";
-  // Without a release command there is no such stage.
+  // Builds without a release command have no such stage.
   const names = order.filter((name) => name !== "releasing" || firstAt.has("releasing") || stop === "releasing");
   const startOf = (name: StageName) => (name === "pending" ? build.createdAt : firstAt.get(name));
   return names.map((name, index) => {
@@ -75,7 +75,7 @@ export function stagesOf(build: SingleBuildReply, lines: readonly { at: string; 
   });
 }
 
-/** `file:line` of a finding, as far as it names them. */
+/** `file:line` of a finding; only the file without a line, and empty without a file. */
 export function placeOf({ file, line }: { file: string | null; line: number | null }): string {
   if (file === null) return "";
   return line === null ? file : `${file}:${line}`;

@@ -1,9 +1,9 @@
 import { SlipwayError } from "../sdk/browser.ts";
 
-/** An error in words: what happened, what to do, and where to look. */
+/** An error as the console shows it: what happened, what to do, and where to look. */
 export interface Explanation {
   text: string;
-  /** What may be done about it. */
+  /** What the user can do about it. */
   advice?: string;
   people?: { name: string; email: string }[];
   link?: { href: string; text: string };
@@ -27,7 +27,7 @@ function peopleIn(value: unknown): { name: string; email: string }[] {
 const seconds = (count: number | undefined) =>
   count === undefined ? "in a moment" : `in ${count} second${count === 1 ? "" : "s"}`;
 
-/** The sentence for an error, where it has one of its own; otherwise the service's message. `project` is the path of the project's pages. */
+/** Explains an error in the console's own words, or else with the service's message. `project` is the path of the project's pages. */
 export function explain(error: unknown, project?: string): Explanation {
   if (!(error instanceof SlipwayError)) {
     const text = error instanceof Error ? error.message : String(error);

@@ -6,7 +6,7 @@ const texts =
   /^(text\/.*|application\/(json|xml|yaml|x-yaml|toml|javascript|x-sh|sql|x-ndjson|graphql)|[^;]*\+(json|xml))$/;
 const textNames = /\.(txt|md|csv|tsv|log|json|ya?ml|toml|xml|ini|env|conf|sh|sql|[cm]?[jt]sx?|py|css|html?)$/i;
 
-/** In bytes: what is larger is not loaded for a preview. */
+/** In bytes; larger files are not loaded for a preview. */
 const imageBytesMax = 20 * 1024 * 1024;
 const textBytesMax = 512 * 1024;
 

@@ -8,7 +8,7 @@ export interface LazyComponent {
   preload(): void;
 }
 
-/** After a new version of the service the old code may be gone: then the page offers to load again, which brings the new one. */
+/** After an update of the service, the old code may be gone. Then the page offers a reload, which loads the new code. */
 export function lazy<Module>(load: () => Promise<Module>, pick: (module: Module) => ComponentType): LazyComponent {
   let loaded: ComponentType | undefined;
   let loading: Promise<void> | undefined;
@@ -24,7 +24,7 @@ export function lazy<Module>(load: () => Promise<Module>, pick: (module: Module)
     const Component = loaded;
     const isShown = Component !== undefined;
     useEffect(() => {
-      // Not `loaded`: the code may have arrived since this was drawn.
+      // Not `loaded`: the code may have arrived after this was rendered.
       if (!isShown) start().then(() => setState(1), setError);
     }, []);
     if (Component) return <Component />;

@@ -1,7 +1,7 @@
 import { useCallback, useLayoutEffect, useRef, useState } from "preact/hooks";
 import { repeatWhileSeen } from "./repeat.ts";
 
-/** What was loaded. `data` stays while it is loaded again, also when that fails. */
+/** The state of a load. `data` is kept during the next load, even if that fails. */
 export interface Loaded<T> {
   data: T | undefined;
   error: unknown;
@@ -23,16 +23,16 @@ interface Shown<T> {
 
 const secondsAfterFault = 5;
 
-/** What was loaded last, by key, so that going back shows it at once. */
+/** The last result by key, so that going back shows it at once. */
 const remembered = new Map<string, unknown>();
 const mounted = new Set<{ key: string; reload(): void }>();
 
-/** Forgets all that was loaded: it belongs to the user who was signed in. */
+/** Forgets all results, because they belong to the user who was signed in. */
 export function forgetLoaded(): void {
   remembered.clear();
 }
 
-/** Loads again whatever is shown with a key that starts like this; call it after a change. */
+/** Call it after a change: reloads everything on the page whose key starts with `start`, and forgets such results of other pages. */
 export function refresh(start = ""): void {
   for (const key of remembered.keys()) {
     if (key.startsWith(start) && ![...mounted].some((one) => one.key === key)) remembered.delete(key);
@@ -41,8 +41,8 @@ export function refresh(start = ""): void {
 }
 
 /**
- * Loads something, and loads it again when the tab comes back or the network does. `key` names it, ids included
- * (`builds/${projectId}`); another key loads something else, undefined loads nothing.
+ * Loads something, and reloads it when the tab is shown again and when the network is back. `key` identifies the result and
+ * contains all ids (`builds/${projectId}`); a new key starts a new load, undefined loads nothing.
  */
 export function useLoad<T>(
   key: string | undefined,
@@ -79,7 +79,7 @@ export function useLoad<T>(
         return seconds;
       } catch (error) {
         if (!signal.aborted) set({ error, loading: false });
-        // What is watched goes on after a fault.
+        // Polling continues after an error.
         return seconds && Math.max(seconds, secondsAfterFault);
       }
     });

@@ -2,14 +2,14 @@ import { useEffect, useRef, useState } from "preact/hooks";
 import { isTransient } from "../sdk/retry.ts";
 import { refresh } from "./load.ts";
 
-/** The key under which a change counts once, also if its answer was lost; give it to the client's POST calls. */
+/** Options for the client's POST calls: with this key, a repeated change takes effect once, even if an answer was lost. */
 export interface ChangeCall {
   idempotencyKey: string;
 }
 
-/** A change that the person makes: what became of it is shown where they made it. */
+/** A change by the user, with the state to show beside the control that makes it. */
 export interface Mutation<Input> {
-  /** Resolves with whether it succeeded; the error is in `error`. A change without input takes `undefined`. */
+  /** Resolves with true if it succeeded, else with false; the error is in `error`. A change without input takes `undefined`. */
   run(...input: undefined extends Input ? [input?: Input] : [input: Input]): Promise<boolean>;
   busy: boolean;
   error: unknown;
@@ -17,12 +17,12 @@ export interface Mutation<Input> {
   successes: number;
   /** Makes the same change again; undefined if there is nothing to repeat. */
   retry: (() => void) | undefined;
-  /** Takes the error away, such as when a dialog is opened again. */
+  /** Clears the error, for example when a dialog is opened again. */
   clear(): void;
 }
 
 interface MutationOptions<Result> {
-  /** The start of the keys of `useLoad` that show what was changed. */
+  /** After a success, loads whose keys start with this are refreshed. */
   refreshes?: string | readonly string[];
   onDone?: (result: Result) => void;
 }
@@ -66,7 +66,7 @@ export function useMutation<Input, Result>(
       }
       return true;
     } catch (error) {
-      // After a definite answer the next attempt is a change of its own.
+      // After a permanent error, the next attempt is a new change, so it gets a new key.
       if (!isTransient(error)) last.current = { input, idempotencyKey: crypto.randomUUID() };
       show(error, false);
       return false;

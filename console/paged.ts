@@ -10,7 +10,7 @@ export interface Paged<Item> extends Loaded<{ items: Item[]; hasMore: boolean }>
   showMore(): void;
 }
 
-/** A list that grows by a page at a time; loading again loads all pages that are shown. */
+/** A list that is loaded page by page; a reload loads all pages that are shown. */
 export function usePaged<Item>(
   key: string,
   loadPage: (cursor: string | undefined, signal: AbortSignal) => Promise<PageOf<Item>>,

@@ -1,2 +1,2 @@
-/** The two calls of the package that the console uses: a bundle of the others would be twice as large. */
+/** Only these two functions of the package are used; a bundle with all of them would be twice as large. */
 export { startAuthentication, startRegistration } from "@simplewebauthn/browser";

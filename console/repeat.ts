@@ -1,12 +1,12 @@
 export interface Repeated {
-  /** Does the work now. */
+  /** Runs the work now. */
   again(): void;
   stop(): void;
 }
 
 /**
- * Does a piece of work at once, then after the seconds that it resolves with, and whenever the tab comes back or the network does.
- * It waits while the tab is hidden. A new run aborts the signal of the one before; work that was aborted must change nothing.
+ * Runs `work` at once, again after the seconds that it resolves with, and when the tab is shown again or the network is back.
+ * Pauses while the tab is hidden. A new run aborts the signal of the previous one; aborted work must change nothing.
  */
 export function repeatWhileSeen(work: (signal: AbortSignal) => Promise<number | undefined>): Repeated {
   let current = new AbortController();

@@ -7,7 +7,7 @@ export function useRole(): string | undefined {
   return useOrganizations().data?.organizations.find(({ id }) => id === orgId)?.role ?? undefined;
 }
 
-/** Whether the user may change what takes the role admin; true until the role is known, because the service decides. */
+/** Whether the user may make changes that require the role admin. True until the role is known, because the service checks it. */
 export function useIsAdmin(): boolean {
   return useRole() !== "member";
 }

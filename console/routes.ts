@@ -10,7 +10,7 @@ interface PageRoute {
   component: ComponentType | LazyComponent;
 }
 
-// A group is a file of its own, with the pages that are opened one after another.
+// Each group is bundled into its own file and has pages that users open one after another.
 const builds = () => import("./page-groups/builds.ts");
 const configuration = () => import("./page-groups/configuration.ts");
 const storage = () => import("./page-groups/storage.ts");
@@ -22,7 +22,7 @@ const database = `${organization}/databases/:dbId`;
 
 const TablePage = lazy(storage, (pages) => pages.TablePage);
 
-/** Every page with its address. The console's first pages are loaded with it, all others in groups. */
+/** Every page with its address. The first pages are part of the main bundle, all others are loaded in groups. */
 export const pageRoutes: readonly PageRoute[] = [
   { path: "/console", component: HomePage },
   { path: organization, component: ProjectsPage },
@@ -48,7 +48,7 @@ export const pageRoutes: readonly PageRoute[] = [
   { path: `${organization}/storages/:storageId`, component: lazy(storage, (pages) => pages.FilesPage) },
 ];
 
-/** Loads the code of an address's page, also before it is known who is signed in. */
+/** Loads the code of an address's page; does not wait until the user is known. */
 export function preloadPage(address: string): void {
   for (const { path, component } of pageRoutes) {
     const pattern = new RegExp(`^${path.replaceAll(/:\w+/g, "[^/]+")}/?$`);

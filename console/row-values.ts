@@ -1,6 +1,6 @@
 import type { ColumnType } from "../api/tables.ts";
 
-/** What a form holds for a value: its text, or null. */
+/** A value in the form: its text, or null. */
 export type CellDraft = string | null;
 
 /** A value of a row as text to edit. */
@@ -14,7 +14,7 @@ export function cellLine(value: unknown): string {
   return typeof value === "object" && value !== null ? JSON.stringify(value) : String(value);
 }
 
-/** The decimal digits of a number without what does not change its value, such as "12.50e1" → "125e0". */
+/** A canonical form of a decimal number: equal values give the same text, such as "12.50e1" → "125e0". */
 function canonical(number: string): string {
   const [, sign = "", whole = "", fraction = "", exponent = "0"] =
     /^(-?)(\d+)(?:\.(\d+))?(?:[eE]([+-]?\d+))?$/.exec(number) ?? [];
@@ -33,7 +33,7 @@ export function roundedNumber(json: string): string | undefined {
   );
 }
 
-/** The value that a text means in a column, or why it is none. What only the service knows, it checks itself. */
+/** Parses a text as a column's value, or says why it is invalid. The service checks all other rules. */
 export function cellValue(type: ColumnType, draft: CellDraft): { value: unknown } | { message: string } {
   if (draft === null) return { value: null };
   switch (type) {

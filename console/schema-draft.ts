@@ -1,6 +1,6 @@
 import type { ColumnInput, ColumnReply, ColumnType, Scalar, TableReply } from "../api/tables.ts";
 
-/** A column as the form holds it. `from` is the name that it has now; undefined for a new one. */
+/** A column in the form. `from` is its present name; undefined for a new column. */
 export interface ColumnDraft {
   key: number;
   from: string | undefined;
@@ -54,7 +54,7 @@ export function tableDraft(table: TableReply): TableDraft {
   return { columns: ownColumns(table).map(draftOf), comment: table.comment ?? "" };
 }
 
-/** A text as a default of its type; what is none is sent as it is, and the service explains the rule. */
+/** Parses a default; an invalid text is sent unchanged, so that the service's error explains the rule. */
 function defaultOf({ type, default: text }: ColumnDraft): Scalar {
   if (text === undefined) return null;
   switch (type) {
@@ -98,7 +98,7 @@ export function tableChangeOf(table: TableReply, draft: TableDraft) {
     return old ? modification(column, old) : [];
   });
   const add = added.map(columnInput);
-  // Without an order the columns stay as they were, and new ones follow.
+  // Without `order`, the service keeps the order of the columns and appends new ones.
   const names = new Map(kept.map(({ from, name }) => [from, name]));
   const plain = [...[...before.keys()].flatMap((name) => names.get(name) ?? []), ...add.map(({ name }) => name)];
   const order = draft.columns.map(({ name }) => name);
@@ -112,7 +112,7 @@ export function tableChangeOf(table: TableReply, draft: TableDraft) {
   };
 }
 
-/** The columns with one of them a place earlier or later. */
+/** Moves one column a place earlier or later. */
 export function moved(columns: readonly ColumnDraft[], index: number, by: -1 | 1): readonly ColumnDraft[] {
   const column = columns[index];
   const other = columns[index + by];
@@ -120,7 +120,7 @@ export function moved(columns: readonly ColumnDraft[], index: number, by: -1 | 1
   return columns.map((one, at) => (at === index ? other : at === index + by ? column : one));
 }
 
-/** The column with another type, without the traits that the type does not have. */
+/** Changes the type of a column, and removes the default and, if the new type does not allow it, `unique`. */
 export function withType(column: ColumnDraft, type: ColumnType): ColumnDraft {
   const isPlain = type === "text" || type === "json";
   return { ...column, type, default: undefined, unique: isPlain ? false : column.unique };

@@ -14,17 +14,17 @@ interface Bearer {
   endsAtMs: number;
 }
 
-/** Who is signed in: undefined until it is known, null for nobody. */
+/** Who is signed in: undefined until it is known, null if the user is not signed in. */
 export const user = signal<User | null | undefined>(undefined);
-/** Whether the session ended while somebody worked; the dialog then asks to sign in again, and the page stays as it is. */
+/** Whether the session ended while a page was open. Then a dialog asks the user to sign in again, and the page stays as it is. */
 export const interrupted = signal(false);
 
-/** The routes of the session take no bearer. */
+/** The routes of the session need no bearer. */
 const anonymous = new Slipway({ token: "none", attemptsMax: 2 });
 const renewBeforeMs = 45_000;
 
 const notSignedIn = () => new AuthenticationError("unauthorized", "You are not signed in.", { status: 401 });
-/** As in the preload of `console/bundle.ts`. */
+/** The same address as in the preload of `console/bundle.ts`. */
 const sessionPath = "/console/session";
 
 let bearer: Bearer | undefined;
@@ -44,7 +44,7 @@ async function begin(call: (options: CallOptions) => Promise<SignedIn>): Promise
     },
   });
   const lifetimeMs = Date.parse(session.expiresAt) - servedAt;
-  // What the page shows belongs to the user who signed in before.
+  // The page still shows data of the previous user.
   if (user.value && user.value.id !== session.user.id) return location.reload();
   bearer = { token: session.token, endsAtMs: performance.now() + lifetimeMs };
   user.value = session.user;
@@ -53,7 +53,7 @@ async function begin(call: (options: CallOptions) => Promise<SignedIn>): Promise
   waiting = [];
 }
 
-/** Waits until somebody has signed in again in the dialog; rejects if they close it. */
+/** Waits until the user has signed in again in the dialog; rejects if the user closes it. */
 function untilSignedIn(): Promise<void> {
   interrupted.value = true;
   return new Promise((resolve, reject) => waiting.push({ resolve, reject }));
@@ -61,7 +61,7 @@ function untilSignedIn(): Promise<void> {
 
 let isAsked = false;
 
-/** The browser's session. The first call takes the answer that the document's preload asked for before any script ran. */
+/** The browser's session. The first call uses the answer of the page's preload, which was requested before any script ran. */
 async function getSession(options: CallOptions): Promise<SignedIn> {
   if (!isAsked) {
     isAsked = true;
@@ -87,7 +87,7 @@ async function renew(): Promise<void> {
   }
 }
 
-/** Resolves when there is a bearer that is good for a while. Many callers cause one renewal. */
+/** Resolves when there is a bearer that is valid for a while. Concurrent calls share one renewal. */
 export async function signedIn(): Promise<void> {
   if (bearer && bearer.endsAtMs - performance.now() > renewBeforeMs) return;
   renewal ??= renew().finally(() => {
@@ -96,7 +96,7 @@ export async function signedIn(): Promise<void> {
   await renewal;
 }
 
-/** The bearer for the client; rejects when nobody is signed in. */
+/** The bearer for the client; throws if no user is signed in. */
 export function currentToken(): string {
   if (!bearer) throw notSignedIn();
   return bearer.token;
@@ -123,10 +123,10 @@ export async function signInWithPasskey(): Promise<void> {
   await begin((call) => anonymous.signInWithPasskey({ response }, call));
 }
 
-/** Looks again for a session, such as after signing in on another tab. */
+/** Checks again for a session, for example after signing in on another tab. */
 export const lookAgain = () => begin((options) => anonymous.getConsoleSession({}, options)).catch(() => undefined);
 
-/** Closes the dialog without signing in: the calls that waited fail. */
+/** Closes the dialog without signing in: calls that wait for it fail. */
 export function stopWaiting(): void {
   interrupted.value = false;
   const error = notSignedIn();

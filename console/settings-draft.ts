@@ -4,7 +4,7 @@ import type { Settings } from "../api/stored-settings.ts";
 
 export type SettingName = keyof Settings;
 
-/** What the form holds for a setting: text that is empty for none, and whether its step is skipped. */
+/** A setting in the form: its text, which is empty if it is not set, and whether its step is skipped. */
 export interface SettingDraft {
   text: string;
   skipped: boolean;
@@ -17,7 +17,7 @@ const numbers: ReadonlySet<SettingName> = new Set(["healthTimeoutSeconds", "memo
 
 function draftOf(name: SettingName, value: string | number | null): SettingDraft {
   if (value === "" && skippable.has(name)) return { text: "", skipped: true };
-  // The archive's root, which is set, unlike an empty field.
+  // An empty field means that it is not set, so the archive's root is shown as a dot.
   if (value === "" && name === "rootDirectory") return { text: ".", skipped: false };
   return { text: value === null ? "" : String(value), skipped: false };
 }
@@ -31,7 +31,7 @@ export function settingsDraft(settings: Settings): SettingsDraft {
 function valueIn(name: SettingName, { text, skipped }: SettingDraft): string | number | null {
   if (skipped) return "";
   if (text.trim() === "") return null;
-  // A text that is no number is sent as it is: the service explains the rule.
+  // Other texts are sent unchanged, so that the service's error explains the rule.
   return numbers.has(name) && /^\d+$/.test(text.trim()) ? Number(text) : text;
 }
 
@@ -45,7 +45,7 @@ export function settingsChangeOf(stored: Settings, draft: SettingsDraft): Settin
   return Object.fromEntries(changed.map((name) => [name, valueIn(name, draft[name])])) as SettingsChange;
 }
 
-/** The settings that the archive's slipway.json names: what is set for the project has no effect on them. */
+/** The settings in the archive's slipway.json; they override those of the project. */
 export function settingsInFile(findings: readonly Finding[]): ReadonlySet<string> {
   const inFile = findings.filter(({ code, file }) => code === "setting" && file !== null);
   return new Set(inFile.map(({ message }) => message.split(" ", 1)[0] ?? ""));
@@ -59,7 +59,7 @@ const defaults: Readonly<Partial<Record<SettingName, string>>> = {
   instances: "1",
 };
 
-/** What holds without a setting: what was detected in the live build, or the default. */
+/** The value that applies without a setting: the one detected in the live build, or the default. */
 export function withoutSetting(name: SettingName, detected: Detected | null): { label: string; value: string | null } {
   const fixed = defaults[name];
   if (fixed !== undefined) return { label: "Default", value: fixed };

@@ -12,7 +12,7 @@ export interface Upload {
   error: unknown;
 }
 
-/** What is known about an upload beside what is shown. */
+/** The parts of an upload that are not shown. */
 interface Work {
   file: File;
   stop: AbortController;
@@ -53,7 +53,7 @@ export function useUploads(ids: { orgId: string; storageId: string }): Uploads {
       const onProgress = ({ sentBytes }: { sentBytes: number }) => change(id, { sentBytes });
       const { fileId = "", url = "" } = work.prepared ?? {};
       await put(url, file, { contentType, onProgress, signal: stop.signal });
-      // The list learns of an upload by an event, which may come later; this read looks at the file itself.
+      // An event marks the file in the list as uploaded, and may come later; this read checks the stored file itself.
       await client.getFile({ ...ids, fileId });
       works.current.delete(id);
       change(id, { state: "done", sentBytes: file.size });
@@ -64,13 +64,13 @@ export function useUploads(ids: { orgId: string; storageId: string }): Uploads {
     refresh(`files/${ids.storageId}`);
   }
 
-  /** Deletes the entry of a file that will not arrive. */
+  /** Deletes the entry of a canceled upload. */
   function discard({ prepared }: Work): void {
     if (!prepared) return;
     client
       .deleteFile({ ...ids, fileId: prepared.fileId })
       .then(() => refresh(`files/${ids.storageId}`))
-      // The entry stays in the list as pending, where it can be deleted.
+      // The entry stays in the list as pending; the user can delete it there.
       .catch(() => undefined);
   }
 

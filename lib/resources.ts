@@ -15,7 +15,7 @@ export interface Resources {
   imageBuild: ImageBuild;
   baseImages: BaseImages;
   database: Database | undefined;
-  /** The ARN is built from the name, because the definition refers to functions that refer to the machine. */
+  /** The ARN is built from the name, because the definition refers to functions that refer to the state machine. */
   stateMachine: { arn: string; name: string; executionArns: string };
   /** Removes what belonged to deleted projects and databases. */
   removalMachine: { arn: string; name: string; executionArns: string };

@@ -80,7 +80,7 @@ export class SlipwayStack extends Stack {
     };
   }
 
-  /** A state machine's ARNs, built from its name: its definition refers to functions that refer to the machine. */
+  /** A state machine's ARNs, built from its name: its definition refers to functions that refer to the state machine. */
   #machine(kind: "deployment" | "removal"): Resources["stateMachine"] {
     const name = `${this.stackName}-${kind}`;
     const arnOf = (resource: string, resourceName: string) =>

@@ -20,9 +20,9 @@ const { positionals, values } = parseArgs({
   },
 });
 
-/** Which tests are tried. */
+/** Which tests are run. */
 const effort = { whole: values.fast ? undefined : values.whole, millisecondsMax: Number(values.slowest) };
-/** Of the changes of the machine and the template only each n-th is tried. */
+/** Tries only every n-th change of the state machine and the template. */
 const every = Number(values.every);
 
 const runs: Record<string, () => Promise<Outcome> | Outcome> = {

@@ -9,6 +9,6 @@ type RequestFunction = (
 /** The `request` of Node.js for an address. Only the module of its protocol is loaded, because `node:https` is large. */
 export async function requestFunction(url: string): Promise<RequestFunction> {
   const module = url.startsWith("https:") ? await import("node:https") : await import("node:http");
-  // The bundle of the command line has no other export of them.
+  // In the command line's bundle, these modules have only a default export.
   return module.default.request;
 }

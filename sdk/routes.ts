@@ -19,7 +19,7 @@ function itemsOf({ id, definition }: Route): string | undefined {
   return Object.keys(fields).find((name) => fields[name]?.type === "array");
 }
 
-/** The client's route table, derived from the contract; `scripts/sdk.ts` puts its values into the package. */
+/** The client's route table, derived from the contract; `scripts/package/sdk.ts` puts its values into the package. */
 export const clientRoutes: readonly ClientRoute[] = declaredRoutes.map((route: Route) => {
   const items = itemsOf(route);
   return {

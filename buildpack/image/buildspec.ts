@@ -30,7 +30,7 @@ const silent = ["set -euo pipefail", "set +x"];
  * Requests this build's access data. The response is secret: its file is removed before the app's code runs, and its URLs and
  * password are passed to curl and docker through a pipe, because other processes can read a command line.
  * A response without an archive is an error of the function, although the aws command exits with 0. Addresses and passwords need no
- * escapes in JSON, so the shell reads them itself: each start of jq takes as long as many steps. docker logs in beside the rest.
+ * escapes in JSON, so the shell parses them, because starting jq is slow. docker login runs in parallel.
  */
 const requestAccess = [
   "mkdir -p /tmp/build /tmp/source /tmp/slipway",
@@ -45,7 +45,7 @@ const requestAccess = [
   "ask || { sleep 2; ask; } || { sleep 8; ask; } ||",
   '  { echo "The service did not give this build access to its source. Build again."; exit 1; }',
   "rm /tmp/build/buildAccess.json",
-  // Its warning about the file with the password is of no use in a log; an error is.
+  // Shows docker login's output only if it fails: otherwise it is only a warning about the password file.
   "log_in() {",
   '  printf %s "$password" | docker login --username AWS --password-stdin "${IMAGE_REPOSITORY%%/*}" > /tmp/build/login.txt 2>&1 ||',
   "    { cat /tmp/build/login.txt; return 1; }",

@@ -31,7 +31,7 @@ export function renderDockerfile(plan: Plan, input: ImageInput): string {
     `FROM ${baseImages(plan).run}`,
     ...systemPackages(plan),
     ...(manager !== null && startNeedsManager(plan) ? [`RUN ${manager}`] : []),
-    // Before the app, because a layer behind it would be made anew with every change.
+    // Before the app's files: a layer after them would be rebuilt with every change.
     "WORKDIR /app",
     ...copyApp(plan),
     ...envLines({ HOME: "/app", ...runEnvironment(plan), PATH: `${binaries(plan)}:${systemPath}` }),
@@ -166,9 +166,9 @@ function dependencies(plan: Plan): string | null {
 }
 
 /**
- * `python -m venv` copies packages that the base image has too. Where they are the same, the environment finds those of the base
- * image behind its own: they are most of what such an image would have more than one without an environment. pip can still
- * be replaced while the app runs, because it installs into the environment. The file's name is sorted before that of setuptools.
+ * `python -m venv` copies packages that the base image has too. Equal copies are removed, and the environment falls back to the base
+ * image's; this keeps the image small. pip can still be upgraded while the app runs, because it installs into the environment.
+ * `_base.pth` sorts before the .pth file of setuptools, so it is loaded first.
  */
 const shareBasePackages = (folder: string): string =>
   [

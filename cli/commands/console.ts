@@ -11,7 +11,7 @@ import { Failure } from "../failure.ts";
 import { hasDisplay, openInBrowser } from "../open-in-browser.ts";
 
 const linkSchema = z.object({ url: z.url(), expiresAt: z.string() });
-/** Not there in an installed package, which reaches no service's operator. */
+/** Missing in the installed package, which cannot run operator commands. */
 const operator = fileURLToPath(new URL("../../scripts/operator.ts", import.meta.url));
 
 /** Runs the operator command, which reaches the local service through the files of its home. */

@@ -48,7 +48,7 @@ export const login = command({
     const file = savedLoginsFile(environment);
     const saved = readSavedLogins(file);
     saveLogins(file, { current: profile, profiles: { ...saved.profiles, [profile]: made } });
-    // The login that this one replaces would stay usable, and no one would remember it.
+    // The replaced token would stay valid, and no saved login would refer to it, so it is deleted.
     const replaced = savedAs(saved, profile);
     if (replaced && replaced.token !== made.token) await deleteToken(replaced).catch(() => undefined);
     const names = organizations.map(({ name }) => name).join(", ");

@@ -16,7 +16,7 @@ const isNeverSent = (name: string) => neverSent.has(name) || name.startsWith(".e
 const filesMax = 65_534;
 
 export interface Source {
-  /** What the person chose: a folder's or a file's name. */
+  /** The name of the chosen folder or file. */
   name: string;
   /** The zip itself, or the files to pack. */
   content: File | Packable[];
@@ -30,7 +30,7 @@ function entriesOf(folder: FileSystemDirectoryEntry): Promise<FileSystemEntry[]>
   const reader = folder.createReader();
   const all: FileSystemEntry[] = [];
   return new Promise((resolve, reject) => {
-    // A browser gives the entries in portions, and an empty one at the end.
+    // The browser returns the entries in batches; an empty batch marks the end.
     const next = () =>
       reader.readEntries((some) => {
         if (some.length === 0) return resolve(all);

@@ -19,7 +19,7 @@ interface AskProps {
   ids: ProjectIds;
   title: string;
   about: preact.ComponentChildren;
-  /** The text of the button that makes the change; without it, the dialog only tells why there is none. */
+  /** The text of the button that makes the change; without it, the dialog only explains why the change is not possible. */
   action: string | undefined;
   kind?: "danger" | "primary";
   /** Resolves with the id of the build to show. */

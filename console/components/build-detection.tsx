@@ -85,7 +85,7 @@ function differencesOf(build: SingleBuildReply, live: SingleBuildReply): [name: 
   return all.filter(([, own, other]) => own !== other);
 }
 
-/** What differs from the live build, as far as both are known. */
+/** The known differences from the live build. */
 export function Difference({ ids, build, liveId }: { ids: ProjectIds; build: SingleBuildReply; liveId: string }) {
   const live = useLoad(`builds/${ids.projectId}/one/${liveId}`, (signal) =>
     client.getBuild({ ...ids, buildId: liveId }, { signal }),

@@ -2,7 +2,7 @@ import type { SingleBuildReply } from "../../api/builds.ts";
 import { evidenceOf, placeOf } from "../evidence.ts";
 import { UserText } from "./user-text.tsx";
 
-/** Why a build failed, with what its error says of probe, exit and output. */
+/** Why a build failed, with the probe, the exit code and the output from its error. */
 export function Failure({ error, isFirst }: { error: string; isFirst: boolean }) {
   const { reason, output, probe, exitCode } = evidenceOf(error);
   return (

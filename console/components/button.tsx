@@ -5,10 +5,10 @@ interface ButtonProps {
   onClick?: () => void;
   type?: "button" | "submit";
   kind?: "primary" | "danger" | "plain" | "quiet";
-  /** Shows that its work goes on; it cannot be pressed meanwhile. */
+  /** Shows that its work is in progress; it cannot be pressed meanwhile. */
   busy?: boolean;
   disabled?: boolean;
-  /** The full sentence, where the text alone would not tell what the button does. */
+  /** A full description, if the text alone does not say what the button does. */
   label?: string;
   title?: string;
 }
@@ -50,7 +50,7 @@ interface LinkProps {
   kind?: "primary" | "plain" | "quiet";
 }
 
-/** A link that looks like a button, for what leads to another page. */
+/** A link that looks like a button and opens another page. */
 export function LinkButton({ href, children, kind = "plain" }: LinkProps) {
   return (
     <a class={`button ${kind}`} href={href}>

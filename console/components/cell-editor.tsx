@@ -9,7 +9,7 @@ interface CellControlProps {
   autofocus?: boolean;
 }
 
-/** The control for one value: null has a box of its own, because an empty text is a value too. */
+/** The control for one value. Null has its own check box, because an empty text is a value too. */
 export function CellControl({ column, draft, onChange, disabled, autofocus }: CellControlProps) {
   const { name, type, nullable } = column;
   const shared = { "aria-label": name, disabled: disabled || draft === null, autofocus };
@@ -57,7 +57,7 @@ export function CellControl({ column, draft, onChange, disabled, autofocus }: Ce
 
 const emptyOf = (type: ColumnReply["type"]): string => (type === "boolean" ? "false" : "");
 
-/** What a new row holds before anything is entered: null, or the column's default, which is then not sent. */
+/** The first value in a new row's form: null if the column is nullable or has a default, which then applies; else an empty value. */
 export function firstDraft(column: ColumnReply): CellDraft {
   if (column.nullable || column.default !== null) return null;
   return cellText(column.type === "boolean" ? false : "");

@@ -11,7 +11,7 @@ interface DialogProps {
   onClose: () => void;
   children: ComponentChildren;
   wide?: boolean;
-  /** True if what opened the dialog is gone when the dialog closes, or soon after. */
+  /** True if the element that opened the dialog is removed when the dialog closes, or soon after. */
   isOpenerGone?: { readonly current: boolean };
 }
 
@@ -27,7 +27,7 @@ export function Dialog({ title, onClose, children, wide, isOpenerGone }: DialogP
     const opener = document.activeElement;
     element?.showModal();
     return () => {
-      // Nothing outside a modal dialog can take the focus while it is open.
+      // Elements outside of an open modal dialog cannot be focused.
       element?.close();
       const isThere = opener instanceof HTMLElement && opener.isConnected && !isOpenerGone?.current;
       const next = isThere ? opener : document.querySelector<HTMLElement>("h1");
@@ -40,7 +40,7 @@ export function Dialog({ title, onClose, children, wide, isOpenerGone }: DialogP
       class={wide ? "wide" : undefined}
       aria-labelledby={id}
       onCancel={(event) => {
-        // A dialog inside this one, or a file chooser, sends its own cancel event through here.
+        // The cancel event of an inner dialog or a file chooser may arrive here too.
         if (event.target !== dialog.current) return;
         event.preventDefault();
         onClose();
@@ -59,7 +59,7 @@ export function Dialog({ title, onClose, children, wide, isOpenerGone }: DialogP
 
 interface ConfirmProps {
   title: string;
-  /** What will be gone, and what stays. */
+  /** What will be deleted, and what stays. */
   children: ComponentChildren;
   /** The name that has to be typed. */
   name: string;
@@ -69,7 +69,7 @@ interface ConfirmProps {
   onClose: () => void;
 }
 
-/** Asks for a name before something is destroyed; `mutation` gets what was typed. */
+/** Asks the user to type a name before something is deleted; `mutation` gets the typed text. */
 export function ConfirmByName({ title, children, name, action, mutation, onClose }: ConfirmProps) {
   const [typed, setTyped] = useState("");
   const { successes } = mutation;

@@ -1,6 +1,6 @@
 import type { ComponentChildren } from "preact";
 
-/** What a list shows while it is empty: what belongs there, and the first step. */
+/** What an empty list shows: its purpose, and the first step. */
 export function EmptyState({ title, children }: { title: string; children?: ComponentChildren }) {
   return (
     <div class="empty">

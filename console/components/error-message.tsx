@@ -10,7 +10,7 @@ interface Failed {
   reload?: () => void;
 }
 
-/** What went wrong with a change or a load, in words, with what can be done: put it where the change is made. */
+/** Explains the error of a change or a load, and what to do. Put it beside the control that makes the change. */
 export function ErrorMessage({ of: failed }: { of: Failed }) {
   const { ids, path } = useProject();
   const { error, busy } = failed;

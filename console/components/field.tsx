@@ -7,7 +7,7 @@ interface FieldProps {
   hint?: ComponentChildren;
   /** What is wrong with the value. */
   error?: string | undefined;
-  /** Renders the control with the attributes that tie label, hint and error to it. */
+  /** Renders the control, with the attributes that connect it to its label, hint and error. */
   children: (control: Control) => ComponentChildren;
 }
 
@@ -71,7 +71,7 @@ export function TextField({ label, hint, error, value, onInput, ...attributes }:
           dir="auto"
           autocomplete="off"
           spellcheck={false}
-          // Preact has a type for each kind of input, and none for "one of these".
+          // Preact has a type for each kind of input, but no union of them.
           {...(attributes as InputHTMLAttributes<HTMLInputElement>)}
           {...control}
           value={value}

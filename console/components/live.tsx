@@ -1,7 +1,7 @@
 import type { LiveMark } from "../builds.ts";
 import { Status } from "./status.tsx";
 
-/** Whether a build serves: yes, or nobody can tell right now; nothing for no. */
+/** Shows that a build is live, or that this is unknown; renders nothing if it is not live. */
 export function LiveBadge({ mark }: { mark: LiveMark }) {
   if (mark === "live") return <Status tone="good">Live</Status>;
   if (mark === "unknown") {

@@ -9,7 +9,7 @@ interface LoadingProps<T> {
   children: (data: T) => ComponentChildren;
 }
 
-/** Shows what was loaded. While there is nothing yet it says so; an error of a later load stands above the old data. */
+/** Shows loaded data. Until it arrives, shows that it is loading; an error of a later load is shown above the old data. */
 export function Loading<T>({ of: loaded, what, children }: LoadingProps<T>) {
   if (loaded.data !== undefined) {
     return (

@@ -4,7 +4,7 @@ import { useVisibleRows } from "./use-visible-rows.ts";
 
 export interface LogLine {
   at: string;
-  /** What wrote it: a stage, an instance. */
+  /** The source of the line: a stage or an instance. */
   source: string;
   text: string;
 }
@@ -19,7 +19,7 @@ const shownText = (text: string) => text.replace(controls, "").replaceAll("\t", 
 /** "09:05:07", in the person's time zone. */
 const clock = (at: string) => new Date(at).toTimeString().slice(0, 8);
 
-/** The text with the parts that were searched for marked. */
+/** The text, with the matches of the search marked. */
 function Marked({ text, searched }: { text: string; searched: string }) {
   if (searched === "") return <>{text}</>;
   const parts = [];
@@ -42,7 +42,7 @@ interface LogViewProps {
   empty: string;
 }
 
-/** A log of any length: only the visible lines are in the document. It follows its end, and can be searched. */
+/** A log of any length: only the visible lines are in the document. It scrolls with new lines, and can be searched. */
 export function LogView({ label, lines, isGrowing, empty }: LogViewProps) {
   const box = useRef<HTMLDivElement>(null);
   const [follows, setFollows] = useState(isGrowing);

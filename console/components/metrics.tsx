@@ -59,7 +59,7 @@ function Plots({ points }: { points: readonly MetricPoint[] }) {
   );
 }
 
-/** What was measured of the app, as small plots, again every half minute. */
+/** The app's metrics as small plots, refreshed every half minute. */
 export function Metrics({ ids }: { ids: ProjectIds }) {
   const [span, setSpan] = useState("1");
   const metrics = useLoad(

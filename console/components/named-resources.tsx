@@ -31,7 +31,7 @@ export interface ResourceKind {
   remove: (id: string, confirm: string) => Promise<unknown>;
   /** What an empty list says. */
   empty: string;
-  /** What is gone with one of them. */
+  /** What is deleted together with one of them. */
   lost: string;
 }
 
@@ -75,7 +75,7 @@ function DeleteDialog({ kind, resource, onClose }: { kind: ResourceKind; resourc
   );
 }
 
-/** The button that creates a resource; admins see it. */
+/** The button that creates a resource; only admins see it. */
 export function CreateResource({ kind }: { kind: ResourceKind }) {
   const [isOpen, setOpen] = useState(false);
   if (!useIsAdmin()) return null;

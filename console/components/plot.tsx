@@ -20,7 +20,7 @@ const height = 88;
 const clock = (ms: number) => new Date(ms).toTimeString().slice(0, 5);
 const known = (values: readonly (number | null)[]) => values.filter((value) => value !== null);
 
-/** The line of a series; where nothing was measured it is interrupted. A single value becomes a short dash. */
+/** The line of a series, with gaps where values are missing. A single value becomes a short dash. */
 function lineOf(values: readonly (number | null)[], times: readonly number[], max: number): string {
   const [first = 0, end = 0] = [times[0], times.at(-1)];
   const spanMs = Math.max(end - first, 1);

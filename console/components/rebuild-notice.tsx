@@ -5,7 +5,7 @@ import { paths, useGo, useProject } from "../paths.ts";
 import { Button } from "./button.tsx";
 import { ErrorMessage } from "./error-message.tsx";
 
-/** Says that something shows only with the next build, and offers to rebuild what is live. */
+/** Says that a change takes effect with the next build, and offers to rebuild the live build. */
 export function RebuildNotice({ children }: { children: ComponentChildren }) {
   const { ids } = useProject();
   const go = useGo();

@@ -8,7 +8,7 @@ interface RenameProps {
   /** The label of the field, such as "Name of the project". */
   label: string;
   current: string;
-  /** Stores the name, and resolves with the one that the service keeps. */
+  /** Stores the name, and resolves with the stored one. */
   rename: (name: string) => Promise<string>;
   /** The keys of `useLoad` that show the name. */
   refreshes: readonly string[];

@@ -133,7 +133,7 @@ function ProjectName() {
   );
 }
 
-/** The frame around every page: where one is, and where one can go. */
+/** The frame around every page: the current location, and the navigation. */
 export function Shell({ children }: { children: ComponentChildren }) {
   const orgId = useOrgId();
   const { ids, path } = useProject();
@@ -192,10 +192,10 @@ interface PageProps {
 
 let focusesTitle = false;
 
-/** The next page takes the focus: who follows a link with the keyboard or a screen reader goes on at its title. */
+/** Focus moves to the next page's title, so that keyboard and screen reader users continue there. */
 export function focusNextTitle(): void {
   focusesTitle = true;
-  // A page that stays, with another id, is not mounted again.
+  // If only the id in the address changes, the page is not mounted again.
   setTimeout(takeFocus);
 }
 

@@ -3,7 +3,7 @@ import { interrupted, lookAgain, stopWaiting, user } from "../session.ts";
 import { Dialog } from "./dialog.tsx";
 import { SignInForm } from "./sign-in-form.tsx";
 
-/** Asks to sign in again when the session has ended in the middle of work; the page below keeps what was typed. */
+/** Asks the user to sign in again if the session ended while a page was open; the page below keeps the typed text. */
 export function SignInAgain() {
   const isOpen = interrupted.value;
   useEffect(() => {

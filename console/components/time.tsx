@@ -1,12 +1,12 @@
 import { signal } from "@preact/signals";
 
-/** The current time, for relative times; it advances while the tab is seen. */
+/** The current time, for relative times; it advances while the tab is visible. */
 const now = signal(Date.now());
 setInterval(() => {
   if (document.visibilityState === "visible") now.value = Date.now();
 }, 1_000);
 
-/** The current time; what is rendered with it is rendered again while the time goes on. */
+/** The current time; components that use it are rendered again as it changes. */
 export const nowMs = (): number => now.value;
 
 const units = [

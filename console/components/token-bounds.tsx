@@ -14,7 +14,7 @@ export const accessName = (access: TokenAccess): string => accessTexts[access][0
 interface AccessProps {
   value: TokenAccess;
   onChange: (access: TokenAccess) => void;
-  /** The most that can be chosen. */
+  /** The highest access that can be chosen. */
   most?: TokenAccess;
 }
 
@@ -37,7 +37,7 @@ export function AccessChoice({ value, onChange, most = "all" }: AccessProps) {
 
 interface OrganizationsProps {
   organizations: readonly OrganizationReply[];
-  /** The chosen ids; null for all, also those that the user joins later. */
+  /** The chosen ids; null for all, including organizations that the user joins later. */
   value: readonly string[] | null;
   onChange: (ids: readonly string[] | null) => void;
 }

@@ -54,7 +54,7 @@ function UploadRow({ upload, uploads }: { upload: Upload; uploads: Uploads }) {
   );
 }
 
-/** Where files are dropped or chosen, and what became of them. */
+/** Takes files by drag and drop or by a file dialog, and shows the state of their uploads. */
 export function UploadArea({ uploads }: { uploads: Uploads }) {
   const { isOver, handlers } = useDrop(({ files }) => uploads.add(files));
   return (

@@ -126,7 +126,7 @@ function Passkeys() {
   );
 }
 
-/** The browser and the system in a user agent's text, as far as they can be told. */
+/** The browser and the system in a user agent's text, if they can be recognized. */
 function deviceOf(userAgent: string | null): string {
   if (!userAgent) return "Unknown browser";
   const browser = [

@@ -42,7 +42,7 @@ function useIsNarrow(): boolean {
   return narrow;
 }
 
-/** The seconds of a running build grow while it is seen. */
+/** The duration of a build; while the build runs and the row is visible, it grows. */
 function Duration({ build }: { build: ListedBuildReply }) {
   const running = isRunning(build);
   return <>{durationText(buildSeconds(build, running, running ? nowMs() : 0))}</>;
@@ -58,7 +58,7 @@ interface RowProps {
   onAsk: (build: ListedBuildReply) => void;
 }
 
-/** A row is rendered again only when what it shows is another: while the list scrolls, most rows stay as they are. */
+/** A row is rendered again only if its content changes: while the list scrolls, most rows stay the same. */
 class Row extends Component<RowProps> {
   override shouldComponentUpdate(next: RowProps): boolean {
     const { props } = this;

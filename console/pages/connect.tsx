@@ -22,7 +22,7 @@ function Done({ outcome }: { outcome: Outcome }) {
     case "code":
       return (
         <div class="prose" role="status">
-          <p>Type this code into the tool. It is valid for five minutes, once. Give it to nobody else.</p>
+          <p>Type this code into the tool. It is valid for five minutes, once. Do not share it.</p>
           <Snippet text={outcome.code} what="the code" />
         </div>
       );

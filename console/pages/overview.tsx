@@ -186,7 +186,7 @@ export function OverviewPage() {
       <Loading of={summary} what="builds">
         {(known) => {
           const isFirst = known.builds.length === 0;
-          // The zone stays the same one when the first build appears: it holds what was chosen, and what went wrong.
+          // The same zone stays mounted when the first build appears, because it holds the chosen files and the error.
           return (
             <>
               {!isFirst && (

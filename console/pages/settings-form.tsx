@@ -63,7 +63,7 @@ interface SettingProps {
   disabled: boolean;
 }
 
-/** One setting, with what holds without it beside it. */
+/** One setting; beside it, the value that applies if it is not set. */
 function Setting({ name, label, about, draft, onChange, error, detected, isInFile, disabled }: SettingProps) {
   const other = withoutSetting(name, detected);
   const field = {

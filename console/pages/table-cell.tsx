@@ -24,7 +24,7 @@ function Shown({ value }: { value: unknown }) {
   return <UserText>{line.length > shownLengthMax ? `${line.slice(0, shownLengthMax)}…` : line}</UserText>;
 }
 
-/** Edits one value where it stands. Only this column is sent, so that nobody's change of another one is lost. */
+/** Edits one value in the table. Sends only this column, so that changes to other columns are not overwritten. */
 function CellEditor({ ids, column, row, onClose }: CellProps & { onClose: () => void }) {
   const [draft, setDraft] = useState<CellDraft>(() => cellText(row[column.name]));
   const [broken, setBroken] = useState<string | undefined>(undefined);
@@ -34,7 +34,7 @@ function CellEditor({ ids, column, row, onClose }: CellProps & { onClose: () => 
       client.updateRow({ ...ids, rowId: String(row.id), row: { [column.name]: value.value } }),
     { refreshes: rowsKey(ids), onDone: onClose },
   );
-  // Before the browser handles the next key: what is typed after the press belongs to the editor.
+  // Runs before the browser handles the next key, so that keys typed right after the click go to the editor.
   useLayoutEffect(() => {
     form.current?.querySelector<HTMLElement>("input, select, textarea")?.focus();
   }, []);

@@ -75,9 +75,9 @@ function Grid({ ids, table, rows }: RowsProps & { rows: readonly RowReply[] }) {
   );
 }
 
-/** The rows of a table, a page at a time; a value is edited where it stands. */
+/** The rows of a table, a page at a time; a value is edited in place. */
 export function Rows({ ids, table }: RowsProps) {
-  // The cursors of the pages before, for the way back; the last one is of the page that is shown.
+  // The cursors of the previous pages, for going back; the last one is that of the current page.
   const [cursors, setCursors] = useState<readonly (string | undefined)[]>([undefined]);
   const [isAdding, setAdding] = useState(false);
   const cursor = cursors.at(-1);

@@ -27,7 +27,7 @@ interface PlanProps {
   onClose: () => void;
 }
 
-/** What the dry run says that a change would do, and the button that does it. */
+/** The effects of a change, as the dry run reports them, and the button that makes it. */
 function PlanDialog({ planned: { change, plan, destructive }, tableName, apply, onClose }: PlanProps) {
   const [typed, setTyped] = useState("");
   return (

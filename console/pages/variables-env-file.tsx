@@ -64,7 +64,7 @@ export function EnvFileDialog({ existing, onClose }: { existing: readonly Variab
   const store = useMutation(
     async (_: undefined) => {
       setStored(0);
-      // What exists now: an attempt before this one may have stored a part.
+      // Reads the present variables, because an earlier attempt may have stored some.
       const { environments } = await client.listEnvironments(ids);
       for (const { id, name, value, effect } of planVariables(variables, environments)) {
         if (effect === "add") await client.createEnvironment({ ...ids, name, value });

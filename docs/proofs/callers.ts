@@ -47,7 +47,7 @@ export const callersProofs: Proofs = {
       [security, "answers 401 to a missing, malformed, unknown or wrong credential, with one body for all"],
     ],
     "The only exceptions": [
-      [security, "create-session asks for the credential before it judges the body %s"],
+      [security, "create-session checks the credential before it validates the body %s"],
       [security, "an unknown route is a 404 in the same shape"],
       [
         identity,
@@ -180,7 +180,7 @@ export const callersProofs: Proofs = {
       ],
     ],
     "Everything else is": [
-      [security, "create-session asks for the credential before it judges the body %s"],
+      [security, "create-session checks the credential before it validates the body %s"],
       [identity, "not with a proof %s: 401"],
       [identity, "a malformed proof is answered with 400 or 401, never with 500"],
     ],

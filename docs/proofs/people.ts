@@ -31,7 +31,7 @@ export const peopleProofs: Proofs = {
     ],
     "A code that is unknown, old": [
       [signIn, "a code that is unknown, malformed or missing does not sign a user in"],
-      [signIn, "an expired code signs nobody in, although its row is still there"],
+      [signIn, "an expired code is refused although its row still exists"],
       [signIn, "a code works once, also for requests at the same time"],
     ],
     "The cookie is": [

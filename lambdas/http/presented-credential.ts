@@ -70,7 +70,7 @@ export function newConsoleSecret(userId: string): { sessionId: string; secret: s
   return { sessionId, secret: sealed(`slw_${idBody(userId)}${sessionId}${randomText(52)}`) };
 }
 
-/** The session that a cookie's secret claims; `undefined` if there is none or it cannot be one. */
+/** The session named by a cookie's secret, not yet verified; `undefined` if the secret is missing or malformed. */
 export function readConsoleSecret(secret: string | undefined) {
   const [, user, sessionId] = (secret && unsealed("console", secret)) || [];
   if (!secret || !user || !sessionId) return undefined;
@@ -138,7 +138,7 @@ function bearerCredential(bearer: string): PresentedCredential | undefined {
 
 /**
  * Reads the credential of a request from its headers (names in lower case): `Authorization: Bearer …` wins over
- * `X-Access-Key` and `X-Secret-Key` (docs/api.md, Authentication). `undefined` when there is none or it cannot be one.
+ * `X-Access-Key` and `X-Secret-Key` (docs/api.md, Authentication). `undefined` if it is missing or malformed.
  */
 export function readCredential(headers: Readonly<Record<string, string | undefined>>): PresentedCredential | undefined {
   if (headers.authorization !== undefined) {

@@ -38,7 +38,7 @@ export function notFound(): Problem {
   return new Problem("not_found", "There is no such resource.");
 }
 
-/** A page of another site must not act with what a browser adds or a page was told (docs/api.md, Errors). */
+/** Refuses requests from other sites' pages: the browser could add the user's cookie, or the page could hold a token. */
 export function foreignOrigin(): Problem {
   return new Problem("foreign_origin", "Requests from pages of another site are refused.");
 }

@@ -3,7 +3,7 @@ import { homedir } from "node:os";
 import { join } from "node:path";
 import * as z from "zod";
 
-/** What a user sets for all calls: proxies of containers, and folders of plug-ins such as buildx. */
+/** The user's settings that are kept: proxies of containers, and folders of plug-ins such as buildx. */
 const kept = z.object({
   proxies: z.unknown().optional(),
   cliPluginsExtraDirs: z.array(z.string()).default([]),
@@ -14,7 +14,7 @@ function read(path: string): z.infer<typeof kept> {
     const found = kept.safeParse(JSON.parse(readFileSync(path, "utf8")));
     if (found.success) return found.data;
   } catch {
-    // Without a readable configuration docker uses its defaults, and so do these calls.
+    // No readable configuration: use the defaults, as docker does.
   }
   return { cliPluginsExtraDirs: [] };
 }

@@ -17,7 +17,7 @@ export interface ContainerLane {
   runner: ContainerRunner;
   /** The STS endpoint that containers use. */
   stsEndpoint: string;
-  /** Lets containers reach the API; gives its host for them. Must be called before a task starts. */
+  /** Lets containers reach the API; returns its host and port for them. Must be called before a task starts. */
   openApi(port: number): Promise<string>;
   close(): Promise<void>;
 }
@@ -44,7 +44,7 @@ export async function startContainerLane(options: {
     }),
     networks.adopt(),
   ]);
-  // Nothing waits for it, and an engine that refuses it is asked again by the next start.
+  // In the background. If it fails, the next start tries again.
   void removeAbandoned(api).catch(() => undefined);
   let apiHost: string | undefined;
   const runner = createContainerRunner({
@@ -67,7 +67,7 @@ export async function startContainerLane(options: {
     },
     async close() {
       runner.close();
-      // What is left when the service must end is removed at its next start.
+      // The service must end soon; its next start removes what is left.
       await Promise.race([networks.close(), delay(closeMsMax, undefined, { ref: false })]);
       await doorway.close();
       api.close();

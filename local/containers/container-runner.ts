@@ -15,19 +15,19 @@ import { openStreams, RunningContainer } from "./running-container.ts";
 
 export interface ContainerRunnerOptions {
   api: EngineApi;
-  /** The data folder in the engine. */
+  /** The labels of the data folder. */
   labels: HomeLabels;
   networks: ProjectNetworks;
-  /** Makes sure that the engine has an image and gives its name there; a rejection is a failed image pull. */
+  /** Pulls an image if needed and returns its name in the engine; a rejection means that the pull failed. */
   imageOf(reference: string, definition: TaskDefinitionRecord): Promise<string>;
   /** Variables of a task: its credentials. The task definition overrides them. */
   credentials(taskId: string): Promise<Record<string, string>> | Record<string, string>;
-  /** The address of the service for containers, in place of the one in the task definition. */
+  /** The service's address for containers; replaces the one in the task definition. */
   serviceUrl(): string | undefined;
 }
 
 export interface ContainerRunner extends TaskRunner {
-  /** Ends its background work; the tasks have been stopped before. */
+  /** Ends background work; call it after the tasks were stopped. */
   close(): void;
 }
 
@@ -35,18 +35,18 @@ const created = z.object({ Id: z.string() });
 const inspected = z.object({
   NetworkSettings: z.object({ Ports: z.record(z.string(), z.array(z.object({ HostPort: z.string() })).nullable()) }),
 });
-/** An engine that is away removes a container later. */
+/** How long a stop waits for the removal of the container, which takes longer if the engine does not answer. */
 const removedMsMax = 1_000;
-/** The engine's own name server listens in each container. */
+/** The engine's name server listens at this address in each container. */
 const engineResolver = "127.0.0.11";
 
-/** The repository of an image reference, which is one for each project. */
+/** The project of an image: the last part of its repository's name. */
 function projectOfImage(reference: string): string {
   const [repository = ""] = reference.split(/[@:](?=[^/]*$)/);
   return repository.slice(repository.lastIndexOf("/") + 1);
 }
 
-/** Without the words of the runtime around the cause. */
+/** Reduces the runtime's error message to its cause. */
 function shortened(error: unknown): unknown {
   if (!(error instanceof EngineRefused)) return error;
   const cause = /exec: .*?(?=: unknown|$)/s.exec(error.message)?.[0];
@@ -84,7 +84,7 @@ export function createContainerRunner(options: ContainerRunnerOptions): Containe
     }
   }
 
-  /** The engine's names of images that it had; an image that is gone is pulled again. */
+  /** Names of images in the engine, by reference. An image that was deleted from the engine is pulled again. */
   const images = new Map<string, string>();
 
   async function imageOf(reference: string, definition: TaskDefinitionRecord): Promise<string> {
@@ -170,7 +170,7 @@ export function createContainerRunner(options: ContainerRunnerOptions): Containe
         return await run(request, project);
       } catch (error) {
         networks.leave(project);
-        // A network may have been removed by others; the next start creates it again.
+        // Another program may have removed the network; the next start creates it again.
         networks.forget(project);
         throw shortened(watch.note(error));
       }

@@ -1,7 +1,7 @@
 import { containerPortOf, type TaskDefinitionRecord } from "../ecs/records.ts";
 import { type HomeLabels, label, labelsOf } from "./labels.ts";
 
-/** More processes and threads than an app needs, and few enough that a fork bomb ends at itself. */
+/** More processes and threads than an app needs, but few enough that a fork bomb does not harm the machine. */
 const processesMax = 512;
 const mebibyte = 1024 * 1024;
 
@@ -30,13 +30,13 @@ function limitsOf({ definition }: ContainerSpec): object {
   return {
     // Without swap, as on AWS.
     ...(memory > 0 && { Memory: memory, MemorySwap: memory }),
-    // A share and no fixed limit: an app may use an idle processor, but cannot take it from others.
+    // A share instead of a fixed limit: an app may use idle processors, but cannot take them from other apps.
     ...(definition.cpu && { CpuShares: Math.max(2, Number(definition.cpu)) }),
     PidsLimit: processesMax,
   };
 }
 
-/** What the engine gets to create the container of a task. */
+/** The request body that creates a task's container. */
 export function containerBody(spec: ContainerSpec): object {
   const { labels, project, taskId, image, network, definition, env } = spec;
   const [container] = definition.containerDefinitions;
@@ -52,7 +52,7 @@ export function containerBody(spec: ContainerSpec): object {
     HostConfig: {
       ...limitsOf(spec),
       NetworkMode: network,
-      // Any free port; nothing outside of this machine reaches it.
+      // Any free port, reachable only from this machine.
       PortBindings: { [port]: [{ HostIp: "127.0.0.1", HostPort: "" }] },
       Init: container.linuxParameters?.initProcessEnabled ?? false,
       CapDrop: ["ALL"],

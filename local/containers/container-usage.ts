@@ -4,7 +4,7 @@ import type { EngineApi } from "./engine-api.ts";
 
 const count = z.number().default(0);
 
-/** The parts of a container's statistics that are read; a container that has ended has none. */
+/** The fields of a container's statistics that are used; a container that has ended has none. */
 const statistics = z.object({
   cpu_stats: z.object({ cpu_usage: z.object({ total_usage: count }) }),
   memory_stats: z.object({

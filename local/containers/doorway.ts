@@ -4,7 +4,7 @@ import { log } from "../../lambdas/http/log.ts";
 import type { AwsServer } from "../aws/http-server.ts";
 import { type EngineApi, EngineRefused } from "./engine-api.ts";
 
-/** A network whose gateway gives this machine an address that containers reach. It has no containers itself. */
+/** A network without containers: its gateway address is an address of this machine that containers can reach. */
 interface Network {
   name: string;
   subnet: string;
@@ -13,16 +13,16 @@ interface Network {
 
 /** The address of the ECS agent, which AWS SDKs accept; all Slipway services of an engine share the network. */
 const agent: Network = { name: "slipway-task-credentials", subnet: "169.254.170.0/24", address: "169.254.170.2" };
-/** Used where another program has the agent's network; AWS SDKs refuse credentials from this address, Slipway's does not. */
+/** Used if another program has the agent's network. AWS SDKs refuse credentials from this address; Slipway's SDK accepts them. */
 const other: Network = { name: "slipway-gateway", subnet: "10.213.255.224/27", address: "10.213.255.225" };
 const standardPort = 80;
 
 export interface Doorway {
   /** STS and the credentials of tasks, for containers: `http://169.254.170.2`, with a port if another program has port 80. */
   stsEndpoint: string;
-  /** Lets containers reach the API, which listens on 127.0.0.1; gives its host for them. */
+  /** Lets containers reach the API, which listens on 127.0.0.1; returns its host and port for them. */
   openApi(port: number): Promise<string>;
-  /** Creates the network again if it was removed by others (docker network prune). */
+  /** Creates the network again if it was removed, for example by `docker network prune`. */
   restore(): Promise<void>;
   close(): Promise<void>;
 }
@@ -33,7 +33,7 @@ async function ensureNetwork(api: EngineApi, { name, subnet, address }: Network)
   try {
     await api.call("POST", "/networks/create", z.unknown(), { body });
   } catch (error) {
-    // Another service has created it since.
+    // Another service may have created it in the meantime.
     if (!(error instanceof EngineRefused) || !(await api.perform("GET", `/networks/${name}`))) throw error;
   }
 }
@@ -45,7 +45,7 @@ function listen(server: Server, port: number, host: string): Promise<void> {
   });
 }
 
-/** Passes connections on to a port of 127.0.0.1. */
+/** Forwards connections to a port of 127.0.0.1. */
 async function forward(address: string, port: number): Promise<Server> {
   const server = createServer((client) => {
     const service = connect(port, "127.0.0.1");
@@ -56,14 +56,14 @@ async function forward(address: string, port: number): Promise<Server> {
     ] as const)
       one.on("error", () => another.destroy()).on("close", () => another.destroy());
   });
-  // The port of the API, so that messages name the same one; another if it is taken at this address.
+  // The API's own port, so that messages name the same one; another port if it is taken at this address.
   await listen(server, port, address).catch(() => listen(server, 0, address));
   return server;
 }
 
 /**
- * Opens what containers may reach of the service, at one address: STS with the credentials of tasks, and the API. Everything
- * else listens on 127.0.0.1, which no container reaches. Rejects if the engine gives this machine no such address.
+ * Opens the parts of the service that containers may reach, at one address: STS with the credentials of tasks, and the API.
+ * Everything else listens on 127.0.0.1, which no container reaches. Rejects if the engine gives this machine no such address.
  */
 export async function openDoorway(
   api: EngineApi,
@@ -72,7 +72,7 @@ export async function openDoorway(
   let network = agent;
   const start = async (): Promise<AwsServer> => {
     await ensureNetwork(api, network);
-    // Without root's rights, or beside another service, port 80 cannot be had.
+    // Port 80 is not available without root's rights, or if another service uses it.
     return startSts(standardPort, network.address).catch(() => startSts(0, network.address));
   };
   const sts = await start().catch((error: unknown) => {

@@ -25,9 +25,9 @@ export interface CallOptions {
 export interface EngineApi {
   /** Resolves with the parsed JSON body; throws EngineRefused or EngineGone. */
   call<S extends z.ZodType>(method: string, path: string, schema: S, options?: CallOptions): Promise<z.infer<S>>;
-  /** A call whose answer's body is not needed; true if the engine did not refuse with 304, 404 or 409. */
+  /** Makes a call and ignores the answer's body; false if the engine answered with 304, 404 or 409. */
   perform(method: string, path: string, options?: CallOptions): Promise<boolean>;
-  /** Resolves with an answer whose body is still to be read, such as output. */
+  /** Resolves with an answer whose body is not read yet, such as a stream of output. */
   open(method: string, path: string, options?: CallOptions): Promise<IncomingMessage>;
   close(): void;
 }
@@ -61,7 +61,7 @@ export function createEngineApi(socket: string): EngineApi {
       });
       sent.once("response", resolve);
       sent.on("error", (error) => {
-        // An idle connection may be closed at the moment it is chosen; GET can be repeated.
+        // The engine may close an idle connection just when it is reused; a GET can be repeated.
         if (sent.reusedSocket && method === "GET" && !signal?.aborted)
           send(method, path, { query, signal }).then(resolve, reject);
         else

@@ -9,11 +9,11 @@ export interface EngineWatch {
   note(error: unknown): unknown;
   /** Resolves when the engine answers; rejects when the signal aborts. */
   answering(signal: AbortSignal): Promise<void>;
-  /** Resolves when an engine that was away answers again; never if it is not away. */
+  /** Resolves when an engine that was away answers again; never resolves if it is not away. */
   back(signal: AbortSignal): Promise<void>;
 }
 
-/** Knows whether the engine is away, and tells when it is back. */
+/** Tracks whether the engine answers. */
 export function createEngineWatch(api: EngineApi): EngineWatch {
   let isAway = false;
 

@@ -34,7 +34,7 @@ const containersSetting = z.enum(["auto", "docker", "none"]);
 
 const answerMs = 5_000;
 
-/** `docker info`, as far as it decides; without an engine only ClientInfo has values. */
+/** The fields of `docker info` that are used; without an engine, only ClientInfo has values. */
 const infoSchema = z.object({
   ServerVersion: z.string().default(""),
   ServerErrors: z.array(z.string()).nullish(),
@@ -121,7 +121,7 @@ async function ask(env: Record<string, string>): Promise<Engine> {
   }
 }
 
-/** Finds the Docker engine that apps can be built and run in: that of DOCKER_HOST or of the Docker context, else of the usual sockets. */
+/** Finds a Docker engine in which apps can be built and run: that of DOCKER_HOST or the Docker context, else one at a usual socket. */
 export async function findEngine(environment: NodeJS.ProcessEnv): Promise<Engine> {
   const env = dockerEnvironment(environment);
   const found = await ask(env);
@@ -153,7 +153,7 @@ async function hasBaseImages({ docker }: DockerEngine, isReachable: typeof answe
 
 /**
  * As findEngine, but throws StartRefused if SLIPWAY_CONTAINERS has no valid value or requires an engine that cannot be used.
- * Where it decides itself, an engine without base images is not used.
+ * With `auto`, an engine that has no base images and cannot pull them is not used.
  */
 export async function requireEngine(
   environment: NodeJS.ProcessEnv,
@@ -173,7 +173,7 @@ export async function requireEngine(
   return engine;
 }
 
-/** The line with which `npm start` says how apps run, and why. */
+/** The line in which `npm start` says how apps run, and why. */
 export function laneLine(engine: Engine): string {
   return engine.kind === "docker"
     ? `Apps run in containers of Docker Engine ${engine.version} (${engine.host}).`

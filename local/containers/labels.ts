@@ -14,13 +14,13 @@ export const label = {
   project: "slipway.project",
 } as const;
 
-/** Which data folder something in an engine belongs to. */
+/** The labels that identify a data folder. */
 export interface HomeLabels {
-  /** The folder's name, which it keeps. */
+  /** The folder's random name; it stays when the folder is moved. */
   home: string;
-  /** Names the folder's place. */
+  /** Hash of the host name and the folder's path. */
   path: string;
-  /** The machine and the path of the folder, so that others see when it is gone. */
+  /** Host name and path, so that other services on this machine notice when the folder is deleted. */
   folder: string;
 }
 
@@ -43,7 +43,7 @@ export type HomeInEngine = z.infer<typeof fileSchema>;
 const fileOf = (home: string) => join(home, "engine.json");
 const advice = "Delete it, and remove the containers with a label slipway.home.";
 
-/** Undefined for a data folder that never used an engine. */
+/** Reads engine.json; undefined if the data folder never used an engine. */
 export function readHomeInEngine(home: string): HomeInEngine | undefined {
   return readStateFile(fileOf(home), fileSchema, advice);
 }
@@ -52,7 +52,7 @@ export function writeHomeInEngine(home: string, { name, home: path, host }: Home
   writeStateFile(fileOf(home), { name, home: path, host });
 }
 
-/** True if the folder from which this one got its name is still there with the same name: then this one is a copy. */
+/** True if the folder that got this name first still exists with the name: then this one is a copy. */
 function isCopy(found: HomeInEngine, path: string): boolean {
   if (found.home === path) return false;
   try {
@@ -63,8 +63,8 @@ function isCopy(found: HomeInEngine, path: string): boolean {
 }
 
 /**
- * What a data folder is in an engine that others use too. The name is kept in the folder, so that it is the same after a
- * restart, a move and a change of the hostname; a copy of the folder gets another one. `isNew`: it was given now.
+ * A data folder's identity in a shared engine. The name is stored in the folder, so that it survives a restart, a move and a
+ * change of the host name; a copy of the folder gets a new one. `isNew`: the name was created by this call.
  */
 export function homeInEngine(home: string): HomeInEngine & { isNew: boolean } {
   const path = realpathSync(home);
@@ -83,12 +83,12 @@ export function pathName(home: string): string {
     .slice(0, 12);
 }
 
-/** What a data folder's things in an engine carry. */
+/** The labels of everything that a data folder creates in an engine. */
 export function homeLabels(home: string): HomeLabels {
   return { home: homeInEngine(home).name, path: pathName(home), folder: `${hostname()}:${realpathSync(home)}` };
 }
 
-/** True if these labels are those of a data folder of this machine that was deleted, or replaced by another one. */
+/** True if the labels are of a data folder on this machine that was deleted or replaced by another one. */
 export function isAbandoned(labels: Readonly<Record<string, string>>): boolean {
   const own = `${hostname()}:`;
   const folder = labels[label.folder];

@@ -31,7 +31,7 @@ async function removeNetworks(api: EngineApi, one: string, signal?: AbortSignal)
 
 /**
  * Removes what an earlier process of this data folder left in the engine that it used: its containers and networks.
- * Nothing without the folder's label is touched. Where the engine does not answer, the next start tries again.
+ * Only things with the folder's label are removed. If the engine does not answer, the next start tries again.
  */
 export async function leaveEngine(home: string): Promise<void> {
   if (readHomeInEngine(home) === undefined) return;
@@ -56,12 +56,12 @@ export async function leaveEngine(home: string): Promise<void> {
 
 /**
  * Removes the containers that an earlier process of this data folder left in this engine, and in the one that it used
- * before. Returns the folder's name in the engine. Containers without the folder's label are not touched.
+ * before. Returns the folder's name in the engine. Only containers with the folder's labels are removed.
  */
 export async function removeLeftovers(api: EngineApi, home: string, host: string): Promise<string> {
   const { name, isNew, ...known } = homeInEngine(home);
   if (known.host !== undefined && known.host !== host) await leaveEngine(home);
-  // Written before there is a container, so that a start without an engine knows where to look.
+  // Written before the first container, so that a later start without an engine knows which engine may have containers.
   writeHomeInEngine(home, { ...known, name, host });
   await removeContainers(api, `${label.home}=${name}`);
   // A folder that was deleted and created again, or that an earlier version used, has containers under its path only.
@@ -72,7 +72,7 @@ export async function removeLeftovers(api: EngineApi, home: string, host: string
   return name;
 }
 
-/** The rows of a list whose data folder does not exist any more. */
+/** The rows of a list whose data folder no longer exists. */
 async function abandonedIn<Row extends { Labels?: Readonly<Record<string, string>> | null | undefined }>(
   api: EngineApi,
   path: string,
@@ -84,8 +84,8 @@ async function abandonedIn<Row extends { Labels?: Readonly<Record<string, string
 }
 
 /**
- * Removes the containers, networks and images of data folders that were deleted, for example by tests. Nothing without the label of
- * a folder of this machine is touched, and no image that something uses.
+ * Removes the containers, networks and images of data folders that were deleted, for example by tests. Keeps everything
+ * without the label of a folder on this machine, and images that are in use.
  */
 export async function removeAbandoned(api: EngineApi): Promise<void> {
   const remove = (path: string, query = {}) => api.perform("DELETE", path, { query }).catch(() => false);

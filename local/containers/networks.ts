@@ -3,7 +3,7 @@ import * as z from "zod";
 import { type EngineApi, EngineRefused } from "./engine-api.ts";
 import { type HomeLabels, label, labelsOf } from "./labels.ts";
 
-/** Networks of 29 addresses each, from a range of our own: the engine's own pools hold about 30 networks only. */
+/** Networks of 29 addresses each, from our own range: the engine's default pools hold only about 30 networks. */
 const networksMax = 2048;
 const subnetOf = (index: number) => `10.213.${index >> 3}.${(index & 7) << 5}/27`;
 const unusedMs = 60_000;
@@ -11,22 +11,22 @@ const unusedMs = 60_000;
 export interface ProjectNetworks {
   /** The name of the project's network, created if needed. */
   ensure(project: string): Promise<string>;
-  /** Forgets a network that was removed by others, so that `ensure` creates it again. */
+  /** Forgets a network that another program removed, so that `ensure` creates it again. */
   forget(project: string): void;
-  /** Counts a container in and out; a network without containers is removed after a minute. */
+  /** `enter` and `leave` count containers; a network without containers is removed after a minute. */
   enter(project: string): void;
   leave(project: string): void;
   /** Takes over the networks that an earlier process of this data folder created. */
   adopt(): Promise<void>;
-  /** Removes the networks that have no containers any more. */
+  /** Removes the networks without containers. */
   close(): Promise<void>;
 }
 
 const networkRows = z.array(z.object({ Name: z.string(), Labels: z.record(z.string(), z.string()) }));
 
 /**
- * One network for each project: the engine lets no packet pass from one to another, and `enable_icc` lets none pass between
- * two containers of the same network. As on AWS, an app reaches the internet and the service, but no other app.
+ * One network for each project: the engine blocks traffic between networks, and `enable_icc: false` blocks it between
+ * containers of one network. As on AWS, an app reaches the internet and the service, but no other app.
  */
 export function createNetworks(api: EngineApi, labels: HomeLabels): ProjectNetworks {
   const known = new Map<string, Promise<string>>();

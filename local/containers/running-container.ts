@@ -7,9 +7,9 @@ import { type EngineApi, EngineGone, EngineRefused } from "./engine-api.ts";
 import type { EngineWatch } from "./engine-watch.ts";
 import { createFrameReader } from "./output-frames.ts";
 
-/** Output that is still on its way is read for this long after the end. */
+/** How long output is still read after the end of the container. */
 const lateOutputMs = 1_000;
-/** The words of ECS. */
+/** ECS's message. */
 const outOfMemory = "OutOfMemoryError: Container killed due to memory usage";
 const engineEnded = "The container engine was stopped or restarted while the app ran";
 
@@ -19,7 +19,7 @@ const stateSchema = z.object({
 });
 type State = z.infer<typeof stateSchema>["State"];
 
-/** The connections over which the engine sends the output of a container and its end. */
+/** The responses in which the engine sends the output of a container and its exit code. */
 export interface Streams {
   output: IncomingMessage;
   exit: IncomingMessage;
@@ -36,14 +36,14 @@ export async function openStreams(api: EngineApi, id: string): Promise<Streams> 
 
 function pass(stream: IncomingMessage, output: TaskOutput): Promise<void> {
   const read = createFrameReader((name, chunk) => output.write(name, chunk));
-  // Lines are stored before the next chunk is read, so that an app that writes without end waits for its reader.
+  // Lines are stored before the next chunk is read, so that an app that writes faster has to wait.
   stream.on("data", read);
   return new Promise((resolve) => {
     stream.once("close", resolve).on("error", () => {});
   });
 }
 
-/** Follows a started container to its end, over an end of the engine too. */
+/** Follows a started container to its end, also if the engine restarts in between. */
 export class RunningContainer {
   readonly id: string;
   readonly exited: Promise<TaskExit>;
@@ -87,7 +87,7 @@ export class RunningContainer {
     }
   }
 
-  /** Waits for the engine; gives the streams of a container that still runs (an engine with live restore). */
+  /** Waits for the engine, and opens the streams again if the container still runs (an engine with live restore). */
   async #reopen(): Promise<Streams | undefined> {
     try {
       await this.#watch.answering(this.#givenUp.signal);
@@ -98,7 +98,7 @@ export class RunningContainer {
     }
   }
 
-  /** Lets the engine send SIGTERM, and SIGKILL after this time; without an engine, the container counts as ended. */
+  /** The engine sends SIGTERM, and SIGKILL after this time. If the engine does not answer, the container counts as ended. */
   async stop(graceMs: number): Promise<void> {
     try {
       await this.#api.perform("POST", `/containers/${this.id}/stop`, { query: { t: Math.ceil(graceMs / 1000) } });

@@ -32,7 +32,7 @@ export function ecrOperations(
       if (store.create(name)) return { repository: { repositoryName: name } };
       throw new AwsError("RepositoryAlreadyExistsException", `The repository with name '${name}' already exists`);
     }),
-    // The one policy deletes untagged images, which every start does.
+    // The policy is only accepted, not applied: every start deletes untagged images anyway.
     PutLifecyclePolicy: operation(
       z.strictObject({ repositoryName, lifecyclePolicyText: z.string() }),
       ({ repositoryName: name, ...policy }) => {

@@ -29,7 +29,7 @@ function removeStalePidFile(folder: string): void {
 }
 
 declare global {
-  // Of these types TypeScript's DOM library alone holds the functions.
+  // Only TypeScript's DOM library declares this function.
   namespace WebAssembly {
     function compile(bytes: Uint8Array): Promise<Module>;
   }

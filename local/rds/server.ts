@@ -6,8 +6,8 @@ import { awsTimeouts, createTransactions, type Timeouts } from "./transactions.t
 
 const requestBytesMax = 4 * 1024 * 1024;
 /**
- * A small part of a client's time for one call. The client repeats a call that is answered with DatabaseResumingException,
- * with its whole time again; after a long wait too little would be left for a first statement on a slow machine.
+ * How long a call waits for PostgreSQL to start, in milliseconds. Then it is answered with DatabaseResumingException, and the client
+ * repeats it with its whole time-out. A longer wait would leave too little of that for a first statement on a slow machine.
  */
 export const startWaitMsDefault = 2_000;
 

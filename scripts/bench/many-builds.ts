@@ -1,6 +1,6 @@
 import type { Page } from "playwright-core";
 
-/** A build as the list has it, whatever a test or a measurement shows of it. */
+/** A build as the list of builds returns it; tests and benchmarks override fields. */
 export const listedBuild = {
   id: "bld_0001",
   title: "Build 1",

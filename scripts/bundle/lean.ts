@@ -4,7 +4,7 @@ import type { Plugin } from "esbuild";
 
 /**
  * An ES module import of one of these modules reads every property, and some property getters load much more: undici
- * for `node:http` (35–47 ms of a cold start, nodejs/node #57649), the standard streams for `node:process`, readline for
+ * for `node:http` (35–47 ms of a cold start), the standard streams for `node:process`, readline for
  * `node:fs`, Web Crypto for `node:crypto`.
  */
 const lazyBuiltins = /^(node:)?(https?|process|fs|crypto|stream|zlib)$/;

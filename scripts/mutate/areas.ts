@@ -1,11 +1,11 @@
-/** A part of the code whose tests are tested: `files` are changed, `tests` have to notice each change. */
+/** A part of the code: `files` are changed, and `tests` should fail with each change. */
 interface Part {
   files: string[];
   tests: string[];
-  /** If set, only tests with such a name (after the names around it, with blanks between) are run in place. */
+  /** If set, only tests whose full name (groups and title, joined by blanks) matches are run in place. */
   named?: RegExp;
 }
-/** Parts with tests of their own are run one after the other, so that each change meets only tests that can notice it. */
+/** Parts have their own tests and run one after the other, so that each change is tried only with tests that can notice it. */
 export type Area = Part | Part[];
 
 /** What `npm run mutate` runs, in this order. `--files` narrows an area to a part of its files. */
@@ -107,7 +107,7 @@ export const areas: Record<string, Area> = {
       ],
     },
   ],
-  // The rules of the model that are pure are changed by `tables`. Each case of the model's test is a series of hundreds of requests.
+  // The area `tables` changes the model's pure rules. Each case of the model's test is a series of hundreds of requests.
   "tables-sql": [
     { files: ["lambdas/aws/databases.ts"], tests: ["test/unit/lambdas/aws/databases.test.ts"] },
     {
@@ -145,5 +145,5 @@ export const areas: Record<string, Area> = {
   ],
 };
 
-/** The tests that read the synthesized template. The permissions are most of the parts, so their tests come first. */
+/** The tests that read the synthesized template. Most of its parts are permissions, so their tests come first. */
 export const templateTests = ["test/synth/iam.ts", "test/synth/{deployment,events,network,removal,routes,stateful}.ts"];

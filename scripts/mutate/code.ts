@@ -7,23 +7,23 @@ import { instrument } from "./instrument.ts";
 import type { Workplace } from "./run-tests.ts";
 import { TestFile, type Verdicts } from "./test-file.ts";
 
-/** Quick tests are tried first in every file, because slow ones, which deploy an app, then have few changes left. */
+/** Durations of tests in milliseconds: quick tests run first, so that few changes are left for slow ones, which deploy apps. */
 const limits = [30, 300, 3_000, Number.POSITIVE_INFINITY];
 
 export interface Effort {
-  /** The pattern of the files of tests that are run whole for each change that cannot be tried in place. */
+  /** A glob pattern: these test files are run whole for each change that cannot be tried in place. */
   whole: string | undefined;
-  /** Slower tests are left out. */
+  /** Tests that take longer are left out. */
   millisecondsMax: number;
 }
 
 interface Changes extends Effort {
   workplace: Workplace;
-  /** Patterns of files of tests. */
+  /** Glob patterns of test files. */
   tests: string[];
-  /** If set, only tests with such a name are run in place. */
+  /** If set, only tests whose full name matches are run in place. */
   named?: RegExp | undefined;
-  /** The changes by number, in words; absent where the tests themselves say which there are. */
+  /** The description of each change by its id; absent if only the tests know the changes. */
   mutants?: Map<string, string>;
 }
 
@@ -48,11 +48,11 @@ async function tryAll({ workplace, tests, named, mutants: known, whole, millisec
   return { count: mutants.size, survivors };
 }
 
-/** The patterns are separated by commas, and may have commas in braces themselves. */
+/** Patterns are separated by commas; braces in a pattern may contain commas too. */
 const isChosen = (name: string, patterns: string | undefined) =>
   patterns === undefined || matchesGlob(name, `{${patterns},}`);
 
-/** Tries every change of an area's files with the tests that reach it; `files` are patterns that narrow it. */
+/** Tries every change of an area's files with the tests that reach it; `files` are patterns that select some of these files. */
 export async function mutateCode(
   area: Area,
   { files, ...effort }: Effort & { files?: string | undefined },
@@ -76,7 +76,7 @@ export async function mutateCode(
   };
 }
 
-/** Takes each condition, statement and protection out of the synthesized template; `every` takes a sample. */
+/** Removes each condition, statement and protection from the synthesized template; only every `every`-th is tried. */
 export async function mutateTemplate({ every, ...effort }: Effort & { every: number }): Promise<Outcome> {
   process.env.MUTATE_EVERY = String(every);
   const copy = copyOfProject();

@@ -4,7 +4,7 @@ import { basename, join } from "node:path";
 
 export const root = join(import.meta.dirname, "..", "..");
 
-/** A copy of the project in a folder of its own, without what is built or stored; it uses this one's packages. */
+/** Copies the project to a new folder, without build output and stored data; the copy uses the packages of this project. */
 export function copyOfProject(): string {
   const copy = mkdtempSync(join(tmpdir(), "mutate-"));
   const left = new Set(["node_modules", ".git", "cdk.out", "dist", ".slipway"]);

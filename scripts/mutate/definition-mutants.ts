@@ -1,10 +1,10 @@
 /** A place in a JSON document, from its root. */
 export type JsonPath = readonly (string | number)[];
 
-/** A document without one of its parts: a test should notice. */
+/** A part of a document; a test should fail if it is missing. */
 export interface Removal {
   path: JsonPath;
-  /** What is removed, in words. */
+  /** The path as text, for the report. */
   what: string;
 }
 
@@ -15,7 +15,7 @@ function entriesOf(node: Json): [string | number, Json][] {
   return typeof node === "object" && node !== null ? Object.entries(node) : [];
 }
 
-/** Each part of a document that `isRemovable` names, by its key, the key of the list or object around it, and the part. */
+/** The parts of a document for which `isRemovable` is true; it gets the key, the key of the enclosing list or object, and the part. */
 function removals(
   document: Json,
   isRemovable: (key: string | number, parent: string | number | undefined, part: Json) => boolean,
@@ -29,7 +29,7 @@ function removals(
   return visit(document, []);
 }
 
-/** A copy of a document without the part at this place. */
+/** A copy of a document without the part at `path`. */
 export function without(document: Json, path: JsonPath): Json {
   const [key, ...rest] = path;
   if (key === undefined) return document;
@@ -47,7 +47,7 @@ export function without(document: Json, path: JsonPath): Json {
 const machineParts = new Set(["Retry", "Catch", "TimeoutSeconds", "HeartbeatSeconds"]);
 const machineLists = new Set(["Retry", "Catch", "Choices", "ErrorEquals"]);
 
-/** What of the state machine can be missing: a time limit, each rule for errors, each error's name, each choice. */
+/** The parts of the state machine that are removed: time limits, rules for errors, their error names, and choices. */
 export function machineRemovals(machine: Json): Removal[] {
   return removals(
     machine,
@@ -59,9 +59,9 @@ const templateParts =
   /^(Condition|DeletionPolicy|UpdateReplacePolicy|DeletionProtection|DeletionProtectionEnabled|DeadLetterConfig|RetryPolicy|DestinationConfig|SourceArn|AlarmActions|OKActions|TreatMissingData|PublicAccessBlockConfiguration|BucketEncryption|SSESpecification|SqsManagedSseEnabled|PointInTimeRecoverySpecification|StorageEncrypted|EnableKeyRotation|VersioningConfiguration|LoggingConfiguration|AccessLogSettings|TracingConfiguration|LifecycleConfiguration|RetentionInDays|MessageRetentionPeriod|ReservedConcurrentExecutions|ThrottleSettings|DefaultRouteSettings|Timeout|TimeoutInMinutes|QueuedTimeoutInMinutes|KmsKeyId|KMSMasterKeyId|EncryptionKey|ManageMasterUserPassword|BackupRetentionPeriod)$/;
 
 /**
- * What of the template can be missing: conditions and statements of policies, protection, encryption, alarms, limits.
- * Without a policy, CloudFormation deletes too: "Delete" is not removed. The parameters of a database's group are, but
- * not the template's own, which are the CDK's.
+ * The parts of the template that are removed: conditions and statements of policies, protection, encryption, alarms, limits.
+ * Not the deletion policy "Delete", because CloudFormation deletes without it too. Parameters of a database's parameter group
+ * are removed, but not the template's own parameters, which the CDK adds.
  */
 export function templateRemovals(template: Json): Removal[] {
   return removals(

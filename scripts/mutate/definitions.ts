@@ -4,7 +4,7 @@ import { join } from "node:path";
 import { copyOfProject, root } from "./copy-of-project.ts";
 import { machineRemovals, type Removal, without } from "./definition-mutants.ts";
 
-/** How many parts were taken out of a definition, and those that no test missed. */
+/** How many changes there are, and descriptions of those that no test noticed. */
 export interface Outcome {
   count: number;
   survivors: string[];
@@ -12,7 +12,7 @@ export interface Outcome {
 
 const minutesMax = 30;
 
-/** Whether the tests pass. Tests that do not end have noticed something. */
+/** Whether the tests pass. A run over the time limit counts as failed. */
 function pass(folder: string, tests: string[]): boolean {
   const { status } = spawnSync(
     join(root, "node_modules/.bin/vitest"),
@@ -41,7 +41,7 @@ const machineFile = "statemachines/deployment.asl.json";
 const fastTests = [["test/unit/statemachines"]];
 const slowTests = [["test/synth/template.test.ts"], ["test/pipeline"]];
 
-/** Takes each rule out of the state machine, in a copy of the project. `fast` leaves out the tests that deploy apps, `every` takes a sample. */
+/** Removes each rule of the state machine in a copy of the project. `fast` leaves out slow tests; only every `every`-th rule is tried. */
 export function mutateMachine(options: { fast: boolean; every: number }): Outcome {
   const work = copyOfProject();
   const machine = JSON.parse(readFileSync(join(root, machineFile), "utf8"));

@@ -1,6 +1,6 @@
 import type { Plugin } from "vitest/config";
 
-/** How many rounds of loops the changed code may still run. */
+/** How many iterations of loops the changed code may still run. */
 export interface LoopBudget {
   left: number;
 }
@@ -8,11 +8,11 @@ export interface LoopBudget {
 const name = "__mutateLoops__";
 const whole = 20_000_000;
 
-/** The budget that all changed code of this process shares; without a runner it is for a whole file of tests. */
+/** One budget for all changed code of this process. The runner sets it for each test; otherwise it is for a whole test file. */
 export const loopBudget: LoopBudget = Reflect.get(globalThis, name) ?? { left: whole };
 Reflect.set(globalThis, name, loopBudget);
 
-/** Begins a new budget, in the text of a file of tests. */
+/** The statement that resets the budget, for the text of a test file. */
 export const resetLoops = `(globalThis.${name} ??= {}).left = ${whole};`;
 
 const loops = new Set(["WhileStatement", "DoWhileStatement", "ForStatement", "ForOfStatement", "ForInStatement"]);
@@ -24,7 +24,7 @@ interface Body {
   type: string;
 }
 
-/** The bodies of all loops of a parsed text, the outer ones first. */
+/** The bodies of all loops in a syntax tree, outer loops first. */
 export function bodiesOf(node: unknown): Body[] {
   if (Array.isArray(node)) return node.flatMap(bodiesOf);
   if (typeof node !== "object" || node === null) return [];
@@ -32,7 +32,7 @@ export function bodiesOf(node: unknown): Body[] {
   return [...own, ...Object.values(node).flatMap(bodiesOf)];
 }
 
-/** The text with a count of rounds in each body. */
+/** Inserts a count of iterations into each body. */
 export function withCounts(code: string, bodies: readonly Body[]): string {
   const inserted = bodies.flatMap(({ start, end, type }) =>
     type === "BlockStatement"
@@ -42,12 +42,12 @@ export function withCounts(code: string, bodies: readonly Body[]): string {
           { at: end, text: "}" },
         ],
   );
-  // From the end, so that the places stay right; of two at one place, the inner loop's end comes first.
+  // Inserts from the end, so that earlier offsets stay valid; at equal offsets, the inner loop's end comes first.
   const last = inserted.map((one, index) => ({ ...one, index })).sort((a, b) => b.at - a.at || b.index - a.index);
   return last.reduce((text, { at, text: more }) => text.slice(0, at) + more + text.slice(at), code);
 }
 
-/** Ends the loops that a change makes endless at once, instead of after the time that a silent process has. */
+/** Ends loops that a change made endless. Without this, the run waits until a process that reports nothing is killed. */
 export const endlessLoops: Plugin = {
   name: "endless-loops",
   enforce: "post",

@@ -3,10 +3,10 @@ import { join } from "node:path";
 import { Instrumenter } from "@stryker-mutator/instrumenter";
 import { logTexts } from "./ignored.ts";
 
-/** A small change of the code, which the instrumented code makes while its number is switched on. */
+/** A small change of the code; the instrumented code contains it and makes it while its id is switched on. */
 export interface Mutant {
   id: string;
-  /** File, line, and the change in words. */
+  /** File, line and change, for the report. */
   what: string;
 }
 
@@ -17,7 +17,7 @@ const logger = {
   ...{ trace: silent, debug: silent, info: silent, warn: console.error, error: console.error, fatal: console.error },
 };
 
-/** Puts every change of these files into a copy of the project, each behind its switch. */
+/** Instruments these files in a copy of the project: each change is made only while it is switched on. */
 export async function instrument(copy: string, names: string[]): Promise<Mutant[]> {
   const files = names
     .toSorted()

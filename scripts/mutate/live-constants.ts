@@ -12,7 +12,7 @@ const part = (node: Node, key: string): unknown => Reflect.get(node, key);
 const nameOf = (node: unknown): unknown =>
   isNode(node) && node.type === "Identifier" ? part(node, "name") : undefined;
 
-/** Calls `visit` with each node below this one, its parent, and the parent's property that holds it; false leaves its parts out. */
+/** Calls `visit` with each descendant, its parent, and the parent's property that holds it; false skips the node's children. */
 function walk(node: Node, visit: (child: Node, parent: Node, key: string) => boolean): void {
   for (const [key, value] of Object.entries(node)) {
     for (const child of Array.isArray(value) ? value : [value]) {
@@ -29,7 +29,7 @@ const pureMethods = new Set<unknown>(["map", "flatMap", "filter", "join", "entri
 const isNamed = (node: Node): boolean =>
   node.type === "CallExpression" && Reflect.get(Object(part(node, "callee")), "type") === "ArrowFunctionExpression";
 
-/** Whether an expression may be computed any number of times: values and collections of values, no clients and no caches. */
+/** Whether an expression may be evaluated repeatedly: true of values and collections of values, false of clients and caches. */
 function isRepeatable(node: Node): boolean {
   let repeatable = true;
   const check = (child: Node): boolean => {
@@ -49,7 +49,7 @@ function isRepeatable(node: Node): boolean {
   return repeatable;
 }
 
-/** The last operand of the instrumented choices around an expression: the expression without a change. */
+/** Strips the switches that the instrumenter added around an expression: returns the expression without a change. */
 function original(node: Node): Node {
   const inner =
     node.type === "ConditionalExpression"
@@ -71,7 +71,7 @@ interface Constant {
   isExported: boolean;
 }
 
-/** The constants of a module that have changes of their own. */
+/** The constants of a module whose initial values contain changes. */
 function constantsOf(code: string, program: Node): Constant[] {
   const found: Constant[] = [];
   walk(program, (statement) => {
@@ -100,7 +100,7 @@ const binders = new Set([
 
 type Use = "none" | "value" | "shorthand" | "unclear";
 
-/** How a parent uses an identifier. A name that is bound again, or whose object keeps a state, is unclear. */
+/** How a parent uses an identifier. `unclear` if the name is declared again or its object has state. */
 function useOf(code: string, constant: Constant, parent: Node, key: string): Use {
   if (parent.type === "VariableDeclarator" && key === "id")
     return part(parent, "init") === constant.init ? "none" : "unclear";
@@ -112,13 +112,13 @@ function useOf(code: string, constant: Constant, parent: Node, key: string): Use
     return "unclear";
   if (parent.type === "MemberExpression" && key === "object") {
     const { start, end } = original(constant.init);
-    // Of an expression with these flags, exec and test go on after the last match.
+    // A regular expression with the flag g or y has state: exec and test continue after the last match.
     return /\/[a-z]*[gy][a-z]*$/.test(code.slice(start, end)) ? "unclear" : "value";
   }
   return parent.type === "NewExpression" && key === "callee" ? "unclear" : "value";
 }
 
-/** What a module exports for a constant, so that others see its changes, too: a function or a view of the current value. */
+/** The exported value of a constant, so that other modules see its changes: a function or a proxy that reads the current value. */
 function exportedForm(init: Node, live: string): string {
   const { type } = original(init);
   if (functions.has(type)) return `(...all) => ${live}()(...all)`;
@@ -127,7 +127,7 @@ function exportedForm(init: Node, live: string): string {
   return `new Proxy(${live}(), { ${traps.map((trap) => `${trap}: (_, ...all) => Reflect.${trap}(${live}(), ...all)`).join(", ")} })`;
 }
 
-/** The text with each such constant as a function that each use calls, so that its changes can be switched on later. */
+/** Replaces each such constant by a function, and each use by a call, so that its changes can be switched on after the module was loaded. */
 function withLiveConstants(code: string, program: Node): string {
   const edits: { start: number; end: number; text: string }[] = [];
   for (const constant of constantsOf(code, program)) {
@@ -136,7 +136,7 @@ function withLiveConstants(code: string, program: Node): string {
     const uses: typeof edits = [];
     let isClear = true;
     walk(program, (node, parent, key) => {
-      // Inside, the name is that of the inner constant.
+      // Inside of the wrapper, the name is the wrapper's own constant.
       if (isNamed(node) && node.start >= init.start && node.end <= init.end) return false;
       if (nameOf(node) !== name) return true;
       const use = useOf(code, constant, parent, key);
@@ -160,7 +160,7 @@ function withLiveConstants(code: string, program: Node): string {
   return last.reduce((text, { start, end, text: more }) => text.slice(0, start) + more + text.slice(end), code);
 }
 
-/** Whether a property belongs to a pattern that binds names. */
+/** Whether a property belongs to a destructuring pattern. */
 function inPattern(program: Node, property: Node): boolean {
   let found = false;
   walk(program, (node, parent) => {
@@ -170,7 +170,7 @@ function inPattern(program: Node, property: Node): boolean {
   return found;
 }
 
-/** Lets the tests in place try changes of constants, which otherwise need a run of the whole file for each change. */
+/** Allows changes of constants to be tried in place; otherwise each needs a run of the whole test file. */
 export const liveConstants: Plugin = {
   name: "live-constants",
   enforce: "post",

@@ -6,12 +6,12 @@ import * as z from "zod";
 import { resetLoops } from "./endless-loops.ts";
 import { type Plan, type Result, resultSchema } from "./protocol.ts";
 
-/** How long a process of tests may report nothing before it counts as endless: while services start, and in a test. */
+/** How long a test process may report nothing before it is killed: while services start, and during a test. */
 const silenceMaxMs = { start: 240_000, test: 30_000 };
 
 function readResults(results: string): Result[] {
   const lines = existsSync(results) ? readFileSync(results, "utf8").split("\n") : [];
-  // The last line may be half written.
+  // The last line may be incomplete.
   return lines.slice(0, -1).map((line) => resultSchema.parse(JSON.parse(line)));
 }
 
@@ -21,7 +21,7 @@ export interface Workplace {
   config: "vitest.config.ts" | "template.config.ts";
 }
 
-/** Runs one file of tests in the copy. True if all of them passed; a process that reports nothing any more is ended. */
+/** Runs one test file in the copy; true if all tests passed. A process that stops reporting is killed. */
 function run(
   { copy, config }: Workplace,
   file: string,
@@ -51,12 +51,12 @@ function run(
   });
 }
 
-/** How long a group of runs may take, for each of its changes. */
+/** The time limit of a group of runs, for each of its changes. */
 const groupSecondsMax = 20;
 
 const report = z.object({ testResults: z.array(z.object({ name: z.string(), status: z.string() })) });
 
-/** A file of tests with a change from its start; after its first failed test, it skips the others. */
+/** The text of a test file that runs another one with a change switched on, and skips its tests after the first failed one. */
 const textWith = (file: string, mutant: string) => `import { beforeEach, vi } from "vitest";
 let failed = false;
 beforeEach((test) => {
@@ -69,12 +69,12 @@ ${resetLoops}
 await import("../${file}");
 `;
 
-/** The changes with which a test of the file fails, each on from the start of a run of its own. */
+/** The changes with which a test of the file fails. Each change gets its own run and is on from its start. */
 export async function noticedBy(workplace: Workplace, file: string, mutants: readonly string[]): Promise<string[]> {
   const folder = join(workplace.copy, "mutate-runs");
   const output = join(folder, "report.json");
   mkdirSync(folder);
-  // Pure tests load the changed code again in the same process; what a service leaves behind needs a process of its own.
+  // Pure tests can load the changed code again in the same process. A service leaves state behind, so each run needs a new process.
   const sharing = file.startsWith("test/unit/") ? ["--no-isolate"] : [];
   const numberOf = (mutant: string) => String(mutants.indexOf(mutant));
   for (const mutant of mutants) {
@@ -99,7 +99,7 @@ export async function noticedBy(workplace: Workplace, file: string, mutants: rea
   const results = existsSync(output) ? report.parse(JSON.parse(readFileSync(output, "utf8"))).testResults : undefined;
   rmSync(folder, { recursive: true });
   if (results === undefined) {
-    // One of the changes is endless: each gets a process of its own.
+    // The group did not finish, so a change hangs or crashes the process: each change gets its own process.
     const alone: string[] = [];
     for (const mutant of mutants) if (!(await passesWith(workplace, file, mutant))) alone.push(mutant);
     return alone;
@@ -113,7 +113,7 @@ function passesWith(workplace: Workplace, file: string, mutant: string): Promise
   return run(workplace, file, { __STRYKER_ACTIVE_MUTANT__: mutant });
 }
 
-/** Runs a file of tests as the plan says, in place. */
+/** Runs a test file in place, as the plan says. */
 export async function runPlan(
   workplace: Workplace,
   file: string,

@@ -12,37 +12,37 @@ interface Switches {
   currentTestId?: string | undefined;
   hitCount?: number | undefined;
   hitLimit?: number;
-  /** Changes that every test may notice, where no code is instrumented. */
+  /** Changes that any test may notice; set if changes are not in instrumented code. */
   everywhere?: string[];
   mutantCoverage?: { static: Record<string, number>; perTest: Record<string, Record<string, number>> };
 }
-/** The names are those of the instrumented code. */
+/** The instrumented code determines these names. */
 const switches: Switches = Reflect.get(globalThis, "__stryker__") ?? {};
 Reflect.set(globalThis, "__stryker__", switches);
 
-/** No test visits one changed place more often than this, so a change that does has made a loop endless. */
+/** More hits of one change in a test mean an endless loop: without a change, no test has so many. */
 const hitLimit = 300_000;
 
-/** How many rounds of loops a test may run with a change: many more than without. */
+/** The limit of loop iterations with a change: many more than without one. */
 const roundsMax = (usual: number) => usual * 20 + 1_000_000;
 
-// The real ones, also during a test that simulates the clock.
+// The real functions, even while a test uses fake timers.
 const { setTimeout, clearTimeout } = globalThis;
 
-/** What the repetitions of one test still have to do. */
+/** The state of a test between its repetitions. */
 interface Progress {
   left: string[];
   current: string | undefined;
-  /** A change that the test has just noticed: true of the change only if the test passes again without it. */
+  /** A change with which the test just failed; it counts as noticed only if the test then passes without it. */
   suspect: string | undefined;
-  /** Whether the test has passed without a change since the last change. */
+  /** Whether the test passed without a change after the last change. */
   isFresh: boolean;
   isDirty: boolean;
 }
 
 /**
  * Runs each test many times in place: once without a change, then once with each change that it reaches. The services
- * that the file has started keep running, so that a change costs the time of a test's body.
+ * of the test file keep running, so that trying a change takes only the time of the test's body.
  */
 // biome-ignore lint/style/noDefaultExport: vitest takes the default export as its runner
 export default class InPlaceRunner extends TestRunner {
@@ -54,7 +54,7 @@ export default class InPlaceRunner extends TestRunner {
     await super.onBeforeRunTask(test);
     const left = (plan.mutants?.[test.id] ?? []).filter((id) => !this.#killed.has(id));
     this.#progress.set(test.id, { left, current: undefined, suspect: undefined, isFresh: false, isDirty: false });
-    // A second run without a change shows whether the test can be repeated.
+    // The second run without a change shows whether the test can be repeated.
     test.repeats = left.length === 0 ? 0 : left.length * 2 + 1;
     test.retry = 0;
   }
@@ -84,7 +84,7 @@ export default class InPlaceRunner extends TestRunner {
       switches.activeMutant = undefined;
       switches.currentTestId = undefined;
       rounds = Number.MAX_SAFE_INTEGER - loopBudget.left;
-      // What runs between the tests may call the changed code, too.
+      // Hooks between the tests may call the instrumented code too.
       switches.hitCount = 0;
       loopBudget.left = Number.MAX_SAFE_INTEGER;
     }
@@ -129,7 +129,7 @@ export default class InPlaceRunner extends TestRunner {
     if (!isFailed) return;
     report({ test: test.id, failed: suspect ?? (options.repeats === 0 ? "first" : "second") });
     progress.isDirty = true;
-    // The services keep the results of a changed function, so only a new process can continue.
+    // Services may have kept results of the changed code, so only a new process can continue.
     if (suspect !== undefined) this.#isBroken = true;
   }
 

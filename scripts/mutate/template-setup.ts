@@ -2,12 +2,12 @@ import { Template } from "aws-cdk-lib/assertions";
 import { templateRemovals } from "./definition-mutants.ts";
 
 /**
- * Before each file of tests of the template: remembers every template that they synthesize, so that the runner can take
- * one part out of all of them and put it back. A part's number is its path.
+ * Runs before each test file of the template: records every synthesized template, so that the runner can remove one part from
+ * all of them and put it back. A part's id is its path as JSON.
  */
 type Part = { parent: object; index: string | number; before: [string, unknown][] | unknown[] };
 
-/** Of the parts, each n-th is tried. */
+/** Only every n-th part is tried. */
 const every = Number(process.env.MUTATE_EVERY ?? 1);
 
 const synthesized = Template.prototype.toJSON;
@@ -54,7 +54,7 @@ Object.defineProperties(switches, {
       if (part !== undefined) for (const template of templates) remove(template, JSON.parse(part));
     },
   },
-  // Each test may notice each part of the file's first template, which is that of the default settings.
+  // Any test may notice any part of the file's first template, which has the default settings.
   everywhere: {
     get: () =>
       templates[0]

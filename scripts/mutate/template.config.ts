@@ -3,7 +3,7 @@ import { defineConfig } from "vitest/config";
 
 const here = import.meta.dirname;
 
-/** One file of the tests that read the synthesized template. */
+/** The configuration for one test file that reads the synthesized template. */
 export default defineConfig({
   test: {
     include: [process.env.MUTATE_TESTS ?? ""],

@@ -1,24 +1,24 @@
 import type { Effort, Result } from "./protocol.ts";
 import { noticedBy, runPlan, type Workplace } from "./run-tests.ts";
 
-/** What is known of the changes of one area. */
+/** The ids of the changes of one area that tests noticed, and of those that were tried. */
 export interface Verdicts {
   noticed: Set<string>;
   tried: Set<string>;
 }
 
-/** How many changes a process tries that runs the whole file for each. */
+/** How many changes one process tries if it runs the whole file for each. */
 const groupSize = 25;
 
 interface Test {
   name: string;
-  /** What it takes without a change. */
+  /** Its duration and loop iterations without a change. */
   usual: Effort;
-  /** The changes that it reaches. */
+  /** The changes in code that it runs. */
   mutants: string[];
 }
 
-/** A file of tests, and which of an area's changes were tried with each of its tests. */
+/** A test file, and the changes of an area that were tried with each of its tests. */
 export class TestFile {
   readonly file: string;
   readonly #workplace: Workplace;
@@ -28,9 +28,9 @@ export class TestFile {
   /** Changes that only a run of the whole file can try. */
   readonly #whole = new Set<string>();
   readonly #done = new Set<string>();
-  /** Changes to try first in a new process: in the last one, the test failed after the change was off again. */
+  /** Changes to try first in a new process: in the last one, the test still failed after the change was switched off. */
   readonly #suspects: string[] = [];
-  /** Tests that fail after their neighbors have run more than once, so that they need a process of their own. */
+  /** Tests that fail after other tests were repeated, so they need their own process. */
   readonly #alone = new Set<string>();
   readonly #unrepeatable = new Set<string>();
 
@@ -41,7 +41,7 @@ export class TestFile {
     this.#named = named;
   }
 
-  /** What the tests reach. */
+  /** The changes that the tests reach. */
   get reached(): string[] {
     return [...this.#tests.values()].flatMap(({ mutants }) => mutants);
   }
@@ -63,7 +63,7 @@ export class TestFile {
     }
   }
 
-  /** Tries what the tests of up to this duration reach, again in a new process wherever a change spoils the services. */
+  /** Tries the changes that tests of up to this duration reach. Starts a new process whenever a change damages the services. */
   async tryInPlace(millisecondsMax: number): Promise<void> {
     const usual = Object.fromEntries([...this.#tests].map(([id, test]) => [id, test.usual]));
     for (;;) {
@@ -75,12 +75,12 @@ export class TestFile {
         mutants: Object.fromEntries(next),
         usual,
       });
-      // A process that ends without a result will not give one the next time either.
+      // A process that ended without a result would do so again.
       if (!this.#read(results)) for (const [id] of next) this.#unrepeatable.add(id);
     }
   }
 
-  /** The changes that are still open, by test. */
+  /** The changes that must still be tried, by test. */
   #left(millisecondsMax: number): Record<string, string[]> {
     const rank = (mutant: string) => -this.#suspects.indexOf(mutant);
     const open = [...this.#tests]
@@ -98,7 +98,7 @@ export class TestFile {
     if (noticed) this.#verdicts.noticed.add(mutant);
   }
 
-  /** Takes over what a process reported; false if it reported nothing. */
+  /** Records the results of a process; false if there are none. */
   #read(results: Result[]): boolean {
     let isProgress = false;
     let running: { test: string; mutant: string } | undefined;
@@ -114,7 +114,7 @@ export class TestFile {
       running = undefined;
     }
     if (!running) return isProgress;
-    // The process ended while this change was on: it has made the test endless, or ended the process.
+    // The process ended while this change was on, so the change made the test hang or ended the process.
     this.#note(running.test, running.mutant, true);
     return true;
   }
@@ -128,7 +128,7 @@ export class TestFile {
     }
   }
 
-  /** Tries the rest with one run of the whole file for each change. */
+  /** Tries the remaining changes with one run of the whole file for each. */
   async tryWhole(): Promise<void> {
     for (const id of this.#unrepeatable) {
       for (const mutant of this.#tests.get(id)?.mutants ?? []) this.#whole.add(mutant);

@@ -4,11 +4,11 @@ import { endlessLoops } from "./endless-loops.ts";
 import { liveConstants } from "./live-constants.ts";
 
 const here = import.meta.dirname;
-// As in the project's own configuration.
+// As in the project's vitest.config.ts.
 process.env.SLIPWAY_CONTAINERS = "none";
 process.env.NODE_COMPILE_CACHE ??= join(here, "..", "..", "node_modules", ".cache", "node");
 
-/** One file of tests, whose tests run one after the other: a change must not be seen by another test. */
+/** One test file. Its tests run one after the other, because a change must not affect another test. */
 export default defineConfig({
   plugins: [
     liveConstants,
@@ -16,7 +16,7 @@ export default defineConfig({
     {
       name: "functions-in-process",
       enforce: "pre",
-      // A thread of its own would not see which change is switched on.
+      // A worker thread would not see which change is switched on.
       resolveId: (id) => (id.endsWith("/function-thread.ts") ? join(here, "function-in-process.ts") : undefined),
     },
   ],
@@ -26,7 +26,7 @@ export default defineConfig({
     expect: { poll: { timeout: 15_000 } },
     maxConcurrency: 1,
     maxWorkers: 1,
-    // The runner has its own limit, from the time that the test takes without a change.
+    // The runner has its own limit, based on the test's duration without a change.
     testTimeout: process.env.MUTATE_PLAN === undefined ? 120_000 : 900_000,
     hookTimeout: 180_000,
   },

@@ -8,7 +8,7 @@ import { withDeadline } from "../../lambdas/http/deadline.ts";
 import { newKeyPair } from "../../lambdas/http/presented-credential.ts";
 import { newId } from "../../lambdas/table/ids.ts";
 
-/** A DynamoDB that answers nothing, with the signs of its callers' impatience. */
+/** A DynamoDB that never answers; counts attempts and aborted requests. */
 const silent = { attempts: 0, aborted: 0 };
 const server = createServer((request) => {
   silent.attempts += 1;

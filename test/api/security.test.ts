@@ -131,7 +131,7 @@ describe("every endpoint", () => {
     outsiders.session = body.session.token;
     for (const [name, isMember] of [
       ["token of a member", true],
-      ["token of nobody's member", false],
+      ["token of a user without an organization", false],
     ] as const) {
       const { user } = await running.operator("create-user", { email: `${isMember}@example.com`, name });
       const userId = String(user?.id);
@@ -215,7 +215,7 @@ describe("every endpoint", () => {
   });
 
   it.each(["{", "[]", '{"proof":"x"}'])(
-    "create-session asks for the credential before it judges the body %s",
+    "create-session checks the credential before it validates the body %s",
     async (text) => {
       const { accessKey } = running.seed;
       const { secret } = newKeyPair(running.seed.organizationId);

@@ -97,7 +97,7 @@ describe("signing in to the console", () => {
     table.destroy();
   }
 
-  test("an expired code signs nobody in, although its row is still there", async () => {
+  test("an expired code is refused although its row still exists", async () => {
     const [expired, valid] = [await newCode(), await newCode()];
     await expires(expired, new Date(Date.now() - 1));
     await expires(valid, new Date(Date.now() + 60_000));

@@ -25,7 +25,7 @@ describe.skipIf(!chromiumFile)("sessions and faults in the console", () => {
   const create = () => dialogButton("Create project").click();
   const alert = () => page.getByRole("alert");
 
-  test("a session that ends while somebody types asks to sign in, and then makes what was typed", async () => {
+  test("a session that ends while the user types asks to sign in, and then makes the typed change", async () => {
     const { visit, organization, signInCode } = get();
     page = await visit(organization, { sameDocument: true });
     await fillNewProject("Typed before");

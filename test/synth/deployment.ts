@@ -145,7 +145,7 @@ it("a function behind the API answers before API Gateway gives up", () => {
   }
 });
 
-it("executions of both machines are traced and logged, without their data", () => {
+it("executions of both state machines are traced and logged, without their data", () => {
   for (const [id, { Properties }] of ofType("AWS::StepFunctions::StateMachine")) {
     expect([id, Properties.TracingConfiguration]).toEqual([id, { Enabled: true }]);
     const { Destinations, ...logging } = Properties.LoggingConfiguration;

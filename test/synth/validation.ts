@@ -28,13 +28,13 @@ it("a deployment without a database has no resource that the default one lacks",
   expect(Object.entries(without).filter(([id, { Type }]) => resources()[id]?.Type !== Type)).toEqual([]);
 });
 
-it.each(["aurora", "none"])("AwsSolutions finds nothing that is not acknowledged (database=%s)", (database) => {
+it.each(["aurora", "none"])("AwsSolutions reports nothing that is not suppressed (database=%s)", (database) => {
   const { app } = database === "none" ? withoutDatabase() : synthesized();
   const { violations } = new AwsSolutionsChecks().validateScope(app);
   expect(violations.map(({ ruleName, violatingResources }) => [ruleName, violatingResources[0]])).toEqual([]);
 });
 
-it("every acknowledgement has a reason and is needed", () => {
+it("every nag suppression has a reason and is needed", () => {
   const { app } = slipwayApp();
   const acknowledged = acknowledgements(app).filter(([id]) => id.includes("AwsSolutions-"));
   for (const [id, reason] of acknowledged) expect([id, reason.length > 20]).toEqual([id, true]);

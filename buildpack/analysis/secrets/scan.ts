@@ -96,8 +96,8 @@ function suspectLines(text: string): SuspectLine[] {
     let from = counted;
     for (let offset = 0; offset < until && from <= text.length; offset += 1) {
       const end = text.indexOf("\n", from) === -1 ? text.length : text.indexOf("\n", from);
-      const centre = offset === 0 ? Math.max(from, match.index - lineLengthMax / 2) : from;
-      numbers.set(line + offset, text.slice(centre, Math.min(end, centre + lineLengthMax)));
+      const start = offset === 0 ? Math.max(from, match.index - lineLengthMax / 2) : from;
+      numbers.set(line + offset, text.slice(start, Math.min(end, start + lineLengthMax)));
       if (offset > 0 && text.slice(from, end).includes("-----END")) break;
       from = end + 1;
     }

@@ -21,7 +21,7 @@ export function sealOutputCursor(project: { id: string; secret: string }, cursor
   return sealCursor(project.secret, listName(project.id), JSON.stringify(cursor));
 }
 
-/** What a cursor claims, not yet verified; undefined if it cannot be one. */
+/** A cursor's content, not yet verified; undefined if it is malformed. */
 export function claimedOutputCursor(cursor: string): OutputCursor | undefined {
   try {
     return outputCursor.parse(JSON.parse(claimedPosition(cursor)));

@@ -125,7 +125,7 @@ const addressesSchema = () =>
     revision: z.int().optional(),
   });
 export type AddressesRow = z.infer<ReturnType<typeof addressesSchema>>;
-/** The project's addresses: the container gateway's, once known, and custom domains. */
+/** The project's addresses: that of the ECS gateway, once known, and custom domains. */
 export const Addresses = entity(addressesSchema, (k: { projectId: string }) => ({
   pk: `PRJ#${k.projectId}`,
   sk: "ADDR",

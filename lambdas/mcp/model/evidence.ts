@@ -80,7 +80,7 @@ export function differences(
   };
 }
 
-/** An app or the service that names a variable which is not there. */
+/** Matches output that names a missing variable. */
 const missingVariable =
   /\b[A-Z][A-Z0-9_]{2,}\b[^\n]{0,40}\b(not set|missing|undefined|required)\b|\b([Mm]issing|[Rr]equired)\b[^\n]{0,40}\b(variable|setting)\b|^KeyError: |^Set the variable /m;
 
@@ -109,7 +109,7 @@ function cut(value: unknown, max: number): unknown {
   return Object.fromEntries(Object.entries(value).map(([name, one]) => [name, cut(one, max)]));
 }
 
-/** The value with texts as long as fit into `lengthMax` characters of JSON, and lists as short. */
+/** Shortens texts until the value fits into `lengthMax` characters of JSON; if 60 characters are too long, shortens lists and drops objects. */
 export function withinLength(value: Data, lengthMax: number): Data {
   for (const max of [1_200, 400, 200, 120, 60]) {
     const shorter = Object.fromEntries(Object.entries(value).map(([name, one]) => [name, cut(one, max)]));

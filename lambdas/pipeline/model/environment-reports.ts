@@ -1,6 +1,6 @@
-/** The name of a variable where a report of a library says that it is one, which no other word in capitals can be. */
+/** Matches a variable's name at a place where the library's report always has one, so other words in capitals are not matched. */
 const reported = "(?<!\\w)[\"'`]?([A-Z][A-Z0-9_]+)[\"'`]?";
-/** What zod says of a field that is not there, in its versions. */
+/** zod's messages for a missing field, in all its versions. */
 const zodAbsent = "(?:Required|Invalid input: expected [^\"'\\n]*received undefined)";
 
 /** Reports of libraries that check the environment when an app starts; the group is the name of a missing variable. */

@@ -21,7 +21,7 @@ const listedWithinSeconds = 10;
 const clockSkewMs = 60_000;
 
 /**
- * Moves a deployment that is not over towards the wanted task definition; false when it only drains. A deployment that ends
+ * Moves a deployment that is not over toward the wanted task definition; false when it only drains. A deployment that ends
  * the tasks of the version before it is not rolled back, because nothing would serve until they run again.
  */
 export async function steer(

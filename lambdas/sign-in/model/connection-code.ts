@@ -38,7 +38,7 @@ export function newCode(agreed: Omit<ConnectionCodeRow, "expiresAt" | "ttl">, no
   return { code, expiresAt, write: ConnectionCode.put({ codeHash: secretHash(code) }, row, { pk: absent }) };
 }
 
-/** A verifier of RFC 7636; anything else cannot be one, whatever its hash is. */
+/** The form of a PKCE verifier (RFC 7636); other texts are refused even if their hash matches. */
 const verifierForm = /^[A-Za-z0-9\-._~]{43,128}$/;
 
 /** Whether the tool that presents the verifier is the one that the code was made for. */

@@ -73,7 +73,7 @@ export function challengeIn(clientDataJson: string): { challenge: string; hash: 
   }
 }
 
-/** Whether a challenge was given out for this user (for nobody yet, when signing in) and has not expired. */
+/** Whether a challenge was issued for this user (without a user when signing in) and has not expired. */
 export function isOpen(
   row: { userId?: string | undefined; expiresAt: string } | undefined,
   userId: string | undefined,

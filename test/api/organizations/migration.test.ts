@@ -144,7 +144,7 @@ test("what is changed or deleted before the migration is counted right after it"
   expect(await totals(early)).toEqual({ ...others, databases: 0 });
 });
 
-test("a table of many pages is migrated to its end, and not again if nobody asks for it", async () => {
+test("a table of many pages is migrated to its end; with onlyIfNeeded, a version that has already run does nothing", async () => {
   const now = new Date();
   const users = Array.from({ length: 60 }, () => newId("usr", now));
   const email = (id: string) => `${id}@example.com`;

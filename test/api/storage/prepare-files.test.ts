@@ -55,7 +55,7 @@ describe("preparing files", () => {
     ["no list", undefined, ["files"]],
     ["no file", [], ["files"]],
     ["101 files", many(101), ["files"]],
-    ["an entry that is none", [good, 7], ["files.1"]],
+    ["an entry that is not an object", [good, 7], ["files.1"]],
     ["missing fields", [{}], ["files.0.name", "files.0.mime"]],
     ["an empty name", [good, good, good, { ...good, name: "" }], ["files.3.name"]],
     ["a name of 129 emoji", [{ ...good, name: "🦊".repeat(129) }], ["files.0.name"]],

@@ -104,7 +104,7 @@ describe("a new database", () => {
     expect(owned).toEqual(names.map((name) => `${name} ${schema}`));
   });
 
-  it("has functions that find its own objects only; two of them run as its role, whoever calls them", async () => {
+  it("has functions that find only its own objects; two of them run as its role for every caller", async () => {
     const { schema } = await withTable();
     const path = `"search_path=${schema}, pg_temp"`;
     const functions = `select proname::text, prosecdef::text, provolatile::text, proconfig::text from pg_proc

@@ -53,7 +53,7 @@ const home = mkdtempSync(join(tmpdir(), "builds-"));
 interface Aws {
   /** The task definition that serves every project; null if nothing does. */
   live: string | null | "refused";
-  /** The address of the apps at the container gateway. */
+  /** The address of the apps at the ECS gateway. */
   address: string | undefined;
   /** The sizes of archives by key and version. */
   archives: Record<string, number>;

@@ -70,7 +70,7 @@ test("a path that is not there has a line of its own, and the code is 1", async 
   ]);
 });
 
-test.runIf(process.platform === "linux")("odd things in a folder, or in its place, keep nobody waiting", async () => {
+test.runIf(process.platform === "linux")("pipes and a file name in Latin-1 do not block the command", async () => {
   using place = folderWith({ "app/package.json": '{"scripts":{"start":"node a.js"}}', "app/a.js": "" });
   writeFileSync(Buffer.concat([Buffer.from(`${place.path}/app/caf`), Buffer.from([0xe9])]), "Latin-1");
   execFileSync("mkfifo", [join(place.path, "pipe"), join(place.path, "app", "pipe")]);

@@ -42,7 +42,7 @@ test("a terminal that does not know its width is taken to have 80 columns", () =
   expect(err).toBe(`\r\u001b[K${"x".repeat(79)}`);
 });
 
-test("NO_COLOR keeps the moving line and takes the colours away, a dumb terminal has neither", () => {
+test("NO_COLOR keeps the moving line and takes the colors away, a dumb terminal has neither", () => {
   const use = (terminal: Terminal) => {
     terminal.progress("half");
     terminal.note("done", "green");

@@ -71,7 +71,7 @@ describe("the form of a table's columns", () => {
     expect(withType(unique, "integer")).toMatchObject({ unique: true, default: undefined });
   });
 
-  test("a default that is none of its type is sent as it is, so that the service explains it", () => {
+  test("a default of the wrong type is sent unchanged, so that the service explains the rule", () => {
     const change = tableChangeOf(structuredClone(table) as never, {
       ...copy(),
       columns: [...copy().columns, { ...newColumn(), name: "n", type: "integer", default: "many" }],

@@ -46,7 +46,7 @@ test("an image build waits for a free place for most of an hour, and retries Cod
   expect(fault).toMatchObject({ ErrorEquals: ["CodeBuild.CodeBuildException", "CodeBuild.SdkClientException"] });
 });
 
-test("every task has a time limit, and all of them together fit into the machine's", () => {
+test("every task has a time limit, and together they fit into the state machine's time limit", () => {
   const limits = states.flatMap(([name, { Type, TimeoutSeconds }]) =>
     Type === "Task" ? [[name, TimeoutSeconds]] : [],
   );

@@ -114,7 +114,7 @@ describe("slipway.json", () => {
       '{\n"memory": 500}',
       "slipway.json (line 2) breaks a rule: memory must be one of 512, 1024, 2048",
     ],
-    ["a misspelt field", '{\n\n"memroy": 512}', "slipway.json (line 3) breaks a rule: has no field memroy"],
+    ["a misspelled field", '{\n\n"memroy": 512}', "slipway.json (line 3) breaks a rule: has no field memroy"],
     ["a long command", { startCommand: "x".repeat(4097) }, "startCommand must have at most 4096 characters"],
     [
       "two wrong fields",

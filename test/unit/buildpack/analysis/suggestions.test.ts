@@ -205,7 +205,7 @@ test.each([
   "python-version",
   ".pythonversion",
   ".python-versions",
-])("a misspelt %s is pointed at", (name) => {
+])("a misspelled %s is pointed at", (name) => {
   expect(analysisOf({ "main.py": "", [name]: "3.12" }).suggestions).toMatchObject([
     { code: "misspelt_file", file: name },
   ]);

@@ -244,7 +244,7 @@ describeRefusals({
     ["BZIP2", one({ ...b, method: 12 }), "unsupported_method", "b.txt"],
     ["LZMA", one({ ...b, method: 14 }), "unsupported_method", "b.txt"],
     ["Zstandard", one({ ...b, method: 93 }), "unsupported_method", "b.txt"],
-    ["a method nobody knows", one({ ...b, method: 1234 }), "unsupported_method", "b.txt"],
+    ["an unknown compression method", one({ ...b, method: 1234 }), "unsupported_method", "b.txt"],
     ["patches", one({ ...b, flags: 0x20 }), "unsupported_method", "b.txt"],
     ["a version that unzip skips", one({ ...b, version: 63 }), "unsupported_method", "b.txt"],
     ["reserved flags", one({ ...b, flags: 0x4000 }), "unsupported_flags", "b.txt"],

@@ -25,7 +25,7 @@ describeRefusals({
     ["a dot at the end", one({ name: "x/." }), "bad_name", "x/."],
     ["only a dot", one({ name: "." }), "bad_name", "."],
     ["a version that unzip cuts off", one({ name: "a.txt;1" }), "bad_name", "a.txt;1"],
-    ["UTF-8 that is none", one({ name: Buffer.from([0x61, 0xc3, 0x28]), flags: 0x800 }), "bad_name", "a├("],
+    ["invalid UTF-8", one({ name: Buffer.from([0x61, 0xc3, 0x28]), flags: 0x800 }), "bad_name", "a├("],
     [
       "UTF-8 that is longer than needed",
       one({ name: Buffer.from([0xc0, 0xae, 0xc0, 0xae, 0x2f, 0x78]), flags: 0x800 }),

@@ -142,7 +142,7 @@ function stepsOf(keeps: (safeguard: Safeguard) => boolean): Record<Step, (build:
     died: ({ canceled }) => {
       if (!keeps("an execution that died has its build ended")) return [];
       // A canceled build keeps the stage it stopped at.
-      return canceled ? [goes("over")] : [["recover", ended(keeps("an interrupted swap is put back"))]];
+      return canceled ? [goes("over")] : [["end orphaned build", ended(keeps("an interrupted swap is put back"))]];
     },
     over: none,
   };
