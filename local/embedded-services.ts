@@ -7,7 +7,7 @@ import type { Behavior } from "./behavior.ts";
 import { cacheFolder } from "./cache-folder.ts";
 import { createCloudWatch } from "./cloudwatch/server.ts";
 import type { CodeBuild } from "./codebuild/server.ts";
-import type { ContainerLane } from "./containers/container-lane.ts";
+import type { ContainerBackend } from "./containers/container-backend.ts";
 import type { Engine } from "./containers/engine.ts";
 import { createIntegrations } from "./deployment-machine.ts";
 import { createBuilds, createContainers, createDeployments, type EmbeddedBase } from "./deployment-services.ts";
@@ -134,19 +134,19 @@ async function startContainers(
   ecr: Ecr,
   tasks: TaskCredentials,
   images: RebuiltImages,
-): Promise<ContainerLane> {
+): Promise<ContainerBackend> {
   const { home, credentials, behavior, engine, started } = base;
   if (engine.kind === "none") throw new Error("ECR was started without an engine");
-  const { startContainerLane } = await import("./containers/container-lane.ts");
-  const lane = await startContainerLane({
+  const { startContainerBackend } = await import("./containers/container-backend.ts");
+  const backend = await startContainerBackend({
     engine,
     home,
     credentials: tasks,
     services: [tasks.service, stsService({ credentials, faults: behavior.faults })],
     imageOf: (reference, definition) => images.find(reference, definition, (name) => ecr.pull(name, engine)),
   });
-  started.defer(lane.close);
-  return lane;
+  started.defer(backend.close);
+  return backend;
 }
 
 /** Starts the embedded AWS services with their state in `home`; adds the functions that stop them to `started`. */
@@ -186,8 +186,8 @@ export async function startEmbeddedServices(
   const ecr = await startImages(base);
   let codeBuild: CodeBuild | undefined;
   const images = createRebuiltImages(home, () => codeBuild);
-  const lane = ecr && (await startContainers(base, ecr.ecr, sts.tasks, images));
-  const ecs = createContainers(base, sts.tasks, images, lane?.runner);
+  const backend = ecr && (await startContainers(base, ecr.ecr, sts.tasks, images));
+  const ecs = createContainers(base, sts.tasks, images, backend?.runner);
   const builds = await createBuilds(base, s3, ecs, ecr?.ecr);
   codeBuild = builds;
   const rdsData = createRdsData({ dir: join(home, "postgres"), cacheDir: cacheFolder });
@@ -221,10 +221,10 @@ export async function startEmbeddedServices(
       sts: sts.endpoint,
       s3: s3.endpoint,
       ecr: ecr?.endpoint,
-      appSts: lane?.stsEndpoint,
+      appSts: backend?.stsEndpoint,
     },
     root: credentials.root,
-    openApi: async (port) => lane?.openApi(port),
+    openApi: async (port) => backend?.openApi(port),
     async resume() {
       await ecs.resume();
       await stepFunctions.resume();

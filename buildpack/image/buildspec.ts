@@ -6,7 +6,7 @@ const buildkit = "moby/buildkit@sha256:de10faf919fc71ba4eb1dd7bd6449566d012b0c94
 
 /**
  * Pulls BuildKit and chooses the registry of the base images: the stack's own copies (BASE_REGISTRY), which ECR makes at the
- * first pull, or the public registry, which allows few anonymous pulls, if these cannot be had.
+ * first pull, or the public registry, which allows few anonymous pulls, if these are not available.
  */
 const prepareBuildKit = [
   // The embedded CodeBuild names a builder that exists, and which has or pulls the public images.

@@ -106,7 +106,7 @@ export function RedeployDialog({ ids, build, blockedBy, onClose }: DialogProps &
         blockedBy === undefined ? (
           <p>
             The source of <UserText strong>{named(build)}</UserText> is built and deployed again, with the variables as
-            they are today. What serves now keeps serving until the new version is healthy.
+            they are today. The live version keeps serving until the new version is healthy.
           </p>
         ) : (
           <p>{blockedBy}</p>
@@ -133,7 +133,7 @@ export function CancelDialog({ ids, build, onClose }: DialogProps) {
       ids={ids}
       onClose={onClose}
       title="Cancel this build?"
-      about={<p>What serves now keeps serving. The project can be built again at once.</p>}
+      about={<p>The live version keeps serving. The project can be built again at once.</p>}
       action="Cancel the build"
       kind="danger"
       change={async (call) => (await client.cancelBuild({ ...ids, buildId: build.id }, call)).build.id}

@@ -26,7 +26,7 @@ export function Failure({ error, isFirst }: { error: string; isFirst: boolean })
             </div>
           )}
           <div>
-            <dt>What serves now</dt>
+            <dt>Live version</dt>
             <dd>{isFirst ? "What served before, if anything did" : "The version that served before"}</dd>
           </div>
         </dl>

@@ -6,7 +6,7 @@ export function LiveBadge({ mark }: { mark: LiveMark }) {
   if (mark === "live") return <Status tone="good">Live</Status>;
   if (mark === "unknown") {
     return (
-      <span title="What serves could not be read just now. The page tries again by itself.">
+      <span title="The live build could not be read just now. The page tries again by itself.">
         <Status tone="warn">Live? Could not tell</Status>
       </span>
     );

@@ -113,7 +113,7 @@ class Row extends Component<RowProps> {
 /** Why a build cannot be deployed again, in words; undefined if it can. */
 function blockedBy({ redeployBlockedBy, canRedeploy }: ListedBuildReply): string | undefined {
   if (redeployBlockedBy) return redeployReasons[redeployBlockedBy];
-  return canRedeploy ? undefined : "What serves could not be read just now; try again in a few seconds.";
+  return canRedeploy ? undefined : "The live build could not be read just now; try again in a few seconds.";
 }
 
 interface RowsProps {

@@ -47,7 +47,7 @@ function Serving({ ids, summary }: { ids: ProjectIds; summary: BuildsSummary }) 
   );
   const warning = detail.data?.build.warning;
   return (
-    <section class="panel" aria-label="What serves">
+    <section class="panel" aria-label="Live build">
       <div class="panel-head">
         <h2>Serving</h2>
         {live ? (
@@ -59,7 +59,7 @@ function Serving({ ids, summary }: { ids: ProjectIds; summary: BuildsSummary }) 
       <Addresses ids={ids} />
       {!isLiveKnown && (
         <p class="note">
-          What serves could not be read just now. Your app is not affected, and this page tries again by itself.
+          The live build could not be read just now. Your app is not affected, and this page tries again by itself.
         </p>
       )}
       {live && (

@@ -8,7 +8,7 @@ const architecture = "test/unit/docs/architecture.test.ts";
 const cancel = "test/pipeline/faults/cancel.test.ts";
 const cliCommandLine = "test/unit/cli/command-line.test.ts";
 const concurrency = "test/api/faults/concurrency.test.ts";
-const deployment = "test/pipeline/lanes/deployment.ts";
+const deployment = "test/pipeline/backends/deployment.ts";
 const isLive = "test/unit/lambdas/builds/is-live.test.ts";
 const languages = "test/pipeline/languages.test.ts";
 const liveUnknown = "test/pipeline/faults/live-unknown.test.ts";
@@ -333,7 +333,7 @@ export const buildsProofs: Proofs = {
       ],
       [cliCommandLine, "logs prints each line once while it follows, until the build is finished"],
     ],
-    "Masked as `[masked]`": [
+    "The values of variables": [
       [masking, "are masked in the reason and the output of a build that fails while it is built"],
       [mask, "masks %s"],
     ],

@@ -5,7 +5,7 @@ const apiPage = "test/unit/docs/api-page.test.ts";
 const concurrency = "test/api/faults/concurrency.test.ts";
 const credentials = "test/local/http/credentials.test.ts";
 const deletion = "test/api/organizations/deletion.test.ts";
-const deployment = "test/pipeline/lanes/deployment.ts";
+const deployment = "test/pipeline/backends/deployment.ts";
 const idempotency = "test/api/faults/idempotency.test.ts";
 const managers = "test/api/faults/managers.test.ts";
 const projects = "test/api/organizations/projects.test.ts";
@@ -53,11 +53,11 @@ export const projectsProofs: Proofs = {
   Deletion: {
     "What is deleted": [[deletion, "takes its name: anything else is a 400 and deletes nothing"]],
     "With the answer,": [
-      [deletion, "ends everything of it at once, and removes the rest behind the answer"],
+      [deletion, "ends everything of it at once, and removes the rest after the response"],
       [deletion, "ends a build that is %s"],
     ],
-    "Variables, builds and": [[deletion, "ends everything of it at once, and removes the rest behind the answer"]],
-    "A key that": [[deletion, "ends everything of it at once, and removes the rest behind the answer"]],
+    "Variables, builds and": [[deletion, "ends everything of it at once, and removes the rest after the response"]],
+    "A key that": [[deletion, "ends everything of it at once, and removes the rest after the response"]],
   },
   Domains: {
     "A domain is": [

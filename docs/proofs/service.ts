@@ -130,7 +130,7 @@ export const serviceProofs: Proofs = {
     "| `add-member` |": [
       [me, "has the user with all organizations and roles, and a null user for a key or an app's session"],
     ],
-    "| `create-project` |": [[deletion, "ends everything of it at once, and removes the rest behind the answer"]],
+    "| `create-project` |": [[deletion, "ends everything of it at once, and removes the rest after the response"]],
     "| `set-managers` |": [[managers, "an empty list refuses every user; no list admits every member again"]],
     "| `create-database`, `create-storage`": [
       [lists, "holds the organization's own, oldest first, with the fields of the contract"],

@@ -9,7 +9,7 @@ import { httpErrors, problemOf } from "./errors.ts";
 import { idempotency } from "./idempotency.ts";
 import { errorFields, type LogEntry, logErrors } from "./log.ts";
 import { httpInput, parse } from "./parse.ts";
-import { type Deferrable, prepareTools, TableClient, type Tools, type ToolsContext, withTools } from "./tools.ts";
+import { type LazyCapability, prepareTools, TableClient, type Tools, type ToolsContext, withTools } from "./tools.ts";
 
 export interface EndpointOptions<R extends Route> {
   /** Adds to a stored answer the values that must not be stored, such as presigned addresses. */
@@ -17,7 +17,7 @@ export interface EndpointOptions<R extends Route> {
   /** Rows that must exist: checked before permissions and input. `userId` is the caller's, if it is a user. */
   exists?: (params: PathParams<R["path"]>, userId: string | undefined) => Places;
   /** The capabilities that most requests do not need. */
-  seldom?: readonly (Deferrable & Uses<R>)[];
+  seldom?: readonly (LazyCapability & Uses<R>)[];
 }
 
 /**

@@ -176,10 +176,10 @@ const loaders: { [C in Capability]: Loader<C> } = {
 };
 
 /** The capabilities whose module can be loaded by the first call of their tool. */
-export type Deferrable = "apps:exits" | "apps:read" | "build-values:read" | "logs:read";
+export type LazyCapability = "apps:exits" | "apps:read" | "build-values:read" | "logs:read";
 
-/** The tools of these capabilities before their module is loaded; every call loads it, once. */
-const deferred: { [C in Deferrable]: (load: () => Promise<ToolsOf[C]>) => ToolsOf[C] } = {
+/** Tools whose module is loaded by their first call. */
+const lazyTools: { [C in LazyCapability]: (load: () => Promise<ToolsOf[C]>) => ToolsOf[C] } = {
   "apps:exits": (load) => ({ exits: { of: async (...given) => (await load()).exits.of(...given) } }),
   "apps:read": (load) => ({
     apps: {
@@ -210,8 +210,8 @@ function once<T>(load: () => Promise<T>): () => Promise<T> {
   };
 }
 
-const deferTool = <C extends Deferrable>(capability: C, environment: Environment, table: TableClient) =>
-  deferred[capability](once(() => loaders[capability](environment, table)));
+const deferTool = <C extends LazyCapability>(capability: C, environment: Environment, table: TableClient) =>
+  lazyTools[capability](once(() => loaders[capability](environment, table)));
 
 function environmentOf(uses: readonly Capability[]): Environment {
   const environment: Record<string, string> = {};
@@ -226,10 +226,10 @@ function environmentOf(uses: readonly Capability[]): Environment {
 async function loadTools<C extends Capability>(
   uses: readonly C[],
   client: TableClient,
-  seldom: readonly Deferrable[],
+  seldom: readonly LazyCapability[],
 ): Promise<Tools<C>> {
   const environment = environmentOf(uses);
-  const isSeldom = (capability: Capability): capability is Deferrable => seldom.some((one) => one === capability);
+  const isSeldom = (capability: Capability): capability is LazyCapability => seldom.some((one) => one === capability);
   const parts = await Promise.all(
     uses.map((capability) =>
       isSeldom(capability) ? deferTool(capability, environment, client) : loaders[capability](environment, client),
@@ -248,7 +248,7 @@ async function loadTools<C extends Capability>(
 export function prepareTools<C extends Capability>(
   uses: readonly C[],
   client: TableClient = new TableClient(),
-  seldom: readonly Deferrable[] = [],
+  seldom: readonly LazyCapability[] = [],
 ): () => Promise<Tools<C>> {
   let loading = loadTools(uses, client, seldom);
   loading.catch(() => undefined);

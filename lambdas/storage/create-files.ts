@@ -20,7 +20,7 @@ interface NewFiles {
   now: Date;
 }
 
-/** The storage is checked in the same transaction: a deletion that found it empty holds new files off. */
+/** The storage is checked in the same transaction: a deletion that found it empty blocks new files. */
 async function storeAtOnce({ access, storage, rows, now }: NewFiles, remember?: unknown): Promise<void> {
   const writes: Writes = {
     storage: Storage.check(storage, {

@@ -6,11 +6,11 @@ import { checkConfirmed } from "../removals/model/start-removal.ts";
 import { storageAt } from "./model/keys.ts";
 import { File, Storage } from "./model/rows.ts";
 
-/** How long the mark holds new files off, if the request that set it dies; longer than any request lives. */
+/** How long the mark blocks new files, if the request that set it dies; longer than any request lives. */
 const markSeconds = 60;
 
 /**
- * A mark holds new files off while the list is read: files check it in the transaction that makes them. It ends by
+ * A mark blocks new files while the list is read: files check it in the transaction that makes them. It ends by
  * itself, so that a request that dies leaves a storage that works. Nothing is left to remove behind an empty storage.
  */
 export const handler = endpoint(

@@ -1,7 +1,7 @@
 import type { Usage } from "../process/group-usage.ts";
 import type { TaskDefinitionRecord } from "./records.ts";
 
-/** The image of a task cannot be had; the message says why. */
+/** The image of a task is not available; the message says why. */
 export class CannotPull extends Error {}
 
 /** Where the output of one task goes. */
@@ -58,7 +58,7 @@ export interface RunningTask {
 
 /** Runs tasks in one of two ways: as processes of this machine, or as containers of an engine. */
 export interface TaskRunner {
-  /** Rejects if the task cannot be started: with CannotPull if its image cannot be had. */
+  /** Rejects if the task cannot be started: with CannotPull if its image is not available. */
   start(request: RunRequest): Promise<RunningTask>;
   /** Resolves when starts can succeed again after the engine was away; then no back-off is needed. */
   back?(signal: AbortSignal): Promise<void>;

@@ -97,7 +97,7 @@ const pull = async (docker: Docker, names: readonly string[]): Promise<boolean> 
   succeeds(Promise.all(names.map((name) => docker.run(["pull", "--quiet", name]))));
 
 /**
- * Gives the engine the base images of rendered Dockerfiles: the public ones, or without a registry of images their
+ * Gives the engine the base images of rendered Dockerfiles: the public ones, or without a container registry their
  * stand-ins from packages of Debian and npm. `say` gets a line for each slow step.
  */
 export async function prepareBaseImages(docker: Docker, say: (line: string) => void): Promise<void> {

@@ -96,7 +96,7 @@ start() {
   flock 9
   answers && { echo "the engine runs already: $socket"; return; }
   # In a shell of their own: behind `||`, a function would go on after an error.
-  bash "$0" unpack > "$run/install.log" 2>&1 || { tail -n 5 "$run/install.log"; skip "the engine's packages cannot be had"; }
+  bash "$0" unpack > "$run/install.log" 2>&1 || { tail -n 5 "$run/install.log"; skip "the engine's packages are not available"; }
   bash "$0" install-runtime > "$run/install.log" 2>&1 || { tail -n 5 "$run/install.log"; skip "runc and iptables cannot be installed"; }
   start_engine 9>&- || skip "the engine does not start"
   echo "the engine runs: $socket"

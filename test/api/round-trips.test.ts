@@ -115,7 +115,7 @@ const budgets = {
       return at("DELETE", `${organization(running)}/databases/${database.id}?confirm=Deleted`);
     },
   },
-  // A mark holds new files off while the list of files is read.
+  // A mark blocks new files while the list of files is read.
   "delete-storage": {
     operations: ["BatchGetItem", "Query", "TransactWriteItems", "TransactWriteItems"],
     depth: 4,

@@ -92,7 +92,7 @@ describe.skipIf(!chromiumFile)("builds in the console", () => {
 
     await tab("Overview");
     const address = await page
-      .getByRole("region", { name: "What serves" })
+      .getByRole("region", { name: "Live build" })
       .getByRole("link", { name: /^http/ })
       .textContent();
     expect((await fetch(String(address))).status).toBe(200);

@@ -29,7 +29,7 @@ const longest = ["test/synth/template.test.ts", "test/synth/bundle.test.ts"];
 
 /** The base images of these may still be in the making when the others run. */
 const inContainers =
-  /test\/(pipeline\/(containers|lanes|lane-switch)|local\/ecs\/(containers|container-recovery))\.test\.ts$/;
+  /test\/(pipeline\/(containers|container-backend|backend-switch)|local\/ecs\/(containers|container-recovery))\.test\.ts$/;
 
 /** A worker keeps its process only if the next file is of the same project, so the files of a project stay together. */
 const projects = ["services", "e2e", "synth", "images", "unit"];

@@ -4,7 +4,7 @@ import { address, deploy, finished, nodeApp } from "../harness/app.ts";
 import { testEngine } from "../harness/engine.ts";
 import { type Running, startRunning } from "../harness/service.ts";
 
-const lanes = (await testEngine()).kind === "docker" ? (["none", "docker"] as const) : (["none"] as const);
+const backends = (await testEngine()).kind === "docker" ? (["none", "docker"] as const) : (["none"] as const);
 
 /** An app that uses the official client, and the AWS SDK, without arguments. */
 const client = async (): Promise<string> => {
@@ -18,7 +18,7 @@ const client = async (): Promise<string> => {
   return bundled.outputFiles[0]?.text ?? "";
 };
 
-describe.each(lanes)("deployments, with SLIPWAY_CONTAINERS=%s", (containers) => {
+describe.each(backends)("deployments, with SLIPWAY_CONTAINERS=%s", (containers) => {
   let running: Running;
   let url: string;
   let firstId: string;

@@ -1,5 +1,5 @@
 import { describe } from "vitest";
 import { startRunning } from "../harness/service.ts";
-import { deploymentTests } from "./lanes/deployment.ts";
+import { deploymentTests } from "./backends/deployment.ts";
 
 describe("a deployment", () => deploymentTests(() => startRunning()));

@@ -5,7 +5,7 @@ import { address, begin, deploy, newProject, nodeApp, reaches } from "../harness
 import { type Running, startRunning } from "../harness/service.ts";
 import { invokeFunction, runtimeOf } from "../harness/signing.ts";
 import { startTraffic } from "../harness/traffic.ts";
-import { loopbackOnlyTests } from "./lanes/loopback-only.ts";
+import { loopbackOnlyTests } from "./backends/loopback-only.ts";
 
 /** Shorter than in production, but longer than a slow machine needs to start an app and to wait 5 s for an answer. */
 const healthTimeoutSeconds = 20;

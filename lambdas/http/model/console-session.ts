@@ -17,7 +17,7 @@ const sessionSchema = () =>
   });
 export type ConsoleSessionRow = z.infer<ReturnType<typeof sessionSchema>>;
 
-/** A user who is signed in to the console in one browser. Without this row, the bearer tokens of the session are not good. */
+/** A user who is signed in to the console in one browser. Without this row, the bearer tokens of the session are invalid. */
 export const ConsoleSession = entity(
   sessionSchema,
   (k: { userId: string; id: string }) => ({ pk: `USR#${k.userId}`, sk: `CON#${k.id}` }),

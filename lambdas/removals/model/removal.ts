@@ -15,7 +15,7 @@ const removalSchema = () =>
   });
 export type RemovalRow = z.infer<ReturnType<typeof removalSchema>>;
 
-/** What belonged to a deleted project or database is being removed; the row goes when nothing is left. */
+/** What belonged to a deleted project or database is being removed; the row is deleted when nothing is left. */
 export const Removal = entity(removalSchema, (k: { id: string }) => ({ pk: `DEL#${k.id}`, sk: "DEL" }));
 
 const leaseSeconds = { first: 60, running: 600 } as const;

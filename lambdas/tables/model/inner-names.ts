@@ -4,6 +4,7 @@
  */
 export const innerNames = {
   catalog: "$tables",
+  // Kept from an earlier version: the table of idempotency records.
   idempotency: "$claims",
   idempotencyConstraint: "$claims_hash",
   query: "$query_1",

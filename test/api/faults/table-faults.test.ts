@@ -207,7 +207,7 @@ interface Rule {
   hits: number;
 }
 
-describe("DynamoDB on a bad day", () => {
+describe("DynamoDB calls that fail", () => {
   let guarded: Guarded;
   const rules = new Set<Rule>();
   /** The GET of each project that has one. */

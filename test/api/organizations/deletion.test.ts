@@ -98,7 +98,7 @@ describe("deleting a project", () => {
     expect((await running.call("GET", project)).status).toBe(200);
   });
 
-  test("ends everything of it at once, and removes the rest behind the answer", { timeout: 60_000 }, async () => {
+  test("ends everything of it at once, and removes the rest after the response", { timeout: 60_000 }, async () => {
     const doomed = await aProject();
     const { project, id } = doomed;
     const { credential } = (await running.call("POST", `${project}/credentials`)).body;

@@ -17,7 +17,7 @@ import { type Answer, type CallOptions, callAt } from "../../harness/service.ts"
 import { directTable, type Row } from "../faults/invariants.ts";
 import { type S3Gate, startS3Gate } from "./s3-gate.ts";
 
-/** The service's handlers on the embedded services, with S3's events in the test's hands. */
+/** The service's handlers on the embedded services, where the test delivers S3's events. */
 export interface HeldEvents {
   call(method: string, path: string, options?: CallOptions): Promise<Answer>;
   /** `/organizations/…/storages/…/files` */

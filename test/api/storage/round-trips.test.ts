@@ -41,7 +41,7 @@ async function counted(method: string, path: string, body?: unknown) {
 
 test.each([
   [98, { depth: 2, operations: ["BatchGetItem", "TransactWriteItems"] }],
-  // The storage's check takes room in the transaction (docs/decisions/0016-deleted-first-removed-behind.md).
+  // The storage's check takes room in the transaction (docs/decisions/0016-deletion-answers-first.md).
   [100, { depth: 3, operations: ["BatchGetItem", "TransactWriteItems", "TransactWriteItems"] }],
 ])("%i files are one batch, as few transactions as fit, and one session of the signer role", async (count, calls) => {
   const seen = await counted("POST", held.files, { files: files(count) });

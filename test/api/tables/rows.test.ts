@@ -448,7 +448,7 @@ describe("the rows of a table", () => {
   });
 });
 
-describe("a database that sleeps", () => {
+describe("a paused database", () => {
   const resuming = {
     status: 400,
     headers: { "x-amzn-errortype": "DatabaseResumingException" },

@@ -1,6 +1,6 @@
 import { readFileSync } from "node:fs";
 import { join } from "node:path";
-import { type ContainerLane, startContainerLane } from "../../../local/containers/container-lane.ts";
+import { type ContainerBackend, startContainerBackend } from "../../../local/containers/container-backend.ts";
 import { findEngine } from "../../../local/containers/engine.ts";
 import { stsService } from "../../../local/sts/server.ts";
 import { openCredentials } from "../../../local/sts/store.ts";
@@ -22,23 +22,23 @@ export const app = readFileSync(join(import.meta.dirname, "fixtures/container-ap
 export const imageOf = (project: string) => `local/slipway-apps/${project}@sha256:${"0".repeat(64)}`;
 
 /** The containers of a cluster in `dir`, in the machine's engine or behind another socket. Every image is the base image. */
-export async function containersOf(dir: string, socket?: string): Promise<ContainerLane> {
+export async function containersOf(dir: string, socket?: string): Promise<ContainerBackend> {
   const engine = await findEngine(process.env);
   if (engine.kind === "none") throw new Error(engine.reason);
   const store = openCredentials({ dir: join(dir, "sts") });
-  let lane: ContainerLane | undefined;
+  let backend: ContainerBackend | undefined;
   const credentials = createTaskCredentials({
     store,
     roleArn,
     region: "us-east-1",
-    endpoint: () => lane?.stsEndpoint ?? "",
+    endpoint: () => backend?.stsEndpoint ?? "",
   });
-  lane = await startContainerLane({
+  backend = await startContainerBackend({
     engine: socket === undefined ? engine : { ...engine, host: `unix://${socket}` },
     home: dir,
     credentials,
     services: [credentials.service, stsService({ credentials: store })],
     imageOf: async () => nodeImage,
   });
-  return lane;
+  return backend;
 }

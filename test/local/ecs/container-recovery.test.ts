@@ -51,11 +51,11 @@ const answering = (url: string, version: string) =>
   );
 
 async function start(cluster: TestCluster, socket?: string): Promise<void> {
-  const lane = await containersOf(cluster.dir, socket);
-  await cluster.start({ runner: lane.runner });
+  const backend = await containersOf(cluster.dir, socket);
+  await cluster.start({ runner: backend.runner });
   left.push(async () => {
     await cluster.remove();
-    await lane.close();
+    await backend.close();
   });
 }
 
@@ -138,8 +138,8 @@ describe.skipIf(engine.kind === "none")("containers after a crash", { timeout: 1
     await answering(url, "first");
     const containers = await containersOfHome(first.dir);
     const networks = await networksOfHome(first.dir);
-    const lane = await containersOf(second.dir);
-    await second.start({ runner: lane.runner });
+    const backend = await containersOf(second.dir);
+    await second.start({ runner: backend.runner });
     // The same project and the same name in both.
     await second.create("live", await define(second, "second"), direct);
     const other = await until(() => second.url("live").catch(() => undefined), 60_000);
@@ -153,7 +153,7 @@ describe.skipIf(engine.kind === "none")("containers after a crash", { timeout: 1
     };
     expect([await identityAt(url), await identityAt(other)]).toEqual([200, 200]);
     await second.remove();
-    await lane.close();
+    await backend.close();
     expect([await containersOfHome(first.dir), await networksOfHome(first.dir)]).toEqual([containers, networks]);
     expect([await versionAt(url), await identityAt(url)]).toEqual(["first", 200]);
   });

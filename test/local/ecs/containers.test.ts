@@ -3,7 +3,7 @@ import type { AddressInfo } from "node:net";
 import { networkInterfaces } from "node:os";
 import { DescribeTasksCommand, RunTaskCommand, StopTaskCommand, type Task } from "@aws-sdk/client-ecs";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
-import type { ContainerLane } from "../../../local/containers/container-lane.ts";
+import type { ContainerBackend } from "../../../local/containers/container-backend.ts";
 import { testEngine } from "../../harness/engine.ts";
 import { direct, TestCluster, until } from "./cluster.ts";
 import { app, containersOf, imageOf, running } from "./container-cluster.ts";
@@ -18,20 +18,20 @@ const outputSize = process.env.SLIPWAY_TESTS === "all" ? 1024 : 64;
 
 describe.skipIf((await testEngine()).kind === "none")("containers of a Docker engine", { timeout: 120_000 }, () => {
   const cluster = new TestCluster();
-  let lane: ContainerLane;
+  let backend: ContainerBackend;
   let api: Server;
   let apiHost: string;
 
   beforeAll(async () => {
-    lane = await containersOf(cluster.dir);
+    backend = await containersOf(cluster.dir);
     api = createServer((_request, response) => response.end("the API"));
     await new Promise<void>((resolve) => api.listen(0, "127.0.0.1", resolve));
-    apiHost = await lane.openApi((api.address() as AddressInfo).port);
-    await cluster.start({ runner: lane.runner });
+    apiHost = await backend.openApi((api.address() as AddressInfo).port);
+    await cluster.start({ runner: backend.runner });
   }, 600_000);
   afterAll(async () => {
     await cluster.remove();
-    await lane.close();
+    await backend.close();
     api.close();
   });
 
@@ -116,14 +116,14 @@ describe.skipIf((await testEngine()).kind === "none")("containers of a Docker en
     const hidden = createServer(() => undefined);
     await new Promise<void>((resolve) => hidden.listen(0, "127.0.0.1", resolve));
     const { port } = hidden.address() as AddressInfo;
-    const doorway = new URL(env.AWS_ENDPOINT_URL_STS);
+    const hostAccess = new URL(env.AWS_ENDPOINT_URL_STS);
     const reach = (host: string, at: number | string) => ask(one, "/try", { host, port: String(at) });
     const others = await Promise.all([two, same].map(async (url) => (await ask(url, "/inside")).address));
     const found = {
-      sts: await reach(doorway.hostname, doorway.port || 80),
-      hidden: await Promise.all(["127.0.0.1", doorway.hostname].map((host) => reach(host, port))),
+      sts: await reach(hostAccess.hostname, hostAccess.port || 80),
+      hidden: await Promise.all(["127.0.0.1", hostAccess.hostname].map((host) => reach(host, port))),
       apps: await Promise.all(others.map((address) => reach(address, 8080))),
-      published: await reach(doorway.hostname, new URL(two).port),
+      published: await reach(hostAccess.hostname, new URL(two).port),
     };
     hidden.close();
     expect(found).toEqual({

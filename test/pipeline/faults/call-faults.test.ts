@@ -246,7 +246,7 @@ describe.each(parts)("each call of the pipeline refused, throttled, lost, late o
     await outcomes.get(one)?.promise;
   });
 
-  test("a deleted project's app is stopped behind the answer if ECS does not stop it at once", async () => {
+  test("a deleted project's app is stopped after the response if ECS does not stop it at once", async () => {
     const project = await service.newProject();
     expect(await service.deploy(project, says("old"))).toMatchObject({ status: "ready" });
     const url = await address(project);

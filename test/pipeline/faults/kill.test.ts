@@ -9,7 +9,7 @@ import type { TableCall } from "../../api/faults/table-gate.ts";
 import { finished, nodeApp, upload, zipOf } from "../../harness/app.ts";
 import type { Answer } from "../../harness/service.ts";
 import { appThatLeaves, first, sleepers, until } from "../leftovers.ts";
-import { type MortalService, startMortal } from "./mortal-service.ts";
+import { type KillableService, startKillable } from "./killable-service.ts";
 import { changeOf, openGate } from "./table-writes.ts";
 
 /** SLIPWAY_TESTS=all kills at every write; otherwise one kill meets one write of each scenario, which is short enough for each change. */
@@ -42,7 +42,7 @@ interface Project {
 
 describe("the service killed at a write to its table", () => {
   let table: Awaited<ReturnType<typeof openTable>>;
-  let service: MortalService;
+  let service: KillableService;
   let main: Project;
   /** Each release command adds its own number to this file when it runs. */
   const released = join(mkdtempSync(join(tmpdir(), "released-")), "numbers");
@@ -50,7 +50,7 @@ describe("the service killed at a write to its table", () => {
 
   beforeAll(async () => {
     table = await openTable();
-    service = await startMortal(table.gate.endpoint);
+    service = await startKillable(table.gate.endpoint);
     main = { path: service.project, watched: service.seed.projectId, uploaded: "" };
     if (!everyWrite) return;
     for (const text of ["first", "second"])

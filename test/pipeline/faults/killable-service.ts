@@ -8,7 +8,7 @@ import type { Seed } from "../../harness/service.ts";
 import { type Answer, type CallOptions, callAt } from "../../harness/service.ts";
 
 /** The local service in its own process, which a test can kill and start again on the same data folder. */
-export interface MortalService {
+export interface KillableService {
   home: string;
   seed: Seed;
   project: string;
@@ -27,11 +27,11 @@ export interface MortalService {
 }
 
 /** Starts it with its table at `dynamoDb`; only the table and the data folder survive a kill. */
-export async function startMortal(dynamoDb: string): Promise<MortalService> {
-  const home = mkdtempSync(join(tmpdir(), "slipway-mortal-"));
+export async function startKillable(dynamoDb: string): Promise<KillableService> {
+  const home = mkdtempSync(join(tmpdir(), "slipway-killable-"));
   let child: ChildProcess | undefined;
   let output: string[] = [];
-  const service: MortalService = {
+  const service: KillableService = {
     home,
     seed: {
       baseUrl: "",

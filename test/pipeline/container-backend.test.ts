@@ -1,12 +1,12 @@
 import { afterAll, describe } from "vitest";
 import { testEngine } from "../harness/engine.ts";
 import { type Running, startRunning } from "../harness/service.ts";
-import { deploymentTests } from "./lanes/deployment.ts";
-import { loopbackOnlyTests } from "./lanes/loopback-only.ts";
+import { deploymentTests } from "./backends/deployment.ts";
+import { loopbackOnlyTests } from "./backends/loopback-only.ts";
 
 /**
- * The tests of the process lane once more in containers, with one service for all. SLIPWAY_TESTS=all runs all of them;
- * otherwise those that `containers.test.ts` does not run in both lanes anyway.
+ * The tests of apps as processes once more in containers, with one service for all. SLIPWAY_TESTS=all runs all of them;
+ * otherwise those that `containers.test.ts` does not run both ways anyway.
  */
 const isEverything = process.env.SLIPWAY_TESTS === "all";
 describe.skipIf((await testEngine()).kind === "none")("with a Docker engine", () => {

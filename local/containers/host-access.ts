@@ -17,7 +17,7 @@ const agent: Network = { name: "slipway-task-credentials", subnet: "169.254.170.
 const other: Network = { name: "slipway-gateway", subnet: "10.213.255.224/27", address: "10.213.255.225" };
 const standardPort = 80;
 
-export interface Doorway {
+export interface HostAccess {
   /** STS and the credentials of tasks, for containers: `http://169.254.170.2`, with a port if another program has port 80. */
   stsEndpoint: string;
   /** Lets containers reach the API, which listens on 127.0.0.1; returns its host and port for them. */
@@ -65,10 +65,10 @@ async function forward(address: string, port: number): Promise<Server> {
  * Opens the parts of the service that containers may reach, at one address: STS with the credentials of tasks, and the API.
  * Everything else listens on 127.0.0.1, which no container reaches. Rejects if the engine gives this machine no such address.
  */
-export async function openDoorway(
+export async function openHostAccess(
   api: EngineApi,
   startSts: (port: number, address: string) => Promise<AwsServer>,
-): Promise<Doorway> {
+): Promise<HostAccess> {
   let network = agent;
   const start = async (): Promise<AwsServer> => {
     await ensureNetwork(api, network);
@@ -76,7 +76,7 @@ export async function openDoorway(
     return startSts(standardPort, network.address).catch(() => startSts(0, network.address));
   };
   const sts = await start().catch((error: unknown) => {
-    log("info", "The address for task credentials cannot be had", { error: String(error), address: agent.address });
+    log("info", "The address for task credentials is not available", { error: String(error), address: agent.address });
     network = other;
     return start();
   });
